@@ -1,4 +1,4 @@
-"""Reading boards: pages, ranks, ties, movement."""
+"""Queries for boards: pages, ranks with ties, movement, baselines."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def board_page(
     sees_names: bool = False,
     people: Mapping[int, list[str]] | None = None,
 ) -> BoardPageData:
-    """One page of the current board; the last one for a page after it. Callers ask `private_is_visible_to` before they
-    ask for the private one, and `is_run_by` before `sees_names`, which shows the names behind pseudonyms. `people` are
-    the members of all teams where they know them.
+    """One page of the current board; a `page` beyond the end is the last one. Raises `ValueError` without ground truth.
 
-    Cost does not grow with the number of teams beyond an index range, except yesterday's ranks (see `earlier_ranks`).
+    Callers must check `private_is_visible_to` for the private board, and `is_run_by` for `sees_names`, which shows the
+    names behind pseudonyms. `people` are the members of all teams, if the caller has them already. The cost grows with
+    the number of teams only by an index range, and by yesterday's ranks (`earlier_ranks`).
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:
@@ -50,7 +50,7 @@ def board_page(
     pages = max(1, -(-total // PAGE_SIZE))
     page = min(max(page, 1), pages)
     before = (page - 1) * PAGE_SIZE
-    # With the last one of the page before, to see whether a tie goes on.
+    # With the last row of the page before, because a tie may continue from there.
     standings = list(shown_standings(ground_truth, split)[max(before - 1, 0) : before + PAGE_SIZE])
     last = standings.pop(0) if before else None
     is_tie = last is not None and rank_order(last) == rank_order(standings[0])
@@ -63,7 +63,7 @@ def board_page(
 
 
 def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
-    """Whether a board shows teams without scores and ranks."""
+    """Whether this board is hidden until the end: it lists teams without scores and ranks."""
     return split == Split.PUBLIC and ground_truth.competition.board_is_hidden
 
 
@@ -74,31 +74,32 @@ def standings_in_order(ground_truth: GroundTruth | OuterRef, split: Split | Oute
 
 
 def shown_standings(ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
-    """`with_page_facts`, in the order that the board shows: on a hidden one by the last file, which tells nothing of
-    the scores."""
+    """Standings `with_page_facts` in the order of the board; on a hidden board by the time of the last file, which
+    reveals nothing about scores."""
     found = with_page_facts(standings_in_order(ground_truth, split), ground_truth, split)
     return found.order_by(F("last_at").desc(), "team_id") if is_hidden(ground_truth, split) else found
 
 
 rank_order = attrgetter("sort_key", "received_at")
-"""What decides a rank, and equals share one: the score, then the receipt."""
+"""Tie rule: ranks follow the score, then the time of receipt; teams equal in both share a rank."""
 
 
 def is_better(sort_key: object, received_at: object) -> Q:
-    """Standings before one with these, by the same rule."""
+    """Condition for standings that rank above one with this sort key and time of receipt (`rank_order`)."""
     return Q(sort_key__lt=sort_key) | Q(sort_key=sort_key, received_at__lt=received_at)
 
 
 def rank_of(standing: Standing) -> int:
-    """One more than the number of strictly better standings."""
+    """Rank of a standing: one more than the number of strictly better ones; one query."""
     better = is_better(standing.sort_key, standing.received_at)
     return 1 + standings_in_order(standing.ground_truth, Split(standing.split)).filter(better).count()
 
 
 def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None = None) -> list[int]:
-    """Ranks of a sorted sequence in which equals share: 1, 2, 2, 4.
+    """Ranks of a sorted sequence in which equal items share a rank: 1, 2, 2, 4.
 
-    `above` counts those before the sequence; `first` is the rank of its first where a tie began above it.
+    `above` is the number of items before the sequence; `first` is the rank of its first item, if that is tied with
+    the item before it.
     """
     ranks: list[int] = []
     for index, order in enumerate(orders):
@@ -110,15 +111,17 @@ def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None 
 
 
 def ranks_by_team(found: Iterable[StandingCandidate]) -> dict[int, int]:
-    """Team → rank; equals share one."""
+    """Team → rank; ties share a rank."""
     ordered = sorted(found, key=attrgetter("order"))
     ranks = shared_ranks([best.order for best in ordered])
     return dict(zip((best.team_id for best in ordered), ranks, strict=True))
 
 
 def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
-    """Public ranks at the last midnight of the competition, worked out once in a minute: what changes them (a file is
-    hidden, a team disqualified) is rare."""
+    """Team → public rank at the last midnight in the competition's time zone.
+
+    Cached for a minute: only rare events change it, such as a hidden file or a disqualified team.
+    """
     begin = ground_truth.competition.begin_of_day(at)
     ranks: Any = caches["local"].get_or_set(
         f"earlier:{ground_truth.pk}:{begin.timestamp():.0f}",
@@ -147,7 +150,7 @@ def rank_movements(
 
 
 def names_of(team: Team, competition: Competition, *, sees_names: bool) -> tuple[str, str]:
-    """The name that a row shows, and what it stands for where that differs and may be shown."""
+    """(shown name, real name behind a pseudonym if the reader may see it, else "")."""
     team.competition = competition
     shown = team.shown_name
     return shown, team.name if sees_names and shown != team.name else ""
@@ -186,7 +189,7 @@ def ranked_rows(
 def _ranked_row(
     standing: Standing, rank: int, secondary_metrics: Sequence[SecondaryMetric], *, sees_names: bool
 ) -> BoardRowData:
-    """One of `shown_standings`. On a hidden board nothing in it tells which of the team's files is its best."""
+    """The row of one of `shown_standings`. On a hidden board it does not reveal which file of the team is the best."""
     ground_truth = standing.ground_truth
     competition, hides = ground_truth.competition, is_hidden(ground_truth, Split(standing.split))
     name, real_name = names_of(standing.team, competition, sees_names=sees_names)
@@ -211,7 +214,7 @@ def _ranked_row(
 
 
 def baseline_rows(ground_truth: GroundTruth, split: Split) -> list[BoardRowData]:
-    """The host's reference submissions, best first; without a score on a hidden board."""
+    """Rows of the baselines with a score, best first; on a hidden board by name and without scores."""
     sign, secondary_metrics = sign_of(ground_truth), secondary_metrics_of(ground_truth)
     hides = is_hidden(ground_truth, split)
     scores = reference_scores(ground_truth.competition_id, split).filter(ground_truth=ground_truth)
@@ -234,8 +237,10 @@ def baseline_rows(ground_truth: GroundTruth, split: Split) -> list[BoardRowData]
 
 
 def reference_scores(competition_id: int, split: Split) -> QuerySet[Score]:
-    """Of the files of a competition's baselines, under every ground truth. Named from the few baselines on: a plain
-    join is planned through all scores of a ground truth."""
+    """Scores of a competition's baselines on a split, under every ground truth.
+
+    By subqueries that start at the few baselines: for a join the database would read all scores of a ground truth.
+    """
     files = Submission.objects.filter(
         baseline__in=Baseline.objects.filter(competition=competition_id).order_by().values("pk")
     )
@@ -245,14 +250,14 @@ def reference_scores(competition_id: int, split: Split) -> QuerySet[Score]:
 
 
 def _sort_key_of_row(row: BoardRowData, sign: float) -> float:
-    """Where a row belongs; on a hidden board all are equal."""
+    """Sort key of a row; 0 for all rows of a hidden board."""
     return sign * row.value if row.value is not None else 0.0
 
 
 def merge_baselines(
     rows: Sequence[BoardRowData], references: Sequence[BoardRowData], sign: float, *, is_first: bool, is_last: bool
 ) -> list[BoardRowData]:
-    """Put the baselines among the rows of one page; a team that equals a baseline stands above it."""
+    """The rows of one page with the baselines that belong between them; a team ranks above an equal baseline."""
     if not rows:
         return list(references) if is_first else []
     low, high = _sort_key_of_row(rows[0], sign), _sort_key_of_row(rows[-1], sign)
@@ -267,7 +272,7 @@ def merge_baselines(
 def ranked_lines(
     competition: Competition, split: Split, *, sees_names: bool = False, at_most: int | None = None
 ) -> Iterator[BoardRowData]:
-    """All ranked rows of a board without history, for exports, or the first of them; baselines are left out."""
+    """Ranked rows of a board for exports, all or the first `at_most`; without movements, members and baselines."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return

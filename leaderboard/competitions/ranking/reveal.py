@@ -1,7 +1,7 @@
-"""The reveal: from one moment on, both boards show each team's best final.
+"""The reveal: from then on, both boards show each team's best final submission.
 
-`unpicked_better_files` finds a team whose picked files are worse than another of its files, and `missed_final` says
-afterwards what a team should have picked.
+Before it, `unpicked_better_files` finds teams that picked worse files than their best one; after it, `missed_final`
+tells a team which file it should have picked.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from .standings import StandingCandidate, rebuild_standings
 
 @transaction.atomic
 def reveal_private_board(competition: Competition, at: datetime, *, user: User | None = None) -> bool:
-    """Open the private board at `at`; False when it is open already or has no ground truth. Rebuilds both boards.
+    """Open the private board and rebuild both boards.
 
-    `user` is the host who asked for it; None at the deadline.
+    False if it is open already, or without a ground truth or before the launch. `user` is the host who reveals it; None
+    at the deadline.
     """
     opened = Competition.objects.filter(
         pk=competition.pk, revealed_at=None, ground_truth__isnull=False, launched_at__isnull=False
@@ -45,8 +46,10 @@ def reveal_private_board(competition: Competition, at: datetime, *, user: User |
 
 
 def reveal_due_competitions(at: datetime) -> list[Competition]:
-    """Reveal what is past its deadline and reveals itself, once every team's time is over and every file received in
-    time has its score."""
+    """Reveal the competitions that reveal themselves and are over; returns them.
+
+    A competition is over once its deadline and all extensions have passed and all files received on time are scored.
+    """
     opened = []
     for competition in _competitions_due(at):
         with logs.log_errors(competition=competition.slug):
@@ -57,8 +60,7 @@ def reveal_due_competitions(at: datetime) -> list[Competition]:
 
 @transaction.atomic
 def _reveal_if_still_due(competition: Competition, at: datetime) -> bool:
-    """Boards of other competitions were made since this one was found due, which takes a while; a host may have given
-    more time meanwhile, and gives none for as long as this holds the lock."""
+    """Lock the competition and check again: an extension may have been granted while others were being revealed."""
     Competition.objects.select_for_update().filter(pk=competition.pk).first()
     return _competitions_due(at).filter(pk=competition.pk).exists() and reveal_private_board(competition, at)
 
@@ -89,8 +91,10 @@ class UnpickedFile:
 def unpicked_better_files(
     ground_truth: GroundTruth, picks: Mapping[int, Sequence[StandingCandidate]]
 ) -> dict[int, UnpickedFile]:
-    """Team → its best public file, before the reveal, where all picked files are worse; none where the board is hidden.
-    `picks` has the deciding files of each team; one query."""
+    """Team → its best public file, for teams whose picked files are all worse; {} on a hidden board.
+
+    For use before the reveal. `picks` are the final submissions of each team (`final_submissions`). One query.
+    """
     teams = [team_id for team_id, found in picks.items() if found and not found[0].is_picked_by_system]
     if not teams or ground_truth.competition.board_is_hidden:
         return {}
@@ -105,13 +109,13 @@ def unpicked_better_files(
 
 @dataclass(frozen=True)
 class MissedFinal:
-    """The file that decided for a team, its best private one, and the rank that this would have had."""
+    """A team's deciding file, its best file by private score, and the rank that the latter would have reached."""
 
     decided: StandingCandidate
     best: StandingCandidate
     rank: int
     file_name: str = ""
-    """Of the best one, where that is another one than decided."""
+    """File name of the best one; "" if that is the deciding one."""
 
     @property
     def picked_the_best(self) -> bool:
@@ -119,7 +123,7 @@ class MissedFinal:
 
 
 def missed_final(team: Team, ground_truth: GroundTruth) -> MissedFinal | None:
-    """What a team should have picked; None before the reveal and for a team that is not on the private board."""
+    """The file that a team should have picked; None before the reveal, and for teams not on the private board."""
     board = list(standings_in_order(ground_truth, Split.PRIVATE))
     held = next((standing for standing in board if standing.team_id == team.pk), None)
     if ground_truth.competition.revealed_at is None or held is None:
@@ -135,7 +139,7 @@ def missed_final(team: Team, ground_truth: GroundTruth) -> MissedFinal | None:
 
 
 def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[tuple[StandingCandidate, str]]:
-    """The team's ranked files by their private scores, with their names."""
+    """(candidate by private score, file name) for each of the team's files that can be ranked."""
     rows = ranked_scores(ground_truth, Split.PRIVATE, teams=[team.pk])
     facts = rows.values_list("submission_id", "value", "submission__received_at", "submission__file_name")
     return [

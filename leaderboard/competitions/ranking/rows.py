@@ -1,4 +1,4 @@
-"""What boards are made of: rows with their facts."""
+"""Data classes of boards, and queries for the columns besides the score."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from .secondary import ShownSecondaryValue
 
 
 def shown_moment(moment: datetime, competition: Competition, *, sees_names: bool) -> datetime:
-    """When a file was received, as a board shows it: to the minute where names are hidden, because a student who saw
-    somebody upload at an exact moment would find the pseudonym by it."""
+    """A time of receipt as a board shows it: rounded down to the minute under pseudonyms.
+
+    The exact second would reveal a pseudonym to a student who saw somebody else upload.
+    """
     is_coarse = competition.board.uses_pseudonyms and not sees_names
     return moment.replace(second=0, microsecond=0) if is_coarse else moment
 
 
 @dataclass(frozen=True)
 class BoardRowData:
-    """One line of a board. A baseline has no rank and team id 0; on a hidden board nobody has a rank, a value or a
-    movement."""
+    """One row of a board. Baselines have no rank and team id 0; on a hidden board rank, value and movement are None."""
 
     rank: int | None
     name: str
@@ -43,11 +44,11 @@ class BoardRowData:
     is_baseline: bool = False
     is_picked_by_system: bool = False
     secondary: tuple[ShownSecondaryValue, ...] = ()
-    """Of the file that stands here; empty where none are shown."""
+    """Secondary metrics of the row's file; () if there are none to show."""
     real_name: str = ""
-    """What a pseudonym stands for: only in rows for those who run the competition, empty where `name` is real."""
+    """The name behind the pseudonym, in rows for hosts and assistants; "" if `name` is the real one."""
     within: int | None = None
-    """Its rank among the teams of the section that was asked for; None where none was."""
+    """Rank among the teams of the requested section; None without one."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +67,22 @@ class BoardPageData:
 
 @dataclass(frozen=True)
 class Placing:
-    """Where one team stands."""
+    """Rank and score of one team on a board with `total` teams."""
 
     rank: int
     total: int
     value: float
     submission_id: str
     rank_before: int | None = None
-    """Its rank with what it had earlier, among the others as they are now; None where nobody asked."""
+    """Rank that its earlier score would have among the other teams now, if requested by `PlaceQuery.earlier`."""
 
 
 def with_page_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
-    """Standings with their teams, with `submission_count` and `last_at` (number and last receipt of the team's ranked
-    files) and `stored` (what secondary metrics say of the file that stands there, where the ground truth has some)."""
+    """Standings with their teams, annotated with the columns of a board.
+
+    `submission_count` and `last_at`: number and last receipt of the team's files that can be ranked. `stored`:
+    secondary metrics of the standing's file, only if the ground truth has some.
+    """
     files = Submission.objects.filter(ranked_files(), team=OuterRef("team"))
     found = standings.select_related("team").annotate(
         submission_count=count_rows(files.order_by(), "team"),
@@ -91,7 +95,7 @@ def with_page_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, sp
 
 
 def member_names(standings: Sequence[Standing]) -> dict[int, list[str]]:
-    """Team → the names of its accounts."""
+    """Team → user names of its members."""
     found: dict[int, list[str]] = defaultdict(list)
     for team_id, name in Membership.objects.filter(team__in=[standing.team_id for standing in standings]).values_list(
         "team_id", "user__username"

@@ -1,4 +1,4 @@
-"""Scores that can stand on a board."""
+"""Conditions for files and scores that are ranked."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from ..models.competition import Split
 
 
 def sign_of(ground_truth: GroundTruth) -> float:
-    """+1 where a lower value is better, −1 where a higher one is."""
+    """+1.0 if a lower value is better, −1.0 if a higher one is: sort keys are `sign * value`, ascending."""
     try:
         return 1.0 if metrics.get(ground_truth.metric_key).direction == "minimize" else -1.0
     except metrics.UnknownMetric:
-        # A custom metric's file is gone, and every copy of it: the board stays as it was.
+        # The file of a custom metric is lost, with all copies: take the sign from a stored standing.
         known = Standing.objects.filter(ground_truth=ground_truth).exclude(value=0.0).first()
         return math.copysign(1.0, known.sort_key / known.value) if known else -1.0
 
 
 def ranked_files(of: str = "") -> Q:
-    """Which files of a team a board counts, for a query of files or for one that knows them as `of`; as `ranked_scores`
-    says of scores."""
+    """Condition for files that are ranked, like `ranked_scores`: scored, in time, not hidden.
+
+    For a query of submissions, or of a model that reaches them by the relation `of`.
+    """
     facts = {"status": Submission.Status.SCORED, "is_late": False, "hidden_at": None}
     return Q(**{f"{of}__{name}" if of else name: value for name, value in facts.items()})
 
@@ -34,10 +36,10 @@ def ranked_files(of: str = "") -> Q:
 def ranked_scores(
     ground_truth: GroundTruth, split: Split, *, teams: Iterable[int] | QuerySet[Any, Any] | None = None
 ) -> QuerySet[Score]:
-    """The scores that can stand on a board: of teams that are not disqualified, received in time and not hidden. With
-    `teams`, of these alone: keys, or a query for them.
+    """Scores that are ranked: of teams that are not disqualified, received in time and not hidden.
 
-    The files of a few teams are named in a subquery: a plain join is planned through every score of the ground truth.
+    `teams` limits them to these teams (primary keys, or a query for them). That is a subquery, because for a join the
+    database would read all scores of the ground truth.
     """
     scores = Score.objects.all()
     if teams is not None:

@@ -1,4 +1,4 @@
-"""Secondary metrics as boards and teams see them: never ranked, and shown where the score is."""
+"""Secondary metrics for display: never ranked, and shown wherever the score is."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class SecondaryMetric:
 
     @property
     def name(self) -> str:
-        """The title, in English, with what tells it from the same metric under other parameters."""
+        """The title in English, with the parameters that are not at their defaults."""
         return self._called(self.title)
 
     @property
     def words(self) -> str:
-        """The same in the reader's language."""
+        """`name` in the reader's language."""
         return self._called(translated_message(self.title))
 
     def _called(self, title: str) -> str:
@@ -42,7 +42,7 @@ class SecondaryMetric:
 
 @dataclass(frozen=True)
 class ShownSecondaryValue:
-    """What one secondary metric says of a file; without a `value` for the reason in `problem`."""
+    """Value of one secondary metric for a file; None with the reason in `problem`."""
 
     secondary_metric: SecondaryMetric
     value: float | None
@@ -50,7 +50,7 @@ class ShownSecondaryValue:
 
 
 def secondary_metrics_of(ground_truth: GroundTruth | None) -> tuple[SecondaryMetric, ...]:
-    """The secondary metrics of a ground truth in the order shown. One whose file is gone is called by its key."""
+    """The secondary metrics of a ground truth in display order. A metric whose file is lost gets its key as title."""
     return tuple(map(_secondary_metric, ground_truth.secondary)) if ground_truth else ()
 
 
@@ -68,7 +68,7 @@ def _secondary_metric(one: Mapping[str, Any]) -> SecondaryMetric:
 def shown_secondary_values(
     secondary_metrics: Sequence[SecondaryMetric], stored: Sequence[Mapping[str, Any]]
 ) -> tuple[ShownSecondaryValue, ...]:
-    """The stored values with their metrics, or why there is none. Callers know that the score may be seen."""
+    """Stored values with their metrics, or the reasons for missing ones. Callers check that the score is visible."""
     return tuple(
         ShownSecondaryValue(
             secondary_metric,
@@ -82,7 +82,7 @@ def shown_secondary_values(
 def secondary_values(
     ground_truth: GroundTruth, split: Split, submissions: Iterable[UUID] | QuerySet[Any, Any]
 ) -> dict[str, tuple[ShownSecondaryValue, ...]]:
-    """Submission → what its secondary metrics say on a split. Callers know that its score may be seen."""
+    """Submission → values of its secondary metrics on a split. Callers check that its score is visible."""
     secondary_metrics = secondary_metrics_of(ground_truth)
     if not secondary_metrics:
         return {}

@@ -38,16 +38,15 @@ class StandingCandidate:
 
 
 def best_submissions(ground_truth: GroundTruth, split: Split) -> Iterator[StandingCandidate]:
-    """Each team's best submission on a split, from the scores alone."""
+    """Each team's best submission on a split, computed from the scores."""
     sign, scores = sign_of(ground_truth), ranked_scores(ground_truth, split)
     return (make_candidate(sign, *facts) for facts in best_per_team(scores, ground_truth).values_list(*FACTS))
 
 
 def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
-    """Team → its best public score, of a hidden board and after the reveal too. With `teams`, of these alone. For
-    hosts.
+    """Team → best public score, of all teams or of `teams`. For hosts: also on a hidden board and after the reveal.
 
-    Read from the standings where these are the best ones; else from all scores.
+    Read from the public standings while they hold each team's best score, else computed from all scores.
     """
     competition = ground_truth.competition
     if competition.ground_truth_id == ground_truth.pk and competition.revealed_at is None:
@@ -68,12 +67,12 @@ def _from_standing(held: Standing) -> StandingCandidate:
 
 
 def final_submissions(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, list[StandingCandidate]]:
-    """Each team's final submissions, scored on the public split: the selected ones, else its best public ones.
+    """Team → its final submissions with their public scores: those it selected, else its best public ones.
 
-    With `team`, of that team alone.
+    `team` limits it to one team.
     """
     scores = ranked_scores(ground_truth, Split.PUBLIC, teams=None if team is None else [team.pk])
-    # Selected files and the others have places of their own, so that one query finds both.
+    # Selected files and other files are numbered separately, so that one query finds both.
     placed = scores.annotate(place=_rank_within_team(ground_truth, "submission__is_selected"))
     chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.limits.final_count))
     picked: dict[int, list[StandingCandidate]] = defaultdict(list)
@@ -86,8 +85,8 @@ def final_submissions(ground_truth: GroundTruth, *, team: Team | None = None) ->
 
 
 def _rank_within_team(ground_truth: GroundTruth, *apart: str) -> Window:
-    """The place of a score among those of its team, and of those that have the same in the fields `apart`. The database
-    sorts: of hundreds of thousands of scores only the first few per team are read."""
+    """SQL expression for the place of a score within its team, best first; numbered separately for each value of the
+    fields `apart`. With it only the first few scores per team are read, of hundreds of thousands."""
     best_first = F("value").asc() if sign_of(ground_truth) > 0 else F("value").desc()
     return Window(
         RowNumber(),
@@ -97,7 +96,7 @@ def _rank_within_team(ground_truth: GroundTruth, *apart: str) -> Window:
 
 
 def best_per_team(scores: QuerySet[Score], ground_truth: GroundTruth) -> QuerySet[Score]:
-    """Of each team the best of these scores."""
+    """The best of these scores for each team."""
     return scores.annotate(place=_rank_within_team(ground_truth)).filter(place=1).order_by()
 
 
@@ -109,7 +108,7 @@ def make_candidate(
 
 
 def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
-    """After the reveal: one submission per team on both boards, the final with the best private score."""
+    """Standings after the reveal: on both boards each team's final submission with the best private score."""
     sign, picks = sign_of(ground_truth), final_submissions(ground_truth)
     private = _private_values(ground_truth, [best.submission_id for found in picks.values() for best in found])
     for team_id, candidates in picks.items():
@@ -126,7 +125,7 @@ def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing
 
 
 def _private_values(ground_truth: GroundTruth, submissions: Sequence[UUID]) -> dict[UUID, float]:
-    """The private scores of some submissions, read in parts: a query holds so many parameters and no more."""
+    """Submission → private score. Several queries, because the number of parameters in one is limited."""
     found: dict[UUID, float] = {}
     for first in range(0, len(submissions), IN_ONE_QUERY):
         part = submissions[first : first + IN_ONE_QUERY]
@@ -136,7 +135,7 @@ def _private_values(ground_truth: GroundTruth, submissions: Sequence[UUID]) -> d
 
 
 def deciding_candidates(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
-    """Both boards as the reveal made them or would make them now. For hosts alone before it."""
+    """Candidates of both boards as of the reveal, or as it would be now. Before the reveal only for hosts."""
     competition = ground_truth.competition
     if competition.revealed_at is None or competition.ground_truth_id != ground_truth.pk:
         yield from final_standings(ground_truth)
@@ -146,7 +145,7 @@ def deciding_candidates(ground_truth: GroundTruth) -> Iterator[tuple[Split, Stan
 
 
 def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
-    """What the standings must be, computed from scores and picks alone."""
+    """The correct standings, computed from scores and selected files only."""
     if ground_truth.competition.revealed_at is not None:
         yield from final_standings(ground_truth)
     else:
@@ -156,14 +155,16 @@ def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Stand
 
 
 def _teams_without_members(ground_truth: GroundTruth) -> set[int]:
-    """The teams of which no member is left."""
+    """Teams without members."""
     teams = Team.objects.filter(competition=ground_truth.competition_id, vacated_at__isnull=False)
     return set(teams.order_by().values_list("pk", flat=True))
 
 
 def expected_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate]:
-    """What decides under a ground truth now: best public submissions, after the reveal best private finals. Read from
-    the standings of the current ground truth."""
+    """Each team's deciding submission: its best public one, or after the reveal its final with the best private score.
+
+    Read from the standings for the competition's current ground truth, else computed.
+    """
     competition = ground_truth.competition
     is_revealed = competition.revealed_at is not None
     if competition.ground_truth_id == ground_truth.pk:
@@ -176,7 +177,7 @@ def expected_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate
 
 @transaction.atomic
 def rebuild_standings(ground_truth: GroundTruth) -> int:
-    """Make the standings of a ground truth again from its scores; returns their number."""
+    """Delete the standings of a ground truth and compute them again from its scores; returns their number."""
     Standing.objects.filter(ground_truth=ground_truth).delete()
     made = [_standing(ground_truth, split, best) for split, best in expected_standings(ground_truth)]
     Standing.objects.bulk_create(made, batch_size=2000)
@@ -185,7 +186,7 @@ def rebuild_standings(ground_truth: GroundTruth) -> int:
 
 
 def standing_differences(ground_truth: GroundTruth) -> list[str]:
-    """Sentences about standings that do not equal the rebuild; empty when the shown board is right."""
+    """Sentences about standings that differ from a rebuild; [] if the board is right."""
     expected = {
         (split.value, best.team_id): (best.submission_id, best.value)
         for split, best in expected_standings(ground_truth)
@@ -204,9 +205,10 @@ def standing_differences(ground_truth: GroundTruth) -> list[str]:
 
 
 def update_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) -> set[int]:
-    """Let new public scores stand for their teams where they are the best; part of the transaction that writes them.
+    """Update the standings of teams whose new public score is their best; in the transaction that writes the scores.
 
-    Returns the competitions whose board changed. After the reveal, standings follow from finals, so they are rebuilt.
+    `scored` are (submission, ground truth, public score). Returns the competitions whose board changed. After the
+    reveal standings depend on final submissions, so they are rebuilt.
     """
     changed: set[int] = set()
     by_ground_truth: dict[int, list[tuple[Submission, GroundTruth, float]]] = defaultdict(list)
@@ -230,7 +232,7 @@ def update_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
 
 
 def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) -> None:
-    """Let the better one of each team's score so far and its new one stand."""
+    """Replace a team's public standing where the new score is better, or create its first one."""
     ground_truth = scored[0][1]
     teams = {submission.team_id for submission, _, _ in scored}
     rows = Standing.objects.filter(ground_truth=ground_truth, team__in=teams, split=Split.PUBLIC)
@@ -270,10 +272,10 @@ HELD_FACTS = ("team_id", "submission_id", "value", "received_at")
 
 
 def standings_before(ground_truth: GroundTruth, before: datetime) -> Iterator[StandingCandidate]:
-    """What the public board of the current ground truth showed at a moment before the reveal; one query.
+    """Public standings of the current ground truth as they were at a time before the reveal; one query.
 
-    A standing of now that was received before then was there already: a later file changes nothing about which of the
-    earlier ones is the best. So only files of teams that improved since are read.
+    A standing whose file was received before that time was the same then. So only files of teams that have improved
+    since are read.
     """
     here = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by()
     still = here.filter(received_at__lt=before).values_list(*HELD_FACTS)

@@ -1,4 +1,4 @@
-"""Where single teams stand, without reading a board, and how their shown scores came about."""
+"""Ranks of single teams, without reading a whole board, and the history of their public scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .scores import ranked_scores, sign_of
 
 @dataclass(frozen=True)
 class PlaceQuery:
-    """Whose place is wanted on which board; with `earlier` (sort key and receipt) also the rank with that."""
+    """Request for a team's rank on a board; with `earlier` (sort key, receipt) also for the rank that would have."""
 
     team_id: int
     ground_truth: GroundTruth
@@ -34,13 +34,13 @@ class PlaceQuery:
 def placing_of(
     team: Team | int, ground_truth: GroundTruth, split: Split, *, earlier: tuple[float, datetime] | None = None
 ) -> Placing | None:
-    """Where a team stands; None before its first score, and on a hidden board."""
+    """A team's rank and score; None before its first score, and on a hidden board."""
     key = team if isinstance(team, int) else team.pk
     return placings_of([PlaceQuery(key, ground_truth, split, earlier)]).get(key)
 
 
 def placings_of(wanted: Iterable[PlaceQuery]) -> dict[int, Placing]:
-    """Team → where it stands, in one query for all; teams without a place are left out."""
+    """Team → rank and score; teams without a rank are left out. One query."""
     places = {place.team_id: place for place in wanted if not is_hidden(place.ground_truth, place.split)}
     if not places:
         return {}
@@ -67,11 +67,11 @@ def placings_of(wanted: Iterable[PlaceQuery]) -> dict[int, Placing]:
 
 
 def placings_now(teams: Mapping[int, Competition], at: datetime) -> dict[int, Placing]:
-    """Team → where it stands on the board that counts at a moment: the private one once it is open to everybody."""
+    """Team → rank and score on the private board once it is revealed, before that on the public one."""
     wanted = []
     for team_id, competition in teams.items():
         if (ground_truth := competition.ground_truth) is not None:
-            ground_truth.competition = competition  # which board shows its scores: asked for without a query
+            ground_truth.competition = competition  # saves a query for it in `is_hidden`
             wanted.append(
                 PlaceQuery(team_id, ground_truth, Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC)
             )
@@ -79,7 +79,7 @@ def placings_now(teams: Mapping[int, Competition], at: datetime) -> dict[int, Pl
 
 
 def _above_before(everybody: QuerySet[Standing], places: Iterable[PlaceQuery]) -> Coalesce | Value:
-    """How many others are better than what the one team had earlier."""
+    """SQL expression for the number of other teams better than the earlier score; 0 if none was requested."""
     with_earlier = [place.earlier for place in places if place.earlier]
     if not with_earlier:
         return Value(0, IntegerField())
@@ -88,7 +88,7 @@ def _above_before(everybody: QuerySet[Standing], places: Iterable[PlaceQuery]) -
 
 
 def next_better(placing: Placing, ground_truth: GroundTruth, split: Split) -> Standing | None:
-    """The team just before one; None before the first place."""
+    """The standing with the next better score; None for the first place."""
     sign = sign_of(ground_truth)
     before = standings_in_order(ground_truth, split).filter(sort_key__lt=sign * placing.value)
     return before.reverse().select_related("team").first()
@@ -99,14 +99,14 @@ MOST_STEPS = 20
 
 @dataclass(frozen=True)
 class ScoreHistory:
-    """A team's public score over time: (receipt, score from then on), the first and the newest steps."""
+    """A team's best public score over time, as (receipt, score from then on); at most `MOST_STEPS`."""
 
     team: Team
     steps: tuple[tuple[datetime, float], ...]
 
 
 def score_histories(ground_truth: GroundTruth, *, also: Team | None = None) -> list[ScoreHistory]:
-    """Of the best teams of the public board in its order, and of one more; nothing where the board shows no scores."""
+    """Histories of the first `LEADERS` teams of the public board, and of the team `also`; [] on a hidden board."""
     if is_hidden(ground_truth, Split.PUBLIC):
         return []
     leaders = [
@@ -139,7 +139,7 @@ def _steps(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tuple[
 
 
 def _improvements(sign: float, files: Sequence[tuple[datetime, float]]) -> list[tuple[datetime, float]]:
-    """The files that were better than all before them."""
+    """Files that were better than all earlier ones."""
     steps: list[tuple[datetime, float]] = []
     for at, value in files:
         if not steps or sign * value < sign * steps[-1][1]:

@@ -1,4 +1,4 @@
-"""Parts of a board: the teams of a name, those of a section."""
+"""Search on a board by name and by section."""
 
 from __future__ import annotations
 
@@ -18,25 +18,24 @@ from .rows import BoardRowData
 from .scores import sign_of
 
 FOUND_SIZE = 30
-"""Teams on a page of those that a text found: each such page is one reader's own, and made for them alone."""
+"""Teams per page of a search. Fewer than on the board, because search results are not cached."""
 
 
 @dataclass(frozen=True)
 class FoundTeams:
-    """One page of the teams that were looked for."""
+    """One page of the teams that match a search."""
 
     rows: tuple[BoardRowData, ...] = ()
     page: int = 1
     pages: int = 1
     total: int = 0
-    """Teams found, on all pages."""
+    """Number of matching teams, on all pages."""
     among: int = 0
-    """Teams that were looked through: those of the section, or all of the board."""
+    """Number of teams searched: those of the section, or all of the board."""
     within: Mapping[int, int] = field(default_factory=dict)
-    """Team → its rank in the section, of all teams of it in the order of the board; empty where none was asked for, and
-    on a hidden board."""
+    """Team → its rank in the section, in the order of the board; {} without a section, and on a hidden board."""
     leader: float | None = None
-    """The score of the first place of the whole board; None on a hidden one."""
+    """Score of the first place of the whole board; None on a hidden board."""
 
 
 def find_teams(
@@ -50,9 +49,11 @@ def find_teams(
     sees_names: bool = False,
     people: Mapping[int, list[str]] | None = None,
 ) -> FoundTeams:
-    """Ranked rows of the teams whose shown name contains a text, with their true ranks; of those with somebody of one
-    section alone, also with their ranks among these. Callers ask as for `board_page`, and whether their reader may
-    know of sections; `people` are the members of all teams where they know them."""
+    """One page of the teams whose shown name contains a text, with their ranks on the whole board.
+
+    With `section`, only teams with a member in it, and with their ranks among these. Callers check the same rights as
+    for `board_page`, and that the reader may see sections. `people`: as for `board_page`.
+    """
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return FoundTeams()
@@ -84,8 +85,7 @@ def find_teams(
 def _search_teams(
     ground_truth: GroundTruth, split: Split, text: str, section: str, sees_names: bool
 ) -> QuerySet[Standing, tuple[Any, ...]]:
-    """Of each ranked team in order: its team, sort key and receipt, whether it is of the section, whether its name is
-    meant."""
+    """(team, sort key, receipt, is in the section, name matches) for each ranked team, in the order of the board."""
     competition = ground_truth.competition
     named = Q(team__pseudonym__icontains=text) if competition.board.uses_pseudonyms else Q(team__name__icontains=text)
     if sees_names:
@@ -98,8 +98,7 @@ def _search_teams(
 
 
 def rows_of_section(competition: Competition, section: str, rows: Iterable[BoardRowData]) -> list[BoardRowData]:
-    """Of all rows of a board those of one section, with their ranks in it. Callers ask whether their reader may know of
-    sections."""
+    """The rows of one section, with ranks among these (`within`). Callers check that the reader may see sections."""
     teams = set(hooks.roster.teams_of_section(competition, section))
     here = [row for row in rows if row.team_id in teams]
     within = shared_ranks([row.rank for row in here])
@@ -107,24 +106,24 @@ def rows_of_section(competition: Competition, section: str, rows: Iterable[Board
 
 
 def _ranks(rows: Sequence[tuple[Any, ...]]) -> dict[int, int]:
-    """Team → rank among these, of which the first three of each are its team, sort key and receipt."""
+    """Team → rank among these rows, each of which begins with team, sort key and receipt."""
     return dict(zip((row[0] for row in rows), shared_ranks([row[1:3] for row in rows]), strict=True))
 
 
 @dataclass(frozen=True)
 class BoardSections:
-    """Sections of the roster as a board knows them."""
+    """Sections for the filter of a board, and the members of its teams."""
 
     names: tuple[str, ...]
-    """Those with a team on the board, sorted."""
+    """Sections with a team on the board, sorted."""
     own: Mapping[int, str]
     """User → their section, whether or not their team is on the board."""
     members: Mapping[int, list[str]]
-    """Team → the names of its accounts, which a board need not ask for again."""
+    """Team → user names of its members; pass it as `people` to `board_page` to save a query."""
 
 
 def sections_of_board(ground_truth: GroundTruth, split: Split) -> BoardSections:
-    """Callers ask as for `find_teams`; one query."""
+    """The sections of a board. Callers check the same rights as for `find_teams`. One query."""
     here = ground_truth.competition_id
     ranked = Q(team__in=standings_in_order(ground_truth, split).order_by().values("team"))
     people = Membership.objects.filter(competition=here).annotate(
