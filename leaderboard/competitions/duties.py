@@ -1,7 +1,6 @@
-"""What the clock brings. Every process of a worker looks every few seconds and does what is due.
+"""Scheduled tasks. Every worker process checks every few seconds and runs those that are due.
 
-A row for each task says when it was last begun. So however many workers there are, each task is begun once, by any
-process that lives.
+A row per task stores when it was last begun, so each task is begun once, by any process, with any number of workers.
 """
 
 from __future__ import annotations
@@ -15,22 +14,22 @@ from leaderboard.common.clock import database_now
 from .models import Duty
 
 LOOK_EVERY_SECONDS = 5.0
-# A task that is due in a moment is due now: the next look is five seconds away.
+# A task may be begun this much early, because the next check is five seconds away.
 EARLY = timedelta(seconds=1)
-# A task that should have been begun so long ago is done by nobody.
+# A task that is overdue by more than this is not being done by any worker.
 LATE = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """When a task is due: after each interval, or once a day (UTC)."""
+    """Schedule of a task: every interval, or with `at` daily at that time (UTC)."""
 
     task: str
     every: timedelta = timedelta(days=1)
     at: time | None = None
 
     def is_due(self, begun_at: datetime | None, now: datetime) -> bool:
-        """A row from before the clock was set back counts as none."""
+        """Whether the task is due. A `begun_at` in the far future is ignored: the clock was set back."""
         if begun_at is None or begun_at > now + self.every:
             return True
         if self.at is None:
@@ -53,8 +52,10 @@ SWEEP = SCHEDULES[0].task
 
 
 def begin_due_tasks() -> Iterator[str]:
-    """The names of the tasks that are due, each noted as begun by this process. A daily one that was never begun waits
-    for its time."""
+    """Names of the due tasks; each is marked as begun, so that no other process begins it.
+
+    A daily task without a row is only marked, and waits for its time of day.
+    """
     begun, now = dict(Duty.objects.values_list("task", "begun_at")), database_now()
     for schedule in SCHEDULES:
         begun_at = begun.get(schedule.task)
@@ -63,14 +64,17 @@ def begin_due_tasks() -> Iterator[str]:
 
 
 def _note_begin(task: str, begun_at: datetime | None) -> bool:
-    """Whether no other process was faster. SQLite compares moments as texts, and its own `Now` has fewer digits."""
+    """Mark a task as begun; False if another process has done so first.
+
+    With `database_now`, not `Now()`: SQLite compares times as text, and its own have fewer digits.
+    """
     if begun_at is None:
         return Duty.objects.get_or_create(task=task, defaults={"begun_at": database_now()})[1]
     return bool(Duty.objects.filter(task=task, begun_at=begun_at).update(begun_at=database_now()))
 
 
 def late_tasks() -> list[str]:
-    """The tasks that no process has begun for too long."""
+    """Names of tasks with an interval that are overdue by more than `LATE`."""
     begun, now = dict(Duty.objects.values_list("task", "begun_at")), database_now()
     often = (schedule for schedule in SCHEDULES if schedule.at is None)
     return [
@@ -81,5 +85,5 @@ def late_tasks() -> list[str]:
 
 
 def last_sweep() -> datetime | None:
-    """When a worker last looked for files that wait."""
+    """Time of the last sweep; None before the first one."""
     return Duty.objects.filter(task=SWEEP).values_list("begun_at", flat=True).first()

@@ -1,7 +1,7 @@
-"""Tasks of the queue: they take ids, are sent after commit, and may run twice.
+"""Celery tasks of competitions. They take IDs, are sent after commit, and may run twice.
 
-A message is only a wake-up: whoever hears it takes the file whose turn it is. When the broker does not take it, the
-sweep finds the row in the database.
+A message is only a wake-up: the worker that gets it scores the file whose turn it is. If the broker refuses the
+message, the sweep finds the row in the database.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from .services import archive, converting, page_tasks
 
 log = logging.getLogger(__name__)
 
-# Seconds that a swept message lives: the next sweeps send it again, so a long queue does not fill with repetitions.
+# Seconds until a message of the sweep expires; the next sweeps send it again. Otherwise repetitions would pile up.
 SWEEP_MESSAGE_LIFETIME = 20
-# A file that was here before the deadline may wait for a thread, and for the database's writer, before it has a row.
+# A file received before the deadline gets its row a little later: the request may wait for a thread or the database.
 ROWS_MAY_FOLLOW = timedelta(seconds=45)
-# A worker that was just started has its time to take the first file.
+# A worker is not restarted as deaf earlier than this after its start.
 DEAF_AFTER_SECONDS = 120.0
 _began = time.monotonic()
-# What a worker that is told to stop still has in hand is put back shortly before it is killed: it waits for no lease.
+# Claims of a worker that is told to stop are released shortly before it is killed, so that no lease has to run out.
 RELEASE_AFTER, RELEASE_EVERY = child_processes.seconds_to_stop() - 0.7, 0.2
-# What a message looks like. Workers refuse a number they do not know and leave the row to those who do.
+# Version of the messages. Workers ignore messages of another version; the row is left to newer workers.
 SCHEMA = 1
 MAX_MISSES = 5
-# With so many messages in the broker every worker is awake already.
+# With this many messages in the broker all workers are awake already.
 ENOUGH_WAKE_UPS = 32
 COMMAND_SECONDS = 3 * 3600.0
-# Seconds after which a process that measures file after file lets other messages in.
+# Seconds after which a process that scores file after file lets other messages in.
 WORK_SECONDS = 0.5
 
 
@@ -63,7 +63,7 @@ WORK_SECONDS = 0.5
 
 @worker_process_init.connect
 def _start_scorer(**_: object) -> None:
-    """Have the scorer start before the first file comes, so that nobody waits for it."""
+    """Start the scorer before the first file comes, and the thread for duties."""
     queue.on_lease_lost = scoring.stop_scorer
     scoring.start_scorer()
     threading.Thread(target=_look_after_site, args=(report_worker,), name="duties", daemon=True).start()
@@ -71,13 +71,13 @@ def _start_scorer(**_: object) -> None:
 
 @worker_ready.connect
 def _look_from_pages_worker(**_: object) -> None:
-    """So that what the clock brings is done while the worker of files is away, and the other way round."""
+    """Start the thread for duties in the worker of pages too, so that they are done while the other worker is down."""
     if child_processes.current_part() == "pages":
         threading.Thread(target=_look_after_site, name="duties", daemon=True).start()
 
 
 def _look_after_site(*further: Callable[[], None]) -> None:
-    """Do what is due, and what else this process does every few seconds, for as long as it lives."""
+    """Do due tasks, and the functions in `further`, every few seconds until the process ends."""
     while True:
         for work in (*further, do_due_tasks):
             try:
@@ -89,7 +89,7 @@ def _look_after_site(*further: Callable[[], None]) -> None:
 
 
 def do_due_tasks() -> None:
-    """Do what the clock has brought; one that breaks keeps none of the others."""
+    """Run the tasks that are due by the clock; an error in one does not stop the others."""
     for name in duties.begin_due_tasks():
         try:
             app.tasks[name]()
@@ -98,24 +98,24 @@ def do_due_tasks() -> None:
 
 
 def report_worker() -> None:
-    """Report that this process lives, and see whether it takes messages."""
+    """Store that this process is alive, and restart it if it gets no messages."""
     queue.report_worker()
     if time.monotonic() - _began > DEAF_AFTER_SECONDS:
         restart_deaf_worker()
 
 
 def restart_deaf_worker() -> None:
-    """Have this worker started again where files wait for a minute, the broker answers and no worker has any in hand:
-    Celery may have lost the broker for good."""
+    """Ask for a restart of this worker if files wait for a minute, no worker scores any, and the broker answers: Celery
+    may have lost its connection for good."""
     if queue.log_stuck_queue() and queue_length() is not None:
         child_processes.ask_for_restart("files wait and no worker has any in hand")
 
 
 @task_failure.connect
 def _release_claim_of_failed_task(task_id: str = "", exception: BaseException | None = None, **_: object) -> None:
-    """In the main process: workers are woken at once for what a dead or stopped process held, not when its lease ends.
+    """Release the claims of a dead or stopped process at once, not when its lease ends. Runs in the main process.
 
-    Celery may say it twice. Forks of this process must not find an open database, so none stays open.
+    Celery may call it twice. The connection is closed, because forks of this process must not inherit an open one.
     """
     if not isinstance(exception, (WorkerLostError, TimeLimitExceeded)):
         return
@@ -133,13 +133,14 @@ def _release_claim_of_failed_task(task_id: str = "", exception: BaseException | 
 
 @worker_shutting_down.connect
 def _release_claims_on_shutdown(**_: object) -> None:
-    """In the worker's main process, which `up` has asked to stop. Others give a worker the time that it needs."""
+    """Start to release claims when `up` stops this worker. Runs in the main process, and only under `up`: other
+    supervisors wait until a worker has finished."""
     if child_processes.current_part() == "worker":
         threading.Thread(target=_release_claims_repeatedly, daemon=True).start()
 
 
 def _release_claims_repeatedly() -> None:
-    """Again and again, because a process whose file was taken away may take it up once more."""
+    """Release the claims again and again until the end, because a process that lost its file may claim it once more."""
     time.sleep(RELEASE_AFTER)
     while True:
         release_all_claims()
@@ -147,7 +148,7 @@ def _release_claims_repeatedly() -> None:
 
 
 def release_all_claims() -> None:
-    """Let go of every file that this worker's processes have in hand; no try is counted."""
+    """Release all claims of this worker's processes without counting a try."""
     try:
         for request in list(active_requests):
             queue.put_back_woken_by(request.id)
@@ -162,7 +163,7 @@ def release_all_claims() -> None:
 
 
 def has_known_schema(task: Any) -> bool:
-    """Whether a message has the form that this worker knows; another's is left to newer workers, its row stays."""
+    """Whether a message has the version that this worker knows; others are ignored and logged, their rows stay."""
     schema = str((task.request.headers or {}).get("schema", SCHEMA))
     if schema == str(SCHEMA):
         return True
@@ -172,11 +173,10 @@ def has_known_schema(task: Any) -> bool:
 
 @app.task(name="leaderboard.competitions.tasks.score_submission", bind=True)
 def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> None:
-    """Score the files whose turn it is and those after them, for a moment; the ids say which submission caused the
-    wake-up.
+    """Score waiting files in the order of the queue for `WORK_SECONDS`; the IDs only tell what caused the wake-up.
 
-    The worker stays awake while files wait: at the end of the moment it sends itself a wake-up, so that other messages
-    have their turn. Other workers may claim a file first, so it looks a few times.
+    If files still wait then, it sends itself another wake-up, so that other messages get their turn. It gives up after
+    `MAX_MISSES` turns that other workers had claimed already.
     """
     if not has_known_schema(self):
         return
@@ -199,7 +199,7 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
 
 
 def _log_scored(file: score.FileOfTurn) -> None:
-    """One line that says what a file came to."""
+    """Log status and seconds of a file."""
     if file.status == "busy":
         return
     with bound_contextvars(
@@ -212,7 +212,7 @@ def _log_scored(file: score.FileOfTurn) -> None:
 
 @app.task(name="leaderboard.competitions.tasks.rescore_candidate", bind=True)
 def rescore_candidate(self: Any, ground_truth_id: int) -> None:
-    """Measure everything with a candidate ground truth, a batch per message."""
+    """Score all files with a candidate ground truth, a batch per message."""
     if not has_known_schema(self):
         return
     with bound_contextvars(ground_truth=ground_truth_id):
@@ -222,7 +222,7 @@ def rescore_candidate(self: Any, ground_truth_id: int) -> None:
 
 @app.task(name="leaderboard.competitions.tasks.measure_preview", bind=True)
 def measure_preview(self: Any, ground_truth_id: int) -> None:
-    """Measure a ground truth's sample submission for a student preview."""
+    """Score the sample submission of a ground truth for a student preview."""
     if not has_known_schema(self):
         return
     with bound_contextvars(ground_truth=ground_truth_id):
@@ -231,22 +231,21 @@ def measure_preview(self: Any, ground_truth_id: int) -> None:
 
 @app.task(name="leaderboard.competitions.tasks.answer_page", bind=True)
 def answer_page(self: Any) -> None:
-    """Answer the form whose turn it is."""
+    """Process the next form that waits for a worker."""
     if has_known_schema(self) and page_tasks.answer_next_task(self.request.id) and page_tasks.waiting_tasks():
         wake_workers(answer_page, expires=SWEEP_MESSAGE_LIFETIME)
 
 
 @app.task(name="leaderboard.competitions.tasks.preview_conversion", bind=True)
 def preview_conversion(self: Any, submission_id: str) -> None:
-    """Look what a conversion would make of a file that cannot be scored."""
+    """Compute the preview of a conversion for a file that cannot be scored."""
     if has_known_schema(self):
         converting.preview_conversion(submission_id)
 
 
 @app.task(name="leaderboard.competitions.tasks.sweep")
 def sweep() -> None:
-    """Wake workers for what waits and is in no hands; a broker that takes no message is left alone until the next
-    sweep."""
+    """Wake workers for work that waits and has no worker; stops until the next sweep if the broker takes no message."""
     waiting, ground_truths = score.sweep_queue()
     page_tasks.fail_spent_tasks()
     if queue.next_slow_file():
@@ -264,14 +263,14 @@ def sweep() -> None:
 
 @app.task(name="leaderboard.competitions.tasks.reveal_due")
 def reveal_due() -> None:
-    """Open the private boards whose deadline has passed and whose files all have their scores."""
+    """Reveal private boards whose deadline has passed and whose files are all scored."""
     reveal.reveal_due_competitions(database_now() - ROWS_MAY_FOLLOW)
 
 
 @app.task(name="leaderboard.competitions.tasks.clear_sessions")
 def clear_sessions() -> None:
-    """Once a night: delete sessions that have run out, in another process, the addresses of ended ones, answered forms
-    of some days ago, and competitions that were long enough in the bin."""
+    """Nightly: delete expired sessions (in another process) with their IP addresses, old answered forms, and
+    competitions whose time in the bin is over."""
     archive.empty_bin(database_now())
     personal_data.forget_ended_sessions(database_now())
     page_tasks.remove_old_tasks(database_now())
@@ -279,15 +278,16 @@ def clear_sessions() -> None:
 
 
 def score_slow_files() -> None:
-    """Measure slow files in another process, while this one goes on with the queue. Where it ends the
-    next sweep starts it again; at most one slow file is measured at a time."""
+    """Score slow files in another process, one at a time, while this one goes on with the queue.
+
+    If that process ends early, the next sweep starts it again.
+    """
     if "score_slow_files" not in {thread.name for thread in threading.enumerate()}:
         run_command("score_slow_files")
 
 
 def run_command(*command: str) -> None:
-    """Run a command of the site in a process of its own, which ends with this one or after `COMMAND_SECONDS`; what came
-    of it is in the database."""
+    """Start a management command in another process, which ends with this one or after `COMMAND_SECONDS`."""
     words, here = [sys.executable, "-m", "leaderboard", *command], os.getpid()
 
     def run() -> None:
@@ -304,10 +304,10 @@ def run_command(*command: str) -> None:
 
 
 def wake_workers(task: Any, *arguments: object, expires: float | None = None) -> bool:
-    """Send a wake-up now; a broker that is down, full or frozen costs a moment and loses nothing."""
+    """Send a wake-up now; False if the broker does not take it. The sweep repeats lost ones."""
     ids = [a if isinstance(a, int) else str(a) for a in arguments]
     try:
-        if is_broker_left_alone() and not expires:  # what expires is sent again by workers, which may wait
+        if is_broker_left_alone() and not expires:  # requests do not wait for the broker; the sweep may
             raise BrokerError("it gave no answer a moment ago")
         task.apply_async(args=ids, expires=expires, headers={"schema": SCHEMA})
     except Exception as error:
@@ -319,7 +319,7 @@ def wake_workers(task: Any, *arguments: object, expires: float | None = None) ->
 
 
 def are_all_workers_awake() -> bool:
-    """Whether so many wake-ups wait that one more changes nothing: an awake worker goes on until no file waits."""
+    """Whether so many wake-ups wait that another one is not needed: a worker goes on until no file waits."""
     length = None if is_broker_left_alone() else queue_length()
     if length is None:
         leave_broker_alone()
@@ -327,5 +327,5 @@ def are_all_workers_awake() -> bool:
 
 
 def wake_workers_after_commit(task: Any, *arguments: object) -> None:
-    """Send a wake-up once the rows it speaks of can be seen."""
+    """Send a wake-up after the transaction is committed."""
     transaction.on_commit(lambda: wake_workers(task, *arguments))

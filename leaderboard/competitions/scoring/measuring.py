@@ -1,4 +1,4 @@
-"""What a file comes to under a ground truth: it is looked at by the scorer's processes, never by this one."""
+"""Score one file under a ground truth. The file is read by the sealed scorer process, never by this one."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ log = logging.getLogger(__name__)
 
 MAX_HOST_DETAILS = 2000
 
-# A file that takes so many times as long as the quickest one under its ground truth is measured outside the queue, and
-# none holds the queue for longer than the maximum; seconds.
+# A file that takes more than SLOW_FROM times as long as the quickest one under its ground truth is scored outside the
+# queue. The limit is never below LEAST_ or above MOST_BEFORE_SLOW, in seconds.
 SLOW_FROM, LEAST_BEFORE_SLOW, MOST_BEFORE_SLOW = 20, 2.0, 8.0
 
 DAMAGED_FILE_TEXT = gettext_noop("The stored file is damaged. We told the host and returned your attempt.")
 
 
-# What a machine lacks at this moment, or will not let this process have. It says nothing about a file, and ends when
-# somebody mends the machine.
+# Errors of the machine, such as a full disk or missing rights. They say nothing about the file, so it is scored later.
 TEMPORARY_ERRORS = frozenset(
     {
         *(errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT),
@@ -44,17 +43,19 @@ TEMPORARY_ERRORS = frozenset(
 
 
 class TakesTooLongForQueue(Exception):
-    """A file took longer than the queue may wait for it."""
+    """A file took longer than `seconds_in_queue`; it has to be scored outside the queue."""
 
 
 class DamagedFile(Exception):
-    """The stored file is missing or no longer has the hash of its receipt."""
+    """The stored file is missing, or its hash differs from that of its receipt."""
 
 
 @dataclass(frozen=True)
 class MeasuringOutcome:
-    """What measuring a file came to: a result with warnings, or all problems of the file, or our own failure; what the
-    metric said about that is for the host alone."""
+    """Outcome of scoring a file: a result with warnings, or the problems of the file, or a `failure` of the site.
+
+    `host_details` is the metric's message, shown to hosts only.
+    """
 
     result: metrics.Result | None = None
     problems: tuple[dict[str, Any], ...] = ()
@@ -66,11 +67,11 @@ class MeasuringOutcome:
 def measure_submission(
     submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf, alone: bool = False
 ) -> MeasuringOutcome:
-    """Have the file read and its scores computed, `alone` by a fresh process; a failure of theirs is an outcome.
+    """Have the sealed process read the file and compute its scores; `alone`: in a fresh process. Failures are outcomes.
 
-    Raises `StorageUnreachable` where nobody knows what the file is or this machine cannot measure now,
-    `scoring.ScorerDied`, `scoring.ScorerInterrupted`, and `TakesTooLongForQueue` where the file takes more than these
-    seconds, if the site allows more.
+    Raises `StorageUnreachable` if the storage or this machine cannot be used now, `scoring.ScorerDied`,
+    `scoring.ScorerInterrupted`, and `TakesTooLongForQueue` if the file takes more than `seconds` and the site's limit
+    is higher.
     """
     try:
         with _retry_temporary_errors():
@@ -105,15 +106,15 @@ def _retry_temporary_errors() -> Iterator[None]:
 
 def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float, alone: bool) -> MeasuringOutcome:
     file, spec = _verified_path(submission), truth_spec_of(ground_truth)
-    with suppress(FileNotFoundError):  # the scorer's processes say that
+    with suppress(FileNotFoundError):  # the sealed process reports a missing file itself
         Path(spec.truth).open("rb").close()
     limits = scoring.ScoringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
     return _outcome(submission, ground_truth, scoring.score_file(spec, file, limits, alone=alone))
 
 
 def seconds_in_queue(ground_truth: GroundTruth) -> float:
-    """How long a file may take before it leaves the queue. Where even the quickest file takes that long all files do,
-    and leaving the queue would help nobody."""
+    """Seconds that a file may take before it is moved out of the queue; infinite if even the quickest file is slow,
+    because then moving files out would not speed up the others."""
     quickest = ground_truth.quickest_seconds
     if quickest is None:
         return MOST_BEFORE_SLOW
@@ -125,7 +126,7 @@ def seconds_in_queue(ground_truth: GroundTruth) -> float:
 def measure_outside_queue(
     submission: Submission, ground_truth: GroundTruth, *, alone: bool = False
 ) -> MeasuringOutcome:
-    """As `measure_submission`, for a file that no worker would try again: a death is tried again here."""
+    """Like `measure_submission`, for files that are not in the queue: it tries again itself if the scorer dies."""
     for _ in range(MAX_DEATHS):
         try:
             return measure_submission(submission, ground_truth, math.inf, alone)
@@ -135,12 +136,12 @@ def measure_outside_queue(
 
 
 def truth_spec_of(ground_truth: GroundTruth) -> scoring.TruthSpec:
-    """What the scorer must know of a ground truth. Raises `StorageUnreachable`, `OSError`."""
+    """The description of a ground truth for `scoring.score_file`. Raises `StorageUnreachable`, `OSError`."""
     return scoring.TruthSpec(mark=f"{ground_truth.pk} {ground_truth.sha256}", **scoring_arguments(ground_truth))
 
 
 def scoring_arguments(ground_truth: GroundTruth) -> dict[str, Any]:
-    """What every job on files under a ground truth is told of it. Raises `StorageUnreachable`, `OSError`."""
+    """Arguments about a ground truth for jobs in the sealed process. Raises `StorageUnreachable`, `OSError`."""
     return {
         "metric": ground_truth.metric_key,
         "truth": str(path_of(ground_truth.file_key, ground_truth.sha256)),
@@ -168,7 +169,10 @@ def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scoring.
 
 
 def _verified_path(submission: Submission) -> Path:
-    """Where the file lies, once it is known to be the one received; it is never in memory as a whole."""
+    """Path of the stored file after checking its hash, without reading it into memory as a whole.
+
+    Raises `DamagedFile`, and `OSError` for temporary errors of the machine.
+    """
     try:
         path = path_of(submission.file_key, submission.sha256)
         with path.open("rb") as file:

@@ -1,9 +1,8 @@
-"""Which submission a worker measures next, and which worker holds which submission. The rows of the database are the
-queue.
+"""The queue of submissions to score: its order, and the claims of workers. Its items are the pending rows.
 
-A claim with a lease says who measures a row. Each claim is made of the id of the message that woke the worker and the
-number of the try. So the main process of a dead worker can release exactly what that worker held, and a worker that
-slept through its lease cannot be mistaken for the next one. All times are those of the database's clock.
+A worker scores a row while it holds a claim with a lease. A claim is derived from the ID of the message that woke the
+worker and the number of the try. So the main process of a dead worker can release exactly the rows which that worker
+held, and a worker that has slept through its lease cannot write over the next one. All times are the database's.
 """
 
 from __future__ import annotations
@@ -42,41 +41,43 @@ PENDING = Submission.Status.PENDING
 LEASE = timedelta(seconds=30)
 MAX_TRIES = 5
 MAX_DEATHS = 3
-# A file that killed a scorer lets all others go first, for so long.
+# A file whose scorer died waits behind all others for this time.
 RETRY_DELAY_AFTER_DEATH = timedelta(seconds=60)
 
-# Stored with a file; `Submission.failure_words` says them in the reader's language.
+# Stored with a file in English; `Submission.failure_words` translates them for the reader.
 OUR_FAULT = gettext_noop("Scoring failed through no fault of your file. We told the host and returned your attempt.")
 TOO_LONG = gettext_noop("Scoring took longer than %(seconds)s s. We told the host and returned your attempt.")
 
 
 def _ignore_lost_lease() -> None:
-    """The default where the process has no way to stop: the result of the scorer will be discarded."""
+    """Do nothing, in processes that cannot stop the scorer: its result will be discarded."""
 
 
-# What a process does when it finds that it lost its lease; workers end themselves, which also stops what is not Python.
+# Called when a process has lost its lease. Workers stop their scorer, which also ends a computation outside of Python.
 on_lease_lost: Callable[[], None] = _ignore_lost_lease
 
 
 def is_held() -> Q:
-    """Rows that a worker measures now. No lease reaches further than `LEASE`: one that seems to was written before the
-    clock was set back, and is ignored."""
+    """Condition for rows that a worker is scoring now.
+
+    Leases that end later than `2 * LEASE` from now are ignored: the clock was set back after they were written.
+    """
     return Q(status=PENDING, lease_until__gte=Now(), lease_until__lte=Now() + 2 * LEASE)
 
 
 def is_free() -> Q:
-    """Pending rows that no worker holds."""
+    """Condition for pending rows that no worker holds."""
     is_over = Q(lease_until=None) | Q(lease_until__lt=Now()) | Q(lease_until__gt=Now() + 2 * LEASE)
     return Q(status=PENDING) & is_over
 
 
 def is_out_of_tries() -> Q:
-    """Rows that were tried, or died on, too often."""
+    """Condition for rows that were tried, or whose scorer died, too often ("spent")."""
     return Q(tries__gte=MAX_TRIES) | Q(deaths__gte=MAX_DEATHS)
 
 
 def claimable() -> QuerySet[Submission]:
-    """What can be claimed now: free, not spent, not slow, and no other file of the same team being measured."""
+    """Rows that can be claimed now: free, not spent, not slow, and no other file of the team is being scored."""
     return _claimable().filter(is_slow=False)
 
 
@@ -86,7 +87,7 @@ def _claimable() -> QuerySet[Submission]:
 
 
 def next_slow_file() -> uuid.UUID | None:
-    """The slow file to measure outside the queue: the oldest one, unless one is being measured already."""
+    """The oldest slow file, to be scored outside the queue; None while one is being scored already."""
     if Submission.objects.filter(is_held(), is_slow=True).exists():
         return None
     return _claimable().filter(is_slow=True).order_by(waiting_since()).values_list("pk", flat=True).first()
@@ -96,23 +97,23 @@ def _without_busy_teams(rows: QuerySet[Submission]) -> QuerySet[Submission]:
     return rows.exclude(Exists(Submission.objects.filter(is_held(), team=OuterRef("team"))))
 
 
-# --- whose turn it is -------------------------------------------------------------------------------------------
+# --- order ------------------------------------------------------------------------------------------------------
 
 
-# So many of the oldest waiting files are looked at, and so many are given out before the next look.
+# Number of the oldest waiting files from which the order is made, and number of files in it before the next query.
 LOOKED_AT, GIVEN_OUT = 2000, 64
 MAX_TURN_FILES, TURN_SECONDS = 16, 0.3
-"""What one turn may have: files that are claimed together, scored one after another and written in one transaction."""
+"""Limits of a turn: files that are claimed together, scored one after another and written in one transaction."""
 
-# The competition that this process served last: each process goes round by itself, so all together do.
+# The competition that this process served last. Each process takes the competitions in turn by itself.
 _served = {"last": 0}
-# The teams of each competition that had a turn in the present round.
+# Competition → teams that had a turn in the current round.
 _teams_served: dict[int, set[int]] = defaultdict(set)
 
 
 @dataclass(frozen=True)
 class _WaitingFile:
-    """What decides whose turn it is."""
+    """A pending file with the columns that decide about its turn."""
 
     pk: uuid.UUID
     competition_id: int
@@ -129,11 +130,11 @@ class _WaitingFile:
 
 
 def turns_of_submissions() -> Iterator[list[Submission]]:
-    """What waits, in the order in which it is to be scored, in turns of files to be written together, until nothing
-    does.
+    """Waiting files in the order of scoring, in turns of files that are written together, until none waits.
 
-    Competitions take turns. Within one, teams are served in rounds, oldest file first, so however many files some of
-    them have waiting, nobody's first one waits for more than a file of each. Others may claim a file meanwhile.
+    Competitions take turns. Within one, teams are served in rounds, oldest file first. So the first file of a team
+    waits for at most one file of each other team, however many those have uploaded. Other workers may claim a file
+    first.
     """
     while keys := _first_in_turn():
         found = {submission.pk: submission for submission in _to_measure(Submission.objects.filter(pk__in=keys))}
@@ -148,13 +149,15 @@ def turns_of_submissions() -> Iterator[list[Submission]]:
 
 
 def submissions_in_turn() -> Iterator[Submission]:
-    """What waits, one by one."""
+    """Waiting files in the order of scoring, one by one."""
     return (submission for turn in turns_of_submissions() for submission in turn)
 
 
 def _is_quick(submission: Submission) -> bool:
-    """Whether others may wait for this file to be scored before theirs are written. One that was tried before has a
-    turn to itself: what it does to its worker is then known to be its own doing."""
+    """Whether a file may share a turn with others.
+
+    Files that were tried before get a turn alone: if the worker dies again, it is known which file was the cause.
+    """
     ground_truth = submission.competition.ground_truth
     quickest = ground_truth.quickest_seconds if ground_truth is not None else None
     return submission.tries == 0 and quickest is not None and quickest < TURN_SECONDS / 4
@@ -169,8 +172,7 @@ def _served_now(turn: list[Submission]) -> list[Submission]:
 
 
 def _first_in_turn() -> list[uuid.UUID]:
-    """What comes next: a file of each competition in turn, from the one on that follows the last; of each of its teams
-    one."""
+    """The next files: at most one per team, the competitions in turn, beginning after the one served last."""
     waiting = _claimable_files()
     waiting = [file for file in waiting if not file.has_died_lately] or waiting
     last, of_competitions = _served["last"], defaultdict[int, list[_WaitingFile]](list)
@@ -182,7 +184,7 @@ def _first_in_turn() -> list[uuid.UUID]:
 
 
 def _claimable_files() -> list[_WaitingFile]:
-    """The oldest files that can be claimed now, as `_claim` says it in SQL."""
+    """The oldest files that can be claimed now, by the conditions that `_claim` checks in SQL."""
     died_lately = Q(deaths__gt=0, received_at__gte=Now() - RETRY_DELAY_AFTER_DEATH)
     rows = Submission.objects.filter(status=PENDING, competition__ground_truth__isnull=False)
     rows = rows.annotate(held=is_held(), died_lately=died_lately).order_by("received_at")
@@ -193,7 +195,7 @@ def _claimable_files() -> list[_WaitingFile]:
 
 
 def _one_of_each_team(files: list[_WaitingFile], served: set[int]) -> list[uuid.UUID]:
-    """The oldest file of each team that had no turn in this round; where there is none, the next round begins."""
+    """The oldest file of each team without a turn in this round; if there is none, of each team in a new round."""
     found = [file for file in files if file.team_id not in served]
     if not found:
         served.clear()
@@ -205,13 +207,13 @@ def _one_of_each_team(files: list[_WaitingFile], served: set[int]) -> list[uuid.
 
 
 def _to_measure(rows: QuerySet[Submission]) -> QuerySet[Submission]:
-    """With what a measurement needs of a row."""
+    """The rows with the columns that scoring needs."""
     fields = ("team", "tries", "file_key", "sha256", "received_at", "competition__slug", "competition__ground_truth")
     return rows.select_related("competition__ground_truth").only(*fields)
 
 
 def find_submission(submission_id: uuid.UUID | str) -> Submission | None:
-    """A row as `submissions_in_turn` gives it, whatever became of it."""
+    """A row with the columns that scoring needs, in any state; None if it was deleted."""
     return only_row(_to_measure(Submission.objects.filter(pk=submission_id)))
 
 
@@ -219,32 +221,35 @@ def find_submission(submission_id: uuid.UUID | str) -> Submission | None:
 
 
 def claim_of(wake_up_id: str | uuid.UUID, number: int) -> uuid.UUID:
-    """The claim of the worker that `wake_up_id` woke, for the try of that number."""
+    """The claim of the worker that was woken by the message `wake_up_id`, for the try of this number."""
     return uuid.uuid5(uuid.NAMESPACE_OID, f"{wake_up_id}:{number}")
 
 
 def claim_submission(submission: Submission, wake_up_id: str | uuid.UUID | None = None) -> uuid.UUID | None:
-    """Claim one row; see `claim_submissions`."""
+    """Claim one row; None if that is not possible. See `claim_submissions`."""
     return claim_submissions([submission], wake_up_id).get(submission.pk)
 
 
 def claim_submissions(
     submissions: Sequence[Submission], wake_up_id: str | uuid.UUID | None = None
 ) -> dict[uuid.UUID, uuid.UUID]:
-    """Claim rows of different teams, as they were found, by compare-and-set; the claims by row, without those that are
-    final, gone, held, spent, were tried meanwhile, or whose team is busy."""
+    """Claim rows of different teams by compare-and-set; returns row → claim.
+
+    Left out are rows that are final, deleted, held, spent or were tried meanwhile, and rows whose team has another file
+    being scored.
+    """
     wake_up, found = wake_up_id or uuid.uuid4(), {submission.pk: submission.tries for submission in submissions}
     if not connection.features.has_select_for_update:
         return _claim(found, wake_up)
     with transaction.atomic():
-        # Two files of a team must not be claimed at the same moment, which one writer alone could not do anyway.
+        # Lock the teams, so that two workers do not claim two files of a team at once. SQLite has one writer anyway.
         teams = Team.objects.filter(submissions__in=found).order_by("pk")
         list(teams.select_for_update(of=("self",)).values_list("pk"))
         return _claim(found, wake_up)
 
 
 def _claim(found: Mapping[uuid.UUID, int], wake_up: str | uuid.UUID) -> dict[uuid.UUID, uuid.UUID]:
-    """Compare the number of tries and set the claim in one statement for each number."""
+    """Compare the number of tries and set the claim; one UPDATE for each number of tries."""
     claims = {pk: claim_of(wake_up, tries + 1) for pk, tries in found.items()}
     claimed = 0
     for tries in set(found.values()):
@@ -260,13 +265,13 @@ def _claim(found: Mapping[uuid.UUID, int], wake_up: str | uuid.UUID) -> dict[uui
 
 @contextmanager
 def extended_leases(claims: Mapping[uuid.UUID, uuid.UUID]) -> Iterator[None]:
-    """Extend leases in the background for as long as the block runs; `on_lease_lost` is called once one is not ours."""
+    """Extend leases in a background thread while the block runs; calls `on_lease_lost` if one of them is lost."""
     done = threading.Event()
 
     def extend() -> None:
         while not done.wait(LEASE.total_seconds() / 3):
             are_ours = _extend_leases(claims)
-            connection.close()  # that of this thread
+            connection.close()  # the connection of this thread
             if not are_ours and not done.is_set():
                 log.error("submissions %s: a lease was lost, so their scorer is stopped", ", ".join(map(str, claims)))
                 on_lease_lost()
@@ -282,7 +287,7 @@ def extended_leases(claims: Mapping[uuid.UUID, uuid.UUID]) -> Iterator[None]:
 
 
 def _extend_leases(claims: Mapping[uuid.UUID, uuid.UUID]) -> bool:
-    """False only where the database said that a row is not ours any more."""
+    """Extend leases; False if a row is no longer held by its claim. True after an error of the database."""
     try:
         mine = Submission.objects.filter(pk__in=claims, claim__in=set(claims.values()), status=PENDING)
         return mine.update(lease_until=Now() + LEASE) == len(claims)
@@ -292,31 +297,31 @@ def _extend_leases(claims: Mapping[uuid.UUID, uuid.UUID]) -> bool:
 
 
 def release_claim(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
-    """Release a claim without counting a try; False where the claim is not the live one."""
+    """Release a claim without counting a try; False if the row is held by another claim by now."""
     mine = Submission.objects.filter(pk=submission_id, claim=claim, status=PENDING)
     return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1))
 
 
 def release_claim_as_slow(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
-    """Release the claim of a file that takes too long, without counting a try; it is measured outside of the queue."""
+    """Release the claim of a file that takes too long, without counting a try, and mark it as slow."""
     mine = Submission.objects.filter(pk=submission_id, claim=claim, status=PENDING)
     return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1, is_slow=True))
 
 
 def put_back_woken_by(wake_up_id: str) -> bool:
-    """Release the claims of the worker that this message woke; the main process calls it before it ends the worker."""
+    """Release the claims of the worker woken by this message; the main process calls it before it kills the worker."""
     released = [release_claim(held.pk, held.claim) for held in _held_by(wake_up_id) if held.claim is not None]
     return any(released)
 
 
-# --- what dies --------------------------------------------------------------------------------------------------
+# --- deaths of workers and scorers ------------------------------------------------------------------------------
 
 
 def note_worker_death(wake_up_id: str) -> Submission | None:
-    """Release the claims of a dead worker, known by the message that woke it. Gives a submission to try again, if any.
+    """Release the claims of a dead worker, given the message that woke it; returns a submission to try again, or None.
 
-    Of several files nobody knows which one it died of: no death is counted, and each is tried again in a turn of its
-    own. A second call counts no second death, because the claim is gone by then.
+    A death is counted only if the worker held a single file. Of several files the cause is unknown, so each of them is
+    tried again in a turn alone. A second call counts no second death, because the claim is gone by then.
     """
     held = _held_by(wake_up_id)
     if len(held) == 1:
@@ -326,13 +331,13 @@ def note_worker_death(wake_up_id: str) -> Submission | None:
 
 
 def _let_go(held: Sequence[Submission]) -> None:
-    """Release claims with the try counted."""
+    """Release claims; the try counts."""
     for one in held:
         Submission.objects.filter(pk=one.pk, claim=one.claim, status=PENDING).update(claim=None, lease_until=None)
 
 
 def release_after_scorer_death(submission_id: uuid.UUID, claim: uuid.UUID) -> Submission | None:
-    """Release the claim that this process holds itself, when its scorer died. Gives the submission to try again."""
+    """Release a claim of this process whose scorer died; returns the submission to try again, None if it has failed."""
     rows = Submission.objects.filter(pk=submission_id, claim=claim, status=PENDING)
     held = rows.select_related("competition").first()
     return None if held is None else _note_death(held)
@@ -346,8 +351,10 @@ def _note_death(held: Submission) -> Submission | None:
 
 
 def fail_overtime(wake_up_id: str, seconds: float) -> bool:
-    """End the submission whose scorer was stopped for taking too long; trying again would take as long. Of several
-    each is tried again in a turn of its own."""
+    """Fail the submission of a worker that was stopped for taking too long; True if that was done.
+
+    If it held several, they are tried again, each in a turn alone.
+    """
     held = _held_by(wake_up_id)
     if len(held) != 1:
         _let_go(held)
@@ -361,19 +368,19 @@ def _held_by(wake_up_id: str) -> list[Submission]:
 
 
 def _count_death(held: Submission) -> bool:
-    """Release the claim of what died, with one death more."""
+    """Release the claim and count a death; False if the row is held by another claim by now."""
     mine = Submission.objects.filter(pk=held.pk, claim=held.claim, status=PENDING)
     return bool(mine.update(claim=None, lease_until=None, deaths=F("deaths") + 1))
 
 
 def fail_spent_submissions(at_most: int = 200) -> None:
-    """End what was tried too often: *failed*, attempt given back, hosts notified."""
+    """Fail submissions that were tried too often; attempts are returned and hosts notified."""
     for pk in Submission.objects.filter(is_out_of_tries(), is_free()).values_list("pk", flat=True)[:at_most]:
         fail_if_spent(pk)
 
 
 def fail_if_spent(submission_id: uuid.UUID) -> bool:
-    """End one row if it is spent and free."""
+    """Fail one submission if it is spent and free; True if that was done."""
     return _fail(submission_id, is_out_of_tries(), OUR_FAULT)
 
 
@@ -391,7 +398,7 @@ def _fail(submission_id: uuid.UUID, condition: Q, failure: str) -> bool:
 
 
 def settle_attempt(submission: Submission, *, is_invalid: bool) -> None:
-    """Return the attempt of a file that did not count; where that is our fault (not `is_invalid`), notify its hosts."""
+    """Return the attempt of a file that was not scored; notify the hosts unless the file is invalid."""
     if submission.team_id is not None:
         zone = Competition.objects.filter(pk=submission.competition_id).values_list("zone", flat=True).get()
         day = submission.received_at.astimezone(ZoneInfo(zone)).date()
@@ -402,12 +409,12 @@ def settle_attempt(submission: Submission, *, is_invalid: bool) -> None:
 
 HEARD_WITHIN = timedelta(seconds=30)
 FORGOTTEN_AFTER = timedelta(hours=1)
-# From here on somebody should look; a supervisor restarts workers that hold nothing meanwhile.
+# Seconds of waiting that are logged as an error; the supervisor then restarts workers that hold no file.
 PENDING_TOO_LONG = 60.0
 
 
 def report_worker() -> None:
-    """Say that this process is at work; forget those who have been silent for long."""
+    """Store that this process is alive; a new process also deletes rows that are older than an hour."""
     fields: dict[str, Any] = {"last_seen_at": Now(), "version": __version__}
     host, process = socket.gethostname()[:200], os.getpid()
     if Worker.objects.filter(host=host, process=process).update(**fields):
@@ -419,7 +426,7 @@ def report_worker() -> None:
 
 @dataclass(frozen=True)
 class PendingFiles:
-    """How many files wait, for how many seconds the oldest does, and how many are being measured."""
+    """Number of waiting files, seconds that the oldest has waited (None: none waits), number being scored."""
 
     number: int
     oldest: float | None
@@ -427,11 +434,11 @@ class PendingFiles:
 
 
 def pending_files() -> PendingFiles:
-    """One query."""
+    """The state of the queue; one query."""
     waiting = Submission.objects.filter(status=PENDING)
     found = waiting.aggregate(
         number=Count("pk"),
-        # Slow files wait for each other; that they are measured is checked on its own.
+        # Without slow files, which are scored outside the queue one after another.
         first=Min(waiting_since(), filter=Q(is_slow=False)),
         in_hand=Count("pk", filter=is_held()),
     )
@@ -439,7 +446,7 @@ def pending_files() -> PendingFiles:
 
 
 def log_stuck_queue() -> bool:
-    """Write into the log that files wait while nobody measures any; for machines where nobody restarts a worker."""
+    """Log an error if files wait for long while no worker scores any; returns whether that is so."""
     queue = pending_files()
     if queue.in_hand or (queue.oldest or 0) <= PENDING_TOO_LONG:
         return False

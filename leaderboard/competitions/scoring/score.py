@@ -1,7 +1,7 @@
-"""The worker's verb: score the submissions of a turn, each with the ground truth of its competition.
+"""Score submissions, each with the ground truth of its competition; rescore candidates; find work for the sweep.
 
-The rows in the database are the queue. A claim with a lease says who scores a row; only the holder of the live claim
-may finish it. One transaction writes the statuses, scores and standings of a turn. Scoring twice equals once.
+A worker scores a row while it holds a claim with a lease (`queue`), and only the holder of the current claim may write
+its result. One transaction writes statuses, scores and standings of a turn. Scoring a file twice changes nothing.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from .measuring import (
 
 log = logging.getLogger(__name__)
 
-# A database may be away for a minute; the hard limit of a task ends what takes longer.
+# Seconds. Results are kept while the database is unreachable for a minute; the task's hard limit ends longer waits.
 FINISH_WITHIN, FIRST_PAUSE, LONGEST_PAUSE = 90.0, 0.2, 5.0
 SWEPT_AT_ONCE = 200
 RESCORE_BATCH = 200
@@ -67,12 +67,12 @@ FIELDS_TO_WRITE = (
 
 @dataclass
 class FileOfTurn:
-    """A file that this process claimed, what was found of it, and what became of its row.
+    """A file claimed by this process, its outcome, and the resulting `status`.
 
-    Without an outcome the claim is only released, and `ending` says why: `slow` (it took too long for the queue and is
-    to be scored outside of it), `waiting` (its files cannot be read now), `died` (its scorer died) or `busy` (it is
-    another's by now, or its turn was over). `status` is that of the row, or the ending; `stale` means that the ground
-    truth changed meanwhile, and `died` that the file may be tried again. Of these only `died` counts a try.
+    Without an outcome the claim is only released, and `ending` is the reason: `slow` (it took too long for the queue),
+    `waiting` (its files cannot be read now), `died` (its scorer died) or `busy` (another worker has it by now, or the
+    turn was over). `status` is the new status of the row, or else the ending, or `stale` if the ground truth has
+    changed meanwhile. After `died` the file is tried again; of all these only `died` counts a try.
     """
 
     submission: Submission
@@ -85,7 +85,7 @@ class FileOfTurn:
 
 
 def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
-    """Score a pending submission alone; what became of it, as `score_turn` says it."""
+    """Score one pending submission; returns `FileOfTurn.status`, "busy" if it cannot be claimed."""
     found = queue.find_submission(submission_id)
     scored = score_turn([found], wake_up_id, in_queue=in_queue) if found else []
     return scored[0].status if scored else "busy"
@@ -94,11 +94,10 @@ def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = No
 def score_turn(
     submissions: Sequence[Submission], wake_up_id: str | None = None, *, in_queue: bool = True
 ) -> list[FileOfTurn]:
-    """Claim pending submissions of different teams, score one after another with the current ground truth of its
-    competition, and write all results in one transaction. Gives those that could be claimed.
+    """Claim pending submissions of different teams, score them, and write all results in one transaction.
 
-    `wake_up_id` is the message that woke this worker, for `queue.note_worker_death`; outside the queue (`in_queue` is
-    off) a file may take all the time that the site allows.
+    Returns the files that could be claimed. `wake_up_id` is the message that woke this worker, for
+    `queue.note_worker_death`. With `in_queue=False` a file may take as long as the site allows.
     """
     claims, turn = queue.claim_submissions(submissions, wake_up_id), []
     for submission in submissions:
@@ -114,7 +113,7 @@ def score_turn(
 
 
 def _score_until_over(turn: Sequence[FileOfTurn], *, in_queue: bool) -> None:
-    """Score the files of a turn; those that are left when its time is over are put back."""
+    """Score the files of a turn until its time is over; the rest stays "busy" and is released."""
     enough = time.monotonic() + queue.TURN_SECONDS
     for file in turn:
         with bound_contextvars(
@@ -141,14 +140,14 @@ def _score_one(file: FileOfTurn, *, in_queue: bool) -> None:
         log.error("submission %s waits for the storage: %s", file.submission.pk, error)
         file.ending = "waiting"
     except scoring.ScorerInterrupted:
-        file.ending = "busy"  # the lease is somebody else's by now
+        file.ending = "busy"  # the lease was lost
     except scoring.ScorerDied as death:
         log.error("submission %s under %s: its scorer %s", file.submission.pk, file.ground_truth.pk, death)
         file.ending = "died"
 
 
 def score_slow_files() -> None:
-    """Measure the slow files one after the other, until none is left or somebody else measures one."""
+    """Score slow files one after another, until none is left, another process scores one, or the storage is away."""
     while (submission_id := queue.next_slow_file()) and score_submission(submission_id, in_queue=False) not in (
         "busy",
         "waiting",
@@ -157,7 +156,7 @@ def score_slow_files() -> None:
 
 
 def _note_quickest_time(ground_truth: GroundTruth, seconds: float) -> None:
-    """Remember the least time that a file took, to a fifth: it changes seldom."""
+    """Store the time of the quickest file; only if it is a fifth shorter than before, so that writes are rare."""
     if ground_truth.quickest_seconds is None or seconds < 0.8 * ground_truth.quickest_seconds:
         slower = Q(quickest_seconds=None) | Q(quickest_seconds__gt=seconds)
         with suppress(OperationalError, InterfaceError):
@@ -165,9 +164,9 @@ def _note_quickest_time(ground_truth: GroundTruth, seconds: float) -> None:
 
 
 def _write_with_retries(finish: Callable[[], None]) -> None:
-    """Write what was measured; while the database is away, try again instead of losing it.
+    """Write results, and try again while the database is unreachable. Raises its error after `FINISH_WITHIN` seconds.
 
-    Waiting is safe also beyond the lease: whoever claims the row meanwhile makes this result worthless.
+    Waiting longer than the lease is safe: if another worker claims the row meanwhile, this result is discarded.
     """
     enough, pause = time.monotonic() + FINISH_WITHIN, FIRST_PAUSE
     while True:
@@ -178,7 +177,7 @@ def _write_with_retries(finish: Callable[[], None]) -> None:
             if time.monotonic() + pause > enough:
                 raise
             log.warning("a result could not be written (%s); trying again in %g s", error, pause)
-            if not connection.in_atomic_block:  # what is not ours to end stays open
+            if not connection.in_atomic_block:  # a transaction of the caller is not ours to close
                 connection.close_if_unusable_or_obsolete()
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -186,8 +185,10 @@ def _write_with_retries(finish: Callable[[], None]) -> None:
 
 @transaction.atomic
 def _write_turn(turn: Sequence[FileOfTurn]) -> None:
-    """Write what became of the files, each only if its claim still holds and its ground truth is still the current
-    one. Their rows come in one statement for all that have the same outcome."""
+    """Write the results of files whose claim still holds and whose ground truth is still the current one.
+
+    One UPDATE for all rows with the same outcome.
+    """
     held = _held_rows(turn)
     scored: list[tuple[Submission, FileOfTurn, metrics.Result]] = []
     finished: dict[str, tuple[list[uuid.UUID], dict[str, Any]]] = {}
@@ -221,11 +222,11 @@ def _write_turn(turn: Sequence[FileOfTurn]) -> None:
 
 def _held_rows(turn: Sequence[FileOfTurn]) -> dict[uuid.UUID, Submission]:
     """The rows that are still held by the claims of this turn, locked until the end of the transaction."""
-    if connection.features.has_select_for_update:  # elsewhere a transaction that writes is the only one
+    if connection.features.has_select_for_update:  # SQLite has one writer at a time anyway
         numbers = sorted({file.submission.competition_id for file in turn})
         list(Competition.objects.select_for_update().filter(pk__in=numbers).order_by("pk").values_list("pk"))
     claims = {file.submission.pk: file.claim for file in turn}
-    # A team may have become part of another meanwhile, or a file was deleted with its competition.
+    # Read again: the team may have changed meanwhile, or the file was deleted with its competition.
     rows = Submission.objects.filter(pk__in=claims, status=Submission.Status.PENDING)
     rows = rows.select_related("team", "competition__board").only(*FIELDS_TO_WRITE)
     if connection.features.has_select_for_update:
@@ -234,7 +235,7 @@ def _held_rows(turn: Sequence[FileOfTurn]) -> dict[uuid.UUID, Submission]:
 
 
 def _status_of(file: FileOfTurn, row: Submission | None) -> str:
-    """What becomes of a file; where there is nothing to write its claim is released."""
+    """The status to write for a file; without a result to write its claim is released."""
     key, claim = file.submission.pk, file.claim
     if row is None:
         return "busy"
@@ -252,7 +253,7 @@ def _status_of(file: FileOfTurn, row: Submission | None) -> str:
 
 
 def _write_scores(scored: Sequence[tuple[Submission, GroundTruth, metrics.Result]]) -> list[float]:
-    """Write both scores of each file; gives the public ones."""
+    """Write both scores of each file; returns the public ones, in order."""
     rows: list[Score] = []
     for submission, ground_truth, result in scored:
         metric_version = metrics.get(ground_truth.metric_key).version
@@ -276,7 +277,7 @@ def _write_scores(scored: Sequence[tuple[Submission, GroundTruth, metrics.Result
 
 
 def stored_interval(found: metrics.Uncertainty | None) -> dict[str, float | None]:
-    """How sure a score is, as it is stored: open ends are None, and custom metrics know nothing about it."""
+    """Columns for the interval of a score: infinite ends are None; {} for metrics without intervals."""
     if found is None:
         return {}
     low, high = (end if math.isfinite(end) else None for end in (found.low, found.high))
@@ -284,7 +285,7 @@ def stored_interval(found: metrics.Uncertainty | None) -> dict[str, float | None
 
 
 def stored_secondary(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
-    """What secondary metrics say on a split, as it is stored: a value, or the problem."""
+    """JSON with the values of secondary metrics on a split, or the problem in place of a value."""
     found = [(getattr(one, split.value), one.problem) for one in result.secondary]
     return [
         {"problem": problem, **templates_of(problem=problem)} if value is None else {"value": value}
@@ -296,8 +297,10 @@ def stored_secondary(result: metrics.Result, split: Split) -> list[dict[str, Any
 
 
 def unmeasured(ground_truth: GroundTruth) -> Any:
-    """Scored submissions that have neither scores nor a refusal under a ground truth. Both scores of a file are written
-    in one transaction, so one of them says it."""
+    """Scored submissions that have neither scores nor a refusal under a ground truth, oldest first.
+
+    Only public scores are looked up, because both scores of a file are written in one transaction.
+    """
     return (
         Submission.objects.filter(competition=ground_truth.competition_id, status=Submission.Status.SCORED)
         .exclude(pk__in=Score.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).values("submission"))
@@ -307,15 +310,15 @@ def unmeasured(ground_truth: GroundTruth) -> Any:
 
 
 def rescore_batch(ground_truth_id: int) -> bool:
-    """Measure a batch of what a candidate ground truth has not measured yet; True when some may remain.
+    """Score a batch of submissions with a candidate ground truth; True if some may remain.
 
-    Adds scores under the new number and edits none; running it twice, or by two workers, changes nothing.
+    Adds scores under the candidate and changes none, so it may run twice, or in two workers at once.
     """
     ground_truth = GroundTruth.objects.select_related("competition").filter(pk=ground_truth_id).first()
     if ground_truth is None or ground_truth.competition.candidate_id != ground_truth.pk:
         return False
     batch = list(unmeasured(ground_truth)[:RESCORE_BATCH])
-    # New files are measured between two batches, so a batch is short however large the files are.
+    # Batches are limited by time too, because new files are scored only between two batches.
     enough, outcomes = time.monotonic() + RESCORE_SECONDS, list[MeasuringOutcome]()
     try:
         while len(outcomes) < len(batch) and time.monotonic() < enough:
@@ -327,7 +330,7 @@ def rescore_batch(ground_truth_id: int) -> bool:
 
 @transaction.atomic
 def _write_rescored(ground_truth: GroundTruth, outcomes: dict[Submission, MeasuringOutcome]) -> None:
-    """Write what no other worker has written meanwhile."""
+    """Write scores and refusals that no other worker has written meanwhile."""
     Competition.objects.select_for_update().get(pk=ground_truth.competition_id)
     written: list[tuple[Submission, GroundTruth, metrics.Result]] = []
     refused: list[Refusal] = []
@@ -338,7 +341,7 @@ def _write_rescored(ground_truth: GroundTruth, outcomes: dict[Submission, Measur
             continue
         problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
         refused.append(Refusal(submission=submission, ground_truth=ground_truth, problems=problems))
-        if outcome.host_details:  # a refusal is read by the file's author too
+        if outcome.host_details:  # not part of the refusal, which the file's author reads too
             Submission.objects.filter(pk=submission.pk).update(host_details=outcome.host_details)
     _write_scores(written)
     Refusal.objects.bulk_create(refused)
@@ -350,11 +353,10 @@ PREVIEW_WAITS = timedelta(seconds=20)
 
 
 def measure_preview(ground_truth_id: int) -> bool:
-    """Measure the sample submission of a ground truth for its host; False where no preview waits for it, or the ground
-    truth is not ready.
+    """Score the sample submission of a ground truth for the host's student preview; True if the result was stored.
 
-    It is measured as every file is, but is no submission. A second call does nothing: only an unfinished preview is
-    measured.
+    It is scored like any file but is no submission. A second call does nothing, because only unfinished previews are
+    scored.
     """
     previews = StudentPreview.objects.select_related("ground_truth__competition")
     found = previews.filter(ground_truth=ground_truth_id, finished_at=None).first()
@@ -385,7 +387,7 @@ def measure_preview(ground_truth_id: int) -> bool:
 
 
 def unfinished_previews() -> list[int]:
-    """Ground truths whose student preview has been unfinished for a while."""
+    """Ground truths whose student preview has waited longer than `PREVIEW_WAITS`."""
     late = StudentPreview.objects.filter(finished_at=None, sent_at__lt=Now() - PREVIEW_WAITS)
     return list(late.values_list("ground_truth", flat=True))
 
@@ -394,9 +396,9 @@ def unfinished_previews() -> list[int]:
 
 
 def sweep_queue() -> tuple[list[tuple[str, int]], list[int]]:
-    """What needs another wake-up: (submission, ground truth) without a live lease, and candidates still to measure.
+    """Work that needs another wake-up: (submission, ground truth) pairs to claim, candidates with files to rescore.
 
-    Gives up on rows that were tried too often: *failed*, attempt given back. Any number of sweeps may run at once.
+    Also fails submissions that were tried too often and returns their attempts. Several sweeps may run at once.
     """
     queue.fail_spent_submissions(SWEPT_AT_ONCE)
     rows = queue.claimable().order_by("received_at")
@@ -405,7 +407,7 @@ def sweep_queue() -> tuple[list[tuple[str, int]], list[int]]:
         "competition", "pk", "competition__ground_truth"
     )[:SWEPT_AT_ONCE]:
         by_competition[competition_id].append((str(submission_id), ground_truth_id))
-    # Oldest first within a competition, one of each in turn, so that no class waits behind another's burst.
+    # One submission of each competition in turn, so that no class waits behind many files of another one.
     fair = [pair for pair in chain.from_iterable(zip_longest(*by_competition.values())) if pair is not None]
     candidates = Competition.objects.filter(candidate__isnull=False).select_related("candidate")
     ground_truths = [c.candidate.pk for c in candidates if c.candidate and unmeasured(c.candidate).exists()]
