@@ -241,7 +241,7 @@ class Migration(migrations.Migration):
                 ('private', models.FloatField(null=True)),
                 ('problems', models.JSONField(default=list)),
                 ('failure', models.TextField(blank=True)),
-                ('ground_truth', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='walk_through', to='competitions.groundtruth')),
+                ('ground_truth', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='student_preview', to='competitions.groundtruth')),
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
         ),

@@ -190,7 +190,7 @@ class StudentPreview(models.Model):
     board.
     """
 
-    ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="walk_through")
+    ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="student_preview")
     user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     sha256 = models.CharField(max_length=64)
     sent_at = models.DateTimeField()
