@@ -115,6 +115,8 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "submission_status_known": lambda: submission(status="running"),
     "submission_final_has_a_time": lambda: submission(finished_at=None),
     "submission_tries_at_most_five": lambda: submission(tries=6),
+    "submission_deaths_at_most_three": lambda: submission(deaths=4),
+    "submission_claim_has_a_lease": lambda: submission(status="pending", finished_at=None, claim=uuid.uuid4()),
     "only_a_ranked_file_is_selected": lambda: submission(is_late=True, is_selected=True),
     "score_once_per_submission_truth_and_split": lambda: score(split="public"),
     "score_is_finite": lambda: score(value=float("inf")),
