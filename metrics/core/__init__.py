@@ -1,3 +1,3 @@
-"""What a metric is, and what computes it: contract, parameters, registry, truth, evaluation, uncertainty."""
+"""The definition of a metric and its computation: contract, parameters, registry, truth, evaluation, uncertainty."""
 
 from __future__ import annotations

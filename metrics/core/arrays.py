@@ -14,7 +14,7 @@ T = TypeVar("T")
 class Coded:
     """A column of repeated values: row i holds ``values[codes[i]]``.
 
-    What is computed of the values is remembered and shared by all parts of a column, so a truth is parsed once.
+    Results of ``once`` depend only on the values and are shared by all parts of a column, so a truth is parsed once.
     """
 
     def __init__(self, codes: np.ndarray, values: Sequence[Any] | None = None, *, array: Any = None) -> None:
@@ -29,7 +29,7 @@ class Coded:
 
     @property
     def values(self) -> Sequence[Any]:
-        """The distinct values; made of ``array``, their Arrow array, when first asked for."""
+        """The distinct values, converted from ``array`` (their Arrow array) at the first use."""
         if "values" not in self._made:
             self._made["values"] = self.array.to_pylist()
         found: Sequence[Any] = self._made["values"]
@@ -46,14 +46,14 @@ class Coded:
         return Coded(self.codes, self.once(_mapped, function, *args))
 
     def once(self, function: Callable[..., Any], *args: Hashable) -> Any:
-        """``function(self, *args)``, which must depend on the distinct values only; computed once."""
+        """``function(self, *args)``, which must depend only on the distinct values; computed once."""
         key = (function, *args)
         if key not in self._made:
             self._made[key] = function(self, *args)
         return self._made[key]
 
     def with_truth(self, truth: Coded, function: Callable[[Coded, Coded], T]) -> T:
-        """``function(truth, self)``; the last answer is kept, because a score and its uncertainty ask for the same."""
+        """``function(truth, self)``; the last result is kept, because a score and its uncertainty need the same."""
         if self._compared is None or self._compared[:2] != (truth, function):
             self._compared = (truth, function, function(truth, self))
         found: T = self._compared[2]
@@ -80,7 +80,7 @@ class Ranked:
 
 
 class Answers:
-    """The answers with the further columns a metric reads: ``truth.answer``, ``truth["weight"]``."""
+    """The answers and further columns that a metric reads: ``truth.answer``, ``truth["weight"]``."""
 
     def __init__(self, answer: Any, roles: Mapping[str, Any]) -> None:
         self.answer = answer
@@ -98,5 +98,5 @@ class Answers:
 
 
 def take(values: Any, rows: np.ndarray) -> Any:
-    """Rows of whatever a kind reads."""
+    """The given rows of an array of any kind of column."""
     return values[rows] if isinstance(values, np.ndarray) else values.take(rows)

@@ -1,9 +1,9 @@
-"""What a metric file provides: one ``Metric`` value named like the file, made of functions and kinds of column.
+"""The contract of a metric file: one ``Metric`` value named like the file, made of functions and kinds of column.
 
 There are two ways to define one: a **sum over rows** (``RowSum``) or a value of the **whole column** (``WholeColumn``).
 
-Uncertainty follows from the sums where a metric is a sum over rows; otherwise from ``influence``; otherwise by scoring
-resampled rows again (``uncertainty``).
+Uncertainty is computed from the sums if a metric is a sum over rows; else from ``influence``; else by scoring resampled
+rows again (``uncertainty``).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Contributions:
-    """What rows contribute, where many rows contribute the same: row i adds ``table[of_row[i]]``.
+    """The contributions of rows, many of which are equal: row i adds ``table[of_row[i]]``.
 
     ``table`` has shape (distinct, k), ``of_row`` shape (n,).
     """
@@ -55,17 +55,17 @@ class Contributions:
     of_row: np.ndarray
 
     def dense(self) -> np.ndarray:
-        """Shape (n, k)."""
+        """The contributions of all rows, shape (n, k)."""
         dense: np.ndarray = self.table[self.of_row]
         return dense
 
 
 @dataclass(frozen=True)
 class Role:
-    """A further truth column that a metric reads beside the answers, such as a weight.
+    """A further truth column that a metric reads besides the answers, such as a weight.
 
-    Its name is also a parameter: the host says there which column plays it. A metric with roles receives ``Answers``
-    as its truth: ``truth.answer`` and ``truth["weight"]``.
+    Its name is also a parameter, in which the host names the column. A metric with roles receives ``Answers`` as its
+    truth: ``truth.answer`` and ``truth["weight"]``.
     """
 
     kind: Kind
@@ -74,14 +74,14 @@ class Role:
 
 @dataclass(frozen=True)
 class RowSum:
-    """A sum over rows: ``rows(truth, prediction)`` tells what each row contributes, ``total(sums)`` makes the score of
-    the added contributions.
+    """A sum over rows: ``rows(truth, prediction)`` returns the contribution of each row, ``total(sums)`` the score from
+    the summed contributions.
 
-    ``parts`` names the columns that ``rows`` returns, and ``last_line`` says how their sums become the score, such as
-    ``"{right} / {rows}"``, where parameters may occur too; it is a function of the parameters where they change it.
+    ``parts`` names the columns that ``rows`` returns. ``last_line`` is a formula of the score from their sums, such as
+    ``"{right} / {rows}"``, which may use parameters, too; it is a function of the parameters if they change it.
 
-    Where ``total`` returns ``None`` for the parameters given (averages over labels), ``score(truth, prediction)`` gives
-    the value and ``influence`` its uncertainty.
+    If ``total`` returns ``None`` for some parameters (averages over labels), ``score(truth, prediction)`` returns the
+    value and ``influence`` its uncertainty.
     """
 
     rows: Callable[..., np.ndarray | Contributions]
@@ -98,25 +98,25 @@ class RowSum:
 
     @property
     def is_plain_sum(self) -> bool:
-        """Whether the added contributions make the value under all parameters."""
+        """Whether the value is made of summed contributions under all parameters."""
         return self.score is None
 
 
 @dataclass(frozen=True)
 class WholeColumn:
-    """A value of the whole column: ``score(truth, prediction)`` gives it; or ``rows`` and ``total`` give it as in
-    ``RowSum``, where what a row contributes depends on the other rows of its split (a rank, a number of pairs). Beside
-    a ``score``, ``rows`` and ``total`` explain it. Each split is computed by itself.
+    """A value of the whole column, returned by ``score(truth, prediction)``; or by ``rows`` and ``total`` as in
+    ``RowSum``, if the contribution of a row depends on the other rows of its split (a rank, a number of pairs). Besides
+    a ``score``, ``rows`` and ``total`` only explain it. Each split is computed separately.
 
     ``influence(truth, prediction, **params)`` is the first-order effect of each row of one split on its score, shape
     (n,), scaled so that the root of the sum of squares is the standard error.
 
     ``effective_size(truth, prediction, **params)`` is for metrics with an ``influence`` that give rare classes the
-    weight of frequent ones: how many rows a plain share would need to say as much as this split, or ``None`` where
-    these parameters weigh rows alike.
+    weight of frequent ones: the number of rows with which a plain share would be as certain as this split, or ``None``
+    if these parameters weight rows equally.
 
-    ``ready(prediction)`` prepares all rows at once before they are cut into splits: where only the order of scores
-    matters, their ranks, so that they are sorted once. The other functions take both.
+    ``ready(prediction)`` prepares all rows at once before they are split, for example ranks in place of scores, so that
+    these are sorted once. The other functions accept both.
     """
 
     score: Callable[..., float] | None = None
@@ -133,15 +133,15 @@ class WholeColumn:
 
     @property
     def is_made_of_sums(self) -> bool:
-        """Whether the value of a split is made of what its rows contribute."""
+        """Whether the value of a split is made of its rows' contributions."""
         return self.score is None
 
 
 @dataclass(frozen=True)
 class SubmissionFormat:
-    """Where a submission does not simply have the columns of the truth: ``names`` are fixed names, or a function of the
-    truth's answers and of the names of its target columns. ``aliases`` are further names that a submission may use for
-    its last column. With ``may_miss_ids`` it may leave rows out."""
+    """The format of submissions whose columns differ from the truth's. ``names`` are fixed names, or a function of the
+    truth's answers and target column names. ``aliases`` are further names allowed for the last column. With
+    ``may_miss_ids`` a submission may leave out rows."""
 
     names: tuple[str, ...] | Callable[[Any, tuple[str, ...]], Sequence[str]] = ()
     aliases: tuple[str, ...] = ()
@@ -150,13 +150,13 @@ class SubmissionFormat:
 
 @dataclass(frozen=True)
 class Rules:
-    """What only this metric asks of files.
+    """Requirements of a metric on files.
 
-    ``verify(columns, prediction, **params)`` complains about cells of a submission that only the parameters make wrong;
-    ``columns`` are its ``Cells`` and ``prediction`` what was read from them, in the order of the file.
-    ``unscorable(truth, **params)`` says in a sentence why a part of the truth cannot be scored, or returns ``""``.
-    ``perfect(truth, **params)`` gives the columns of a perfect submission where copying the truth is not enough.
-    ``confirm`` has, by parameter and value, what the host must confirm.
+    ``verify(columns, prediction, **params)`` refuses cells of a submission that are wrong only because of the
+    parameters; ``columns`` are its ``Cells`` and ``prediction`` the array read from them, in the order of the file.
+    ``unscorable(truth, **params)`` returns a sentence why a part of the truth cannot be scored, or ``""``.
+    ``perfect(truth, **params)`` returns the columns of a perfect submission if it is not a copy of the truth.
+    ``confirm`` maps parameter and value to the text that the host must confirm.
     """
 
     verify: Callable[..., None] | None = None
@@ -167,8 +167,8 @@ class Rules:
 
 @dataclass(frozen=True)
 class ByParameters:
-    """What parameters change: ``best(**params)`` is the best value; ``metric(**params)`` is the metric that reads the
-    columns which they ask for."""
+    """Properties that depend on parameters: ``best(**params)`` is the best value; ``metric(**params)`` is the metric
+    with the columns that these parameters need."""
 
     best: Callable[..., float] | None = None
     metric: Callable[..., Metric] | None = None
@@ -178,14 +178,14 @@ class ByParameters:
 class Metric:
     """A metric as its file declares it.
 
-    ``best`` and ``worst`` are the ends of its scale; ``worst`` is ``None`` where there is no end. ``best`` is infinite
-    where the best value of a custom metric is not known. ``truth`` and ``submission`` name the kinds of column on
-    both sides, ``roles`` further truth columns.
+    ``best`` and ``worst`` are the ends of its scale; ``worst`` is ``None`` if there is no end. ``best`` is infinite if
+    the best value of a custom metric is unknown. ``truth`` and ``submission`` are the kinds of column on both sides,
+    ``roles`` further truth columns.
 
-    ``figures(truth, prediction, **params)`` draws what helps to understand a small file: a matrix, a curve.
+    ``figures(truth, prediction, **params)`` returns drawings that explain a small file: a matrix, a curve.
 
-    What it says of itself is sentences, which are shown in each reader's language: its title, group and summary, the
-    kinds of column, the help of its parameters and what it wants confirmed.
+    Its texts are shown in each reader's language: title, group and summary, the words for kinds of column, the help of
+    parameters, and the texts to confirm.
     """
 
     title: str
@@ -205,15 +205,16 @@ class Metric:
 
     @property
     def is_custom(self) -> bool:
-        """Whether its file was added by the operator: it knows no contributions of rows and no uncertainty."""
+        """Whether the operator added its file: then it has neither contributions of rows nor uncertainty."""
         return False
 
     def score_custom(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
-        """Score the rows ``places`` of a submission's ``table``, one for each scored row, as a custom file does it."""
+        """Score the rows ``places`` of a submission's ``table``, one for each scored row, with a custom metric's
+        file."""
         raise NotImplementedError(f"{self.key} is no custom metric")
 
     def refuse_custom(self, truth: Truth, table: Table) -> None:
-        """Raise what a custom metric says against a submission, without a look at the truth."""
+        """Raise the refusal of a custom metric's file that does not depend on the truth. Built-in metrics have none."""
 
     @property
     def has_best(self) -> bool:
@@ -222,7 +223,7 @@ class Metric:
 
     @property
     def longest_line(self) -> int:
-        """Bytes that a line of both files may have."""
+        """The most bytes of a line in truth and submission."""
         return max(self.truth.longest_line, self.submission.longest_line)
 
     @property
@@ -233,7 +234,7 @@ class Metric:
 
     @property
     def key(self) -> str:
-        """The name: of the file, in the database, in addresses."""
+        """The metric's name: that of its file, in the database, and in URLs."""
         return str(self._module.__name__).rpartition(".")[2]
 
     @cached_property
@@ -243,7 +244,7 @@ class Metric:
 
     @property
     def summary(self) -> str:
-        """The sentence in the chooser."""
+        """The first line of the module docstring, shown in the chooser."""
         return self._documentation[0]
 
     @property
@@ -259,7 +260,7 @@ class Metric:
 
     @cached_property
     def columns(self) -> Message:
-        """Which kinds of column the metric reads, in words."""
+        """The kinds of column that the metric reads, in words."""
         truth = self.truth.words
         for name in self.roles:
             truth = Message("{kind} and {role}", kind=truth, role=name)
@@ -268,7 +269,7 @@ class Metric:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What the host may set, in the order of the functions' keyword-only arguments."""
+        """The parameters that a host may set, in the order of the functions' keyword-only arguments."""
         roles = [Parameter(name, "column", name, help=role.help) for name, role in self.roles.items()]
         how = self.computation
         functions = [function for function in (how.rows, how.total, how.score) if function]
@@ -285,25 +286,25 @@ class Metric:
         return hashlib.sha256(self.source_path.read_bytes()).hexdigest()[:12]
 
     def adapt(self, params: Mapping[str, Any]) -> Metric:
-        """The metric that reads the columns which all these parameters ask for."""
+        """The metric with the columns that these parameters need."""
         made = self.by_parameters.metric
         return self if made is None else made(**chosen(made, params))
 
     def best_with(self, params: Mapping[str, Any]) -> float:
-        """The best value under all these parameters."""
+        """The best value under these parameters."""
         best = self.by_parameters.best
         return self.best if best is None else best(**chosen(best, params))
 
     def confirmation(self, params: Mapping[str, Any]) -> str:
-        """What the host must confirm before publishing with these parameters; ``""`` if nothing."""
+        """The text that the host must confirm before publishing with these parameters; ``""`` if there is none."""
         full = complete(self.parameters, params)
         return joined([words[full[name]] for name, words in self.rules.confirm.items() if full.get(name) in words])
 
 
 def each_pair(truth: Any, prediction: Any, contribution: Callable[[Any, Any], Sequence[float]]) -> Contributions:
-    """Apply ``contribution`` once to each distinct pair of a true and a predicted cell.
+    """The contributions from calling ``contribution`` once for each distinct pair of a true and a predicted cell.
 
-    Real columns have few distinct pairs, so this is what makes text metrics fast.
+    Real columns have few distinct pairs, so this makes text metrics fast.
     """
     true, said, of_row = distinct_pairs(truth, prediction)
     values, guesses = truth.values, prediction.values
@@ -312,7 +313,7 @@ def each_pair(truth: Any, prediction: Any, contribution: Callable[[Any, Any], Se
 
 
 def distinct_pairs(truth: Any, prediction: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The codes of the distinct pairs of a true and a predicted cell, and which pair each row has."""
+    """The codes of the distinct pairs of a true and a predicted cell, and the index of each row's pair."""
     if prediction.size == len(prediction) or truth.size == len(truth):
         return truth.codes, prediction.codes, np.arange(len(truth))
     width = max(1, prediction.size)
@@ -323,7 +324,7 @@ def distinct_pairs(truth: Any, prediction: Any) -> tuple[np.ndarray, np.ndarray,
 
 
 def distinct_codes(pairs: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct codes below ``size``, sorted, and the place of each code among them."""
+    """The distinct codes (all below ``size``), sorted, and the index of each code among them."""
     if size > 4 * len(pairs) + 1024:
         distinct, of_row = np.unique(pairs, return_inverse=True)
         return distinct, of_row
@@ -336,21 +337,21 @@ def distinct_codes(pairs: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray
 
 
 def answer_columns(metric: Metric, target: Any, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of a submission's columns beside the id."""
+    """The names of a submission's columns besides the id."""
     if callable(metric.format.names):
         return tuple(metric.format.names(target, names))
     return metric.format.names or names
 
 
 def ratio(over: Any, under: Any, *, empty: float = 0.0) -> float:
-    """``over / under``, and ``empty`` where nothing can be divided; of columns, for each of their places."""
+    """``over / under``, or ``empty`` if ``under`` is 0; elementwise for arrays."""
     if isinstance(under, np.ndarray):
         return cast(float, np.where(under == 0, empty, over / np.where(under == 0, 1.0, under)))
     return float(over) / float(under) if under else float(empty)
 
 
 def root(value: Any) -> float:
-    """The square root; of a column, of each of its places."""
+    """The square root; elementwise for arrays."""
     return cast(float, np.sqrt(value)) if isinstance(value, np.ndarray) else float(np.sqrt(value))
 
 
@@ -358,7 +359,7 @@ def sums_of(contributions: np.ndarray | Contributions, rows: np.ndarray | None) 
     """The exact column sums (fractions) over the given rows, or over all."""
     if isinstance(contributions, Contributions):
         of_row = contributions.of_row if rows is None else contributions.of_row[rows]
-        if of_row.dtype == np.int8:  # so few that a look at all rows for each is the fastest
+        if of_row.dtype == np.int8:  # few distinct contributions, so counting each of them is fastest
             counts = np.array([np.count_nonzero(of_row == place) for place in range(len(contributions.table))])
         else:
             counts = np.bincount(of_row, minlength=len(contributions.table))

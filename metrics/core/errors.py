@@ -1,15 +1,15 @@
-"""Every complaint the library can make, sorted by who may read it.
+"""All errors of the library, sorted by who may read them.
 
 ::
 
     MetricError
     ├── SubmissionError      the student's file is at fault; may quote that file, never a truth value
     ├── GroundTruthError     the host's answer file is at fault; may quote it, only the host sees it
-    ├── MetricFailed         a metric gave no score; nobody's file is at fault (``.host_details`` is for the host alone)
+    ├── MetricFailed         a metric returned no score; no file is at fault (``.host_details`` is only for the host)
     ├── ParameterError       a parameter of the metric is at fault (``.errors``: name → sentence)
     └── UnknownMetric        no metric has this key (also a ``KeyError``)
 
-Anything else that escapes from here is a bug of ours, never of the reader's file.
+Any other exception is a bug of the library, never a fault of a file.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from typing import Any
 from .messages import Message, joined, templates_of
 
 SHOWN = 40
-"""How many characters of a file's value a message quotes."""
+"""The most characters of a file's value that a message quotes."""
 
 LONGEST = 200
-"""How many characters of an id or a column's name are told to programs."""
+"""The most characters of an id or a column's name in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One kind of fault in a file: what is wrong, where it was met first, and how often.
+    """One kind of fault in a file, with its first place and the number of cases.
 
-    ``line`` counts from 1 and includes the header; ``column``, ``line`` and ``id`` are ``None`` where the fault
-    has no such place; ``count`` is the number of cases behind this message.
+    ``line`` counts from 1 and includes the header; ``column``, ``line`` and ``id`` are ``None`` if the fault has no
+    such place; ``count`` is the number of cases behind this message.
     """
 
     code: str
@@ -43,8 +43,8 @@ class Problem:
     count: int = 1
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON-safe form of the home scorer and the API. Of an id or a name of absurd length its beginning is
-        enough to find it."""
+        """The JSON form for the home scorer and the API. Absurdly long ids and names are cut; their beginning is enough
+        to find them."""
         return {
             "code": self.code,
             "message": str(self.message),
@@ -60,7 +60,7 @@ class Problem:
 
 
 class MetricError(Exception):
-    """The root: whatever this library refuses."""
+    """The base class of all public errors of this library."""
 
 
 class _FileError(MetricError):
@@ -73,10 +73,11 @@ class _FileError(MetricError):
 
 
 class SubmissionError(_FileError):
-    """The submission cannot be scored; ``problems`` holds every reason at once. Which files are refused, and in which
-    words, follows from the file, the truth's ids and the sample submission alone: it tells of no answer and no split.
-    Only a custom metric file may refuse a file for the answers' sake. Its words are ``host_details``, for the
-    host alone.
+    """The submission cannot be scored; ``problems`` holds all reasons at once.
+
+    Whether a file is refused, and the wording, depend only on the file, the truth's ids and the sample submission, so
+    that they reveal no answer and no split. Only a custom metric may refuse a file because of the answers. Its message
+    is in ``host_details``, for the host alone.
     """
 
     def __init__(self, problems: Iterable[Problem], host_details: str = "") -> None:
@@ -88,12 +89,12 @@ class SubmissionError(_FileError):
 
 
 class GroundTruthError(_FileError):
-    """The answer file cannot be a ground truth; ``problems`` holds every reason at once."""
+    """The answer file cannot be a ground truth; ``problems`` holds all reasons at once."""
 
 
 class MetricFailed(MetricError):
-    """A metric gave no score. The text says how in our own words and quotes nothing; ``host_details`` is what a custom
-    metric said, which may quote the truth."""
+    """A metric returned no score. The message is our own text and quotes nothing; ``host_details`` is the text of a
+    custom metric, which may quote the truth."""
 
     def __init__(self, key: str, reason: str, host_details: str = "") -> None:
         self.key, self.reason, self.host_details = key, reason, host_details
@@ -126,7 +127,7 @@ class UnknownMetric(MetricError, KeyError):
 
 
 class Refused(Exception):
-    """A reader gave up on a file; the caller decides whose file it was and raises the public error."""
+    """A reader refused a file; the caller knows whose file it was and raises the public error."""
 
     def __init__(self, *problems: Problem) -> None:
         self.problems = list(problems)
@@ -134,12 +135,12 @@ class Refused(Exception):
 
 
 class NotFinite(Exception):
-    """A score is no finite number. The bounds of numbers are such that no accepted file should meet this; which rows
-    are to blame would tell about the truth, so it is not said."""
+    """A score is not a finite number. Numbers are bounded so that no accepted file should cause this; the rows to blame
+    are not named, because that would reveal the truth."""
 
 
 def error_message(error: Exception) -> str:
-    """What an error says, as a sentence where it is one: files at fault may say several."""
+    """The message of an error, with its template if it has one; those of several problems are joined."""
     if isinstance(error, _FileError | Refused):
         return joined([problem.message for problem in error.problems])
     if isinstance(error, UnknownMetric):
@@ -148,7 +149,7 @@ def error_message(error: Exception) -> str:
 
 
 def shown(value: object) -> str:
-    """The value as a message quotes it: in quotes, escaped, cut at 40 characters."""
+    """The value as messages quote it: in quotes, escaped, cut after 40 characters."""
     text = str(value)
     cut = text[:SHOWN]
     escaped = "".join(

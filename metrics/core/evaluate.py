@@ -1,4 +1,4 @@
-"""Aligned arrays → the value of each split with its uncertainty, in one pass."""
+"""Scoring of aligned arrays: the value of each split and its uncertainty, in one pass."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ OVERALL = "overall"
 
 @dataclass(frozen=True)
 class SecondaryValue:
-    """What a secondary metric says of a submission. The values are ``None`` where it cannot score the file, for the
-    reason in ``problem``; ``public`` and ``private`` also where the truth has no ``Usage`` column."""
+    """The values of a secondary metric for a submission. They are ``None`` if it cannot score the file, for the reason
+    in ``problem``; ``public`` and ``private`` also if the truth has no ``Usage`` column."""
 
     key: str
     params: Mapping[str, Any]
@@ -35,7 +35,7 @@ class SecondaryValue:
     problem: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON-safe form."""
+        """The JSON form."""
         names = ("overall", "public", "private", "problem")
         return {
             "metric": self.key,
@@ -46,14 +46,13 @@ class SecondaryValue:
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The score of one submission. ``public`` and ``private`` are ``None`` where the truth has no ``Usage`` column.
+    """The score of one submission. ``public`` and ``private`` are ``None`` if the truth has no ``Usage`` column.
 
-    ``rows`` counts the rows that were scored (public and private ones); ``parts`` gives, per split, the named sums
-    behind the value (``tp``, ``fp``, …), and is empty where a metric has none, or computes its value without them and
-    nobody asked. ``uncertainty`` says, per split, how far
-    the value may be from that on other rows of the same kind; it is empty where it was not asked for. ``secondary``
-    has the values of the metrics that ``prepare`` was asked for beside this one, in their order. ``warnings`` tell the
-    student what looks wrong in a file that can be scored.
+    ``rows`` is the number of scored rows (public and private); ``parts`` holds, per split, the named sums behind the
+    value (``tp``, ``fp``, …), and is empty if a metric has none, or if it does not need them and they were not
+    requested. ``uncertainty`` holds, per split, an interval for the value on other rows of the same kind; empty unless
+    requested. ``secondary`` has the values of the secondary metrics given to ``prepare``, in their order. ``warnings``
+    tell the student about suspicious properties of a file that can be scored.
     """
 
     metric: str
@@ -69,7 +68,7 @@ class Result:
     warnings: tuple[Problem, ...] = ()
 
     def __repr__(self) -> str:
-        """A name, a value and its interval: of all rows, of each split, and of each secondary metric."""
+        """Name, value and interval of all rows, of each split, and of each secondary metric."""
         given = ", ".join(f"{name}={value}" for name, value in self.params.items() if value is not None)
         lines = [
             f"{self.metric}({given}): {self._value(OVERALL)}" if given else f"{self.metric}: {self._value(OVERALL)}"
@@ -87,7 +86,7 @@ class Result:
         return f"{value} (95 %: {known.low:.6g} to {known.high:.6g})"
 
     def as_dict(self) -> dict[str, Any]:
-        """What the home scorer prints with ``--json``."""
+        """The JSON form, as the home scorer prints it with ``--json``."""
         names = ("metric", "version", "params", "overall", "public", "private", "rows")
         values = {name: getattr(self, name) for name in names}
         secondary = {"secondary": [one.as_dict() for one in self.secondary]} if self.secondary else {}
@@ -109,7 +108,7 @@ def measure(truth: Truth, prediction: Any, *, uncertainty: bool = False, with_pa
         named = {name: _named(metric.computation.parts, exact) for name, exact in sums.items()}
         totals = {name: _total(truth, exact) for name, exact in sums.items()}
         for name in tuple(parts):
-            # A part and what was computed of it are needed no longer than this.
+            # A part and its results can be freed after this.
             part, total = parts.pop(name), totals.get(name)
             values[name] = _finite(_score(truth, part) if total is None else total)
             if with_parts and not sums:
@@ -130,7 +129,8 @@ def measure(truth: Truth, prediction: Any, *, uncertainty: bool = False, with_pa
 
 
 def _parts(truth: Truth, prediction: Any) -> dict[str, Part]:
-    """Truth and prediction of each split; those of a sum over rows are not needed apart, and cut only on demand."""
+    """Truth and prediction of each split and of all rows. They are cut only on demand, because sums over rows do not
+    need them."""
     parts = {
         name: Part(rows, lambda name=name: truth.part_answers[name], lambda rows=rows: take(prediction, rows))  # type: ignore[misc]
         for name, rows in truth.parts.items()
@@ -139,34 +139,35 @@ def _parts(truth: Truth, prediction: Any) -> dict[str, Part]:
 
 
 def row_contributions(metric: Metric, answers: Any, prediction: Any, params: Mapping[str, Any]) -> Any:
-    """What each row contributes; the metric must have ``rows``."""
+    """The contribution of each row; the metric must have ``rows``."""
     rows = metric.computation.rows
     assert rows is not None
     return rows(answers, prediction, **chosen(rows, params))
 
 
 def contributions_of(truth: Truth, prediction: Any, answers: Any = None) -> np.ndarray:
-    """What each scored row contributes, or each row of one split with the ``answers`` of that; shape (rows, k)."""
+    """The contribution of each scored row, or of each row of one split if its ``answers`` are given; shape (rows,
+    k)."""
     found = row_contributions(truth.metric, truth.answers if answers is None else answers, prediction, truth.params)
     dense: np.ndarray = found.dense() if isinstance(found, Contributions) else found
     return dense.astype(np.float64, copy=False)
 
 
 def _sums(truth: Truth, parts: dict[str, Part]) -> tuple[Any, dict[str, list[Fraction]]]:
-    """The contributions of all rows (``None`` where a split is computed by itself) and the exact sums per split."""
+    """The contributions of all rows (``None`` if each split is computed separately), and the exact sums per split."""
     how = truth.metric.computation
     if not how.is_made_of_sums:
         return None, {}
     if how.is_whole:
         return None, {name: sums_of(_finite_contributions(truth, part), None) for name, part in parts.items()}
     contributions = _finite_contributions(truth, parts[OVERALL])
-    # Each column in one piece of memory: they are added one after the other.
+    # Contiguous columns, because they are summed one after the other.
     if isinstance(contributions, Contributions):
         contributions = Contributions(np.asfortranarray(contributions.table), contributions.of_row)
     else:
         contributions = np.asfortranarray(contributions)
     sums = {name: sums_of(contributions, rows) for name, rows in truth.parts.items()}
-    # Every scored row is public or private, and the sums are exact: adding them is summing all rows.
+    # Every scored row is public or private, and the sums are exact, so their sum is that of all rows.
     added = [sum(pair, Fraction(0)) for pair in zip(*sums.values(), strict=True)]
     sums[OVERALL] = added or sums_of(contributions, None)
     return contributions, sums
@@ -196,7 +197,7 @@ def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
 
 
 def _added(truth: Truth, part: Part) -> dict[str, float]:
-    """The named sums of a metric that computes its value without them; one that is not finite is left out."""
+    """The named sums of a metric that does not need them for its value, without those that are not finite."""
     metric = truth.metric
     if metric.computation.rows is None:
         return {}
@@ -212,7 +213,7 @@ def _score(truth: Truth, part: Part) -> float:
 
 
 def _uncertainty_of_part(truth: Truth, name: str, part: Part, contributions: Any, value: float) -> Uncertainty:
-    """By the cheapest way that the metric allows."""
+    """The uncertainty of a split, by the cheapest way that the metric allows."""
     params = truth.params
     # The interval ends at the best value that these parameters allow.
     metric = replace(truth.metric, best=truth.metric.best_with(params))
@@ -233,7 +234,7 @@ def _uncertainty_of_part(truth: Truth, name: str, part: Part, contributions: Any
 
 
 def value_of(truth: Truth, part: Part) -> float | None:
-    """The score of some rows, or ``None`` where they cannot be scored."""
+    """The score of some rows, or ``None`` if they cannot be scored."""
     metric = truth.metric
     check = metric.rules.unscorable
     if check is not None and check(part.answers, **chosen(check, truth.params)):

@@ -1,4 +1,4 @@
-"""What every row contributed, for people who hold the truth: worked examples, the home scorer and the host."""
+"""Contributions of every row, for people who have the truth: worked examples, the home scorer and the host."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .parameters import chosen
 from .truth import Truth, prepare
 
 _quietly = np.errstate(over="ignore", invalid="ignore")
-"""What is too large has been refused before, as far as the score needs it."""
+"""Overflow is ignored here: values that are too large for the score were refused before."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """How one submission got its score, row by row.
+    """The score of one submission, explained row by row.
 
-    ``header`` and ``rows`` are what the files say (id, split, true and predicted cells) as text; ``parts`` names the
-    columns of ``contributions``, which has one list per row; ``sums`` adds them up, as far as they are finite: a score
-    may do without a sum that is not. ``last_line`` says in names how the sums become the score, ``worked`` the same in
-    numbers. All of these but ``result`` may be empty.
+    ``header`` and ``rows`` are the files' cells as text (id, split, true and predicted cells); ``parts`` names the
+    columns of ``contributions``, which has one list per row; ``sums`` are their sums, without those that are not
+    finite: a score may do without them. ``last_line`` is the formula of the score from the sums in names, ``worked``
+    the same in numbers. All of these except ``result`` may be empty.
     """
 
     result: Result
@@ -49,15 +49,15 @@ def explain(
     params: Mapping[str, Any] | None = None,
     id_column: str | None = None,
 ) -> Explanation:
-    """Score a submission and say how the score came about; see ``prepare`` and ``Truth.evaluate``. It draws figures
-    too, so it is meant for tens of rows."""
+    """Score a submission and explain the score; see ``prepare`` and ``Truth.evaluate``. It also makes figures, so it is
+    meant for tens of rows."""
     prepared = prepare(key, truth, params, id_column)
     metric, how = prepared.metric, prepared.metric.computation
     result = prepared.evaluate(submission)
     header, columns, prediction = _cells(prepared, submission)
     contributions = _contributions(prepared, prediction)
     added = {name: _short(values.sum()) for name, values in zip(how.parts, contributions, strict=False)}
-    # What JSON can hold.
+    # Only finite numbers, because JSON has no others.
     sums = dict(result.parts.get(OVERALL, {})) or {name: value for name, value in added.items() if np.isfinite(value)}
     line = how.last_line(**chosen(how.last_line, prepared.params)) if callable(how.last_line) else how.last_line
     known = {**prepared.params, **added, **sums}
@@ -80,10 +80,10 @@ def explain(
 
 @_quietly
 def rows_csv(truth: Truth, submission: Source) -> bytes:
-    """One line per scored row: id, ``Usage`` (if split), the true and the predicted cells and, where the metric knows,
-    the row's contributions. Raises ``SubmissionError``.
+    """One line per scored row: id, ``Usage`` (if split), the true and the predicted cells and the row's contributions,
+    if the metric has them. Raises ``SubmissionError``.
 
-    What a row contributes to a metric of the whole column depends on its split: it is computed within the split.
+    In a metric of the whole column the contribution of a row depends on its split and is computed within the split.
     """
     header, columns, prediction = _cells(truth, submission)
     how = truth.metric.computation
@@ -100,7 +100,7 @@ def rows_csv(truth: Truth, submission: Source) -> bytes:
 
 
 def _cells(truth: Truth, submission: Source) -> tuple[list[str], list[list[Any]], Any]:
-    """Header and columns of what the two files say about each scored row, and the prediction."""
+    """Header and columns of the two files' cells for each scored row, and the prediction."""
     prediction, table, places = truth.read_submission(submission)
     header = [truth.id_column, *([USAGE] if truth.has_split else [])]
     columns: list[list[Any]] = [[truth.ids.texts[row] for row in truth.scored]]
@@ -118,7 +118,7 @@ def _cells(truth: Truth, submission: Source) -> tuple[list[str], list[list[Any]]
 
 
 def _contributions(truth: Truth, prediction: Any, answers: Any = None) -> list[np.ndarray]:
-    """The named columns of what rows contribute; empty where the metric has none."""
+    """The named columns of the rows' contributions; empty if the metric has none."""
     how = truth.metric.computation
     if how.rows is None:
         return []
@@ -130,5 +130,5 @@ def _shorts(column: np.ndarray) -> list[float]:
 
 
 def _short(value: float) -> float:
-    """Whole numbers without a point."""
+    """A whole number as int, so that it is shown without a point."""
     return int(value) if abs(value) < 2**53 and value == int(value) else float(value)

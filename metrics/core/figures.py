@@ -1,7 +1,7 @@
-"""Drawings that explain a score on a small file: a matrix of numbers, a curve. Pages draw them, the library only says
-what is in them.
+"""Figures that explain a score on a small file: a matrix of numbers, a curve. The library only returns their content;
+pages draw them.
 
-Parameters that are several numbers in one text, such as ``2, 1``.
+At the end are parameters that hold several numbers in one text, such as ``2, 1``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .messages import Message, Plural
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of numbers with named rows and columns; ``marked`` holds the (row, column) places that count."""
+    """A table of numbers with named rows and columns; ``marked`` holds the (row, column) of cells that count."""
 
     title: str
     rows: Sequence[str]
@@ -30,7 +30,8 @@ class Grid:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line through points from left to right; ``diagonal`` adds the line of a guess, ``filled`` the area below."""
+    """A line through points from left to right; ``diagonal`` adds the line of random guessing, ``filled`` the area
+    below."""
 
     title: str
     x: str
@@ -45,7 +46,7 @@ Figure = Grid | Curve
 
 
 def numbers_in(text: str) -> tuple[float, ...]:
-    """The numbers between commas or white space. Raises ``ValueError`` with a sentence.
+    """The numbers in a text, separated by commas or white space. Raises ``ValueError`` with a message.
 
     >>> numbers_in("2, 1"), numbers_in("0 0.4 1")
     ((2.0, 1.0), (0.0, 0.4, 1.0))
@@ -62,7 +63,7 @@ def numbers_in(text: str) -> tuple[float, ...]:
 
 
 def weights_in(text: str) -> tuple[float, ...]:
-    """Numbers that are not negative and not all zero. Raises ``ValueError`` with a sentence.
+    """Numbers that are not negative and not all zero. Raises ``ValueError`` with a message.
 
     >>> weights_in("2,1")
     (2.0, 1.0)
@@ -83,13 +84,13 @@ Weights = Annotated[
 
 
 def weights_for(text: str | None, count: int) -> tuple[float, ...]:
-    """The weights a parameter gives to so many columns; 1 for those it says nothing about."""
+    """The first ``count`` weights of a parameter; 1 for those that are missing."""
     given = weights_in(text) if text else ()
     return (*given, *[1.0] * count)[:count]
 
 
 def wrong_weights(text: str | None, count: int, columns: Plural) -> str:
-    """Why the weights of a parameter do not fit so many columns, or ``""``."""
+    """The reason why the number of weights is not ``count``, or ``""``."""
     if not text or len(weights_in(text)) == count:
         return ""
     weights = Message.counted(len(weights_in(text)), "{count} weight", "{count} weights")

@@ -1,8 +1,8 @@
-"""Stands in for Kaggle's module ``kaggle_metric_utilities``, which many of its metric files import.
+"""A replacement for Kaggle's module ``kaggle_metric_utilities``, which many of its metric files import.
 
-Only files from ``METRICS_DIR`` meet it, under Kaggle's name. Written
-from what those functions are documented to do: errors of a library are shown to participants only where their words
-cannot tell anything about the solution.
+Only files from ``METRICS_DIR`` import it, under Kaggle's name. Written from the documented behaviour of those
+functions: errors of a library are shown to participants only if their messages cannot reveal anything about the
+solution.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pandas.api import types
 
 
 class ParticipantVisibleError(Exception):
-    """The submission is at fault; its author may read the words."""
+    """The submission is at fault; its author may read the message."""
 
 
 class HostVisibleError(Exception):
-    """The solution or the metric is at fault; only the host may read the words."""
+    """The solution or the metric is at fault; only the host may read the message."""
 
 
 def treat_as_participant_error(error_message: str, solution: pd.DataFrame | np.ndarray) -> bool:
-    """Whether an error's words may be shown to participants without telling anything of the solution.
+    """Whether an error's message may be shown to participants without revealing anything about the solution.
 
-    They may where the solution holds nothing but numbers and the words no digit, and where it holds truth values, not
-    the words "true" and "false" either.
+    It may if the solution holds only numbers and the message no digit; if the solution holds booleans, the message must
+    not have the words "true" and "false" either.
 
     >>> treat_as_participant_error("Input contains NaN.", np.array([0.5, 1.0]))
     True
@@ -49,10 +49,10 @@ def treat_as_participant_error(error_message: str, solution: pd.DataFrame | np.n
 
 
 def safe_call_score(metric_function: Callable[..., Any], solution: Any, submission: Any, **kwargs: Any) -> Any:
-    """Call a library's metric; what it raises is sorted into errors for participants and errors for the host.
+    """Call a library's metric; its errors are sorted into those for participants and those for the host.
 
     Raises ``ParticipantVisibleError`` and ``HostVisibleError`` for errors of these names and for those that
-    ``treat_as_participant_error`` lets pass; all others go on unchanged.
+    ``treat_as_participant_error`` allows; all others are raised unchanged.
     """
     try:
         return metric_function(solution, submission, **kwargs)
@@ -67,10 +67,9 @@ def safe_call_score(metric_function: Callable[..., Any], solution: Any, submissi
 
 
 def verify_valid_probabilities(df: pd.DataFrame, df_name: str) -> None:
-    """Check columns of probabilities (without any id) of which each row adds up to 1.
+    """Check columns of probabilities (without the id) whose rows must sum to 1.
 
-    Raises ``ParticipantVisibleError`` where a cell is no number, below 0 or above 1, or a row adds up to something
-    else.
+    Raises ``ParticipantVisibleError`` if a cell is not a number, below 0 or above 1, or if a row has another sum.
     """
     if not all(types.is_numeric_dtype(kind) for kind in df.dtypes):
         raise ParticipantVisibleError(f"All target values in {df_name} must be numbers.")

@@ -1,4 +1,4 @@
-"""A value that is computed at its first use."""
+"""A cached property that needs no lock."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Value = TypeVar("Value", covariant=True)
 class cached_property(Generic[Value]):  # noqa: N801
     """A property that keeps its value in the ``__dict__`` of the instance, frozen dataclasses included.
 
-    Python 3.11's own holds one lock for all instances while it computes, so two threads that wait for each other's
-    instances never end. This one holds none: threads that ask at the same moment may each compute, and all of them get
-    the value that was kept first.
+    Python 3.11's own holds one lock for all instances while it computes, so two threads that need each other's
+    instances wait forever. This one has no lock: threads that read it at the same moment may each compute the value,
+    and all get the one that was stored first.
     """
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:

@@ -1,8 +1,8 @@
 """Messages in English that can be shown in other languages.
 
-A ``Message`` is its English text and can be used as such everywhere. It remembers its template, such as
-``{column} is there {times} times.``, and the parameters that were put in: texts, numbers and other messages. A site
-looks up the template in its catalogue of translations and fills in the parameters again.
+A ``Message`` is a str with its English text. It remembers its template, such as ``{column} is there {times} times.``,
+and the parameters: texts, numbers and other messages. A site looks up the template in its catalogue of translations and
+fills in the parameters again.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 EXAMPLES = 5
-"""How many cases of one kind a message names."""
+"""The most examples in one message."""
 
 _PLACE = re.compile(r"\{([a-z_0-9]+)\}")
 
 Param = str | int
-"""A number is written with commas between thousands."""
+"""Numbers are written with commas between thousands."""
 
 
 class Plural(NamedTuple):
-    """The template about one thing, and about several."""
+    """The templates for one thing and for several."""
 
     one: str
     many: str
 
 
 def _filled(template: str, params: Mapping[str, Param]) -> str:
-    """In one pass, so that a place within a parameter is a text as any other. A place without a parameter stays."""
+    """The template with its parameters. They are filled in one pass, so that braces within a parameter stay; a
+    placeholder without a parameter stays, too."""
     return _PLACE.sub(lambda place: _text(params.get(place[1], place[0])), template)
 
 
@@ -41,7 +42,7 @@ def _text(param: Param) -> str:
 
 
 class Message(str):
-    """The template with the parameters at their places.
+    """The text of a template with its parameters filled in.
 
     >>> Message("Line {line} is longer than {most} bytes.", line=2, most=1000)
     'Line 2 is longer than 1,000 bytes.'
@@ -50,7 +51,7 @@ class Message(str):
     template: str
     params: Mapping[str, Param]
     plural: str
-    """The template for another ``number`` than 1; empty where nothing is counted."""
+    """The template for a ``number`` other than 1; empty if nothing is counted."""
     number: int | None
 
     def __new__(cls, template: str, /, **params: Param) -> Self:
@@ -58,7 +59,7 @@ class Message(str):
 
     @classmethod
     def counted(cls, count: int, one: str, many: str, /, **params: Param) -> Self:
-        """The template for this number of things, which is the parameter ``count``."""
+        """The message from the template ``one`` or ``many``, with the number as the parameter ``count``."""
         return cls._made(one, {"count": count, **params}, many, count)
 
     @classmethod
@@ -68,7 +69,7 @@ class Message(str):
         return text
 
     def translated(self, gettext: Callable[[str], str], ngettext: Callable[[str, str, int], str]) -> str:
-        """The message with each template as the catalogue of a language has it."""
+        """The text in the language of these gettext functions."""
         params = {
             name: value.translated(gettext, ngettext) if isinstance(value, Message) else value
             for name, value in self.params.items()
@@ -77,14 +78,14 @@ class Message(str):
         return _filled(words, params)
 
     def with_one_example(self) -> Message:
-        """The same with the first of its ``listed`` examples only."""
+        """The message with only the first of its ``listed`` examples."""
         params = {n: one.with_one_example() if isinstance(one, Message) else one for n, one in self.params.items()}
         if first := params.get("examples" if self.template == MORE else "example1"):
             return Message("{example}", example=first)
         return self._made(self.template, params, self.plural, self.number)
 
     def as_json(self) -> dict[str, Any]:
-        """Dictionaries, texts and numbers, from which ``restore_message`` makes it again."""
+        """The message as dictionaries, texts and numbers, from which ``restore_message`` restores it."""
         params = {name: one.as_json() if isinstance(one, Message) else one for name, one in self.params.items()}
         plural = {} if self.number is None else {"plural": self.plural, "count": self.number}
         return {"template": self.template, "params": params, **plural}
@@ -95,7 +96,7 @@ MORE = Message("{examples} and {left} more")
 
 
 def joined(parts: Sequence[str], between: str = " ", name: str = "part") -> Message:
-    """Messages one after the other; one alone is itself."""
+    """One message that joins several; a single message is returned itself."""
     if len(parts) == 1 and isinstance(parts[0], Message):
         return parts[0]
     params = {f"{name}{number}": part for number, part in enumerate(parts, 1)}
@@ -110,8 +111,8 @@ def listed(examples: Sequence[str], count: int) -> Message:
 
 
 def restore_message(text: str, stored: object) -> str:
-    """The message that ``as_json`` gave, if its English is this text; otherwise the text alone. What is stored may come
-    from a process that read a hostile file."""
+    """The message from the result of its ``as_json``, if its English is ``text``; else only the text. Stored data may
+    come from a process that read a hostile file, so it is checked."""
     try:
         message = _read(stored, len(text))
     except (AttributeError, TypeError, ValueError, KeyError, RecursionError):
@@ -120,18 +121,19 @@ def restore_message(text: str, stored: object) -> str:
 
 
 def with_templates(found: DataclassInstance) -> dict[str, Any]:
-    """The fields of a finding or the like, with the templates of those that are messages."""
+    """The fields of a dataclass such as a finding, with the templates of those that are messages."""
     return asdict(found) | templates_of(**{one.name: getattr(found, one.name) for one in fields(found)})
 
 
 def templates_of(**texts: object) -> dict[str, Any]:
-    """What is stored with some texts under the key ``forms``; nothing where none of them is a message."""
+    """The templates of messages under the key ``forms``, for storing with the texts; empty if none of the texts is a
+    message."""
     found = {name: text.as_json() for name, text in texts.items() if isinstance(text, Message) and text}
     return {"forms": found} if found else {}
 
 
 def _read(stored: Any, longest: int) -> Message:
-    """Raises where this is no message, or one whose text would be longer than ``longest``."""
+    """The stored message. Raises an exception if it is malformed, or if its text would be longer than ``longest``."""
     params: dict[str, Param] = {}
     for name, one in stored["params"].items():
         if isinstance(one, bool) or not isinstance(one, dict | str | int):

@@ -22,7 +22,7 @@ KindName = Literal["float", "int", "choice", "bool", "text", "column"]
 
 @dataclass(frozen=True)
 class Range:
-    """The domain of a number; ends belong to it unless ``exclusive_minimum``."""
+    """The domain of a number; the ends are included unless ``exclusive_minimum``."""
 
     minimum: float | None = None
     maximum: float | None = None
@@ -31,14 +31,14 @@ class Range:
 
 @dataclass(frozen=True)
 class Longest:
-    """The most characters that a text may have; from 1001 on it is asked for in a field of several lines."""
+    """The most characters of a text; above 1000 its form field has several lines."""
 
     characters: int
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: enough to draw its form field, check its value and document it."""
+    """One parameter: all that is needed for its form field, its validation and its documentation."""
 
     name: str
     kind: KindName
@@ -50,19 +50,19 @@ class Parameter:
     optional: bool = False
     help: str = ""
     check: Callable[[str], object] | None = None
-    """What a text must pass: raises ``ValueError`` with a sentence."""
+    """A check of a text that raises ``ValueError`` with a message."""
     required: bool = False
-    """It has no default; who chooses the metric must say it."""
+    """Whether the parameter has no default, so that a value must be given."""
     longest: int = 100
-    """Characters that a text may have."""
+    """The most characters of a text."""
 
     @property
     def when_empty(self) -> str:
-        """What no value stands for, as its help says; ``""`` where that says nothing of it."""
+        """The meaning of an empty value according to the help text; ``""`` if it is not mentioned there."""
         return self.help.partition("empty means ")[2].rstrip(".")
 
     def clean(self, value: object) -> Any:
-        """The value in its type; reads texts of forms and command lines. Raises ``ValueError`` with a sentence."""
+        """The value in its type, also from texts of forms and command lines. Raises ``ValueError`` with a message."""
         if isinstance(value, str) and self.kind != "text":
             value = value.strip()
         if value is None or value == "" or (isinstance(value, str) and not value.strip()):
@@ -121,7 +121,8 @@ _TYPES: dict[Any, KindName] = {float: "float", int: "int", bool: "bool", str: "t
 
 
 def parameters_of(functions: Sequence[Callable[..., Any]]) -> tuple[Parameter, ...]:
-    """The keyword-only arguments of all functions together; an argument means the same wherever it occurs."""
+    """The keyword-only arguments of all functions as parameters. Raises ``TypeError`` if an argument is declared
+    differently in two of them."""
     found: dict[str, Parameter] = {}
     for function in functions:
         hints = typing.get_type_hints(function, include_extras=True)
@@ -135,7 +136,7 @@ def parameters_of(functions: Sequence[Callable[..., Any]]) -> tuple[Parameter, .
 
 
 def parameter_of(argument: inspect.Parameter, hint: Any) -> Parameter:
-    """The parameter that an annotated argument declares. Raises ``KeyError`` for a type that no form can ask for."""
+    """The parameter that an annotated argument declares. Raises ``KeyError`` for a type without a form field."""
     base, *extras = typing.get_args(hint) if typing.get_origin(hint) is typing.Annotated else (hint,)
     domain = next((extra for extra in extras if isinstance(extra, Range)), Range())
     text = next((extra for extra in extras if isinstance(extra, str)), "")
@@ -164,7 +165,7 @@ def parameter_of(argument: inspect.Parameter, hint: Any) -> Parameter:
 
 
 def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters with defaults for those not given. Raises ``ParameterError`` with every fault."""
+    """All parameters, with defaults for those not given. Raises ``ParameterError`` with all faults."""
     errors: dict[str, str] = {}
     known = {parameter.name for parameter in parameters}
     for name in given:
@@ -188,7 +189,7 @@ def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
 
 
 def chosen(function: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Those parameters that a function takes."""
+    """The parameters that a function accepts."""
     names = _arguments_of(function)
     return {name: value for name, value in params.items() if name in names}
 

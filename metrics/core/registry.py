@@ -1,6 +1,6 @@
-"""Every file at the top of the library without an underscore is a metric; nothing else is touched to add one.
+"""The registry: every file at the top of the library without an underscore is a metric, so adding one needs one file.
 
-Files of the folder ``METRICS_DIR`` follow, which the operator may fill (``custom``).
+Files of the folder ``METRICS_DIR``, which the operator may add, follow (``custom``).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def built_in() -> dict[str, Metric]:
 
 
 def built_in_metric(key: str) -> Metric | None:
-    """The metric of this library with that key; no other is loaded."""
+    """The built-in metric with that key, or None; no other metric is imported."""
     return _load(key) if key in _names() else None
 
 
 @cache
 def _load(name: str) -> Metric:
-    """One metric, for a worker needs no others."""
+    """Import one metric; a worker needs no others."""
     metric = getattr(import_module(f"{_LIBRARY}.{name}"), name, None)
     if not isinstance(metric, Metric) or metric.key != name:
         raise TypeError(f"metrics/{name}.py must define {name} = Metric(…) with functions of its own")
@@ -59,10 +59,10 @@ def catalogue() -> tuple[Metric, ...]:
 
 
 def get(key: str) -> Metric:
-    """The metric with this key; ``key@version`` asks for an earlier version of a custom file.
+    """The metric with this key; ``key@version`` returns an earlier version of a custom metric.
 
-    Versions of built-in metrics come with the library, so there the version is not looked at. Raises ``UnknownMetric``
-    (a ``KeyError``).
+    Built-in metrics have only the version of the library, so there the version is ignored. Raises ``UnknownMetric`` (a
+    ``KeyError``).
     """
     name, _, version = key.partition("@")
     if name in _names():
@@ -76,8 +76,8 @@ def get(key: str) -> Metric:
 
 
 def clean_params(key: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters of a metric, JSON-safe, defaults filled in.
+    """All parameters of a metric in JSON form, with defaults filled in.
 
-    Accepts texts as forms and command lines give them. Raises ``ParameterError`` with all faults at once.
+    Accepts texts from forms and command lines. Raises ``ParameterError`` with all faults at once.
     """
     return complete(get(key).parameters, given)

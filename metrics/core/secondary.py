@@ -1,6 +1,7 @@
-"""Further metrics of the same truth, for which a submission is read once: shown beside the score and never ranked.
+"""Secondary metrics: further metrics of the same truth, for which a submission is read once. They are shown beside the
+score and never ranked.
 
-Whatever goes wrong with one of them is told in its ``problem``; the score itself never fails because of it.
+An error in one of them is only reported in its ``problem``; the score itself never fails because of it.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ _OUR_FAULT = Message("This metric could not be computed, through no fault of you
 
 @dataclass
 class SecondaryMetric:
-    """A secondary metric made ready: its ``truth`` shares ids and split with the main one, and is ``None`` where it
-    cannot be had, for the reason in ``problem``, which may quote the truth."""
+    """A prepared secondary metric: its ``truth`` shares ids and split with the main one, and is ``None`` if it could
+    not be prepared, for the reason in ``problem``, which may quote the truth."""
 
     key: str
     params: Mapping[str, Any]
@@ -58,7 +59,7 @@ class SecondaryMetric:
 
 
 def role_columns(asked: Sequence[Asked]) -> list[str]:
-    """The columns that play a part beside the answers in any of these metrics, as far as their parameters tell."""
+    """The columns that have a role in any of these metrics, if their parameters are valid."""
     found = []
     for key, params in asked:
         try:
@@ -71,8 +72,7 @@ def role_columns(asked: Sequence[Asked]) -> list[str]:
 
 
 def table_for(asked: Asked, every: Sequence[Asked], table: Table) -> Table:
-    """The truth's table as one of several metrics reads it: without the columns that only others know as more than
-    answers."""
+    """The truth's table for one of several metrics: without the columns that have a role only in others."""
     own = role_columns([asked])
     for name in set(role_columns(every)) - set(own):
         if name in table.names:
@@ -81,7 +81,7 @@ def table_for(asked: Asked, every: Sequence[Asked], table: Table) -> Table:
 
 
 def prepare_secondary(main: Truth, asked: Asked, table: Table) -> SecondaryMetric:
-    """A secondary metric of a truth that is known to be good; ``table`` is that of ``table_for``. Raises nothing."""
+    """Prepare a secondary metric of a valid truth; ``table`` is the result of ``table_for``. Raises nothing."""
     key, params = asked
     name = key.partition("@")[0]
     try:
@@ -109,8 +109,9 @@ def prepare_secondary(main: Truth, asked: Asked, table: Table) -> SecondaryMetri
 
 
 def read_secondary(main: Truth, table: Table, places: np.ndarray) -> list[Any]:
-    """What the secondary metrics make of a submission, so that its cells need not be kept while metrics work: for each
-    the prediction in the order of the scored rows, or at once its value. ``places`` are where the scored rows are."""
+    """The inputs of the secondary metrics for a submission, so that its cells can be freed before metrics are computed:
+    for each metric the prediction in the order of the scored rows, or already its value. ``places`` are the places of
+    the scored rows."""
     cache: dict[object, tuple[Any, list[Problem]]] = {}
     return [_read(main, one, table, places, cache) for one in main.secondary]
 
@@ -124,7 +125,7 @@ def _read(
 ) -> Any:
     if (truth := secondary_metric.truth) is None:
         return secondary_metric.nothing(_OUR_FAULT)  # the reason may quote the truth
-    # Of all rows, not of the scored ones: which these are is secret. A file that was accepted repeats no id.
+    # The number is that of all rows, because the scored ones are secret. An accepted file repeats no id.
     if not truth.metric.format.may_miss_ids and (missing := main.rows - table.rows):
         return secondary_metric.nothing(
             Message.counted(
@@ -136,7 +137,7 @@ def _read(
     try:
         if truth.metric.is_custom:
             return secondary_metric.value(truth.metric.score_custom(truth, table, places))
-        if truth.reading not in cache:  # metrics that read alike share what they read
+        if truth.reading not in cache:  # metrics that read the same columns share the result
             cache[truth.reading] = truth.read_prediction(table, main)
         prediction, problems = cache[truth.reading]
     except Exception as error:
@@ -147,7 +148,7 @@ def _read(
 
 
 def secondary_values(main: Truth, read: list[Any]) -> tuple[SecondaryValue, ...]:
-    """The values of the secondary metrics, of what ``read_secondary`` gave. That is used up on the way."""
+    """The values of the secondary metrics from the result of ``read_secondary``, which is emptied to free memory."""
     values = []
     for secondary_metric in main.secondary:
         found = read.pop(0)
@@ -162,7 +163,7 @@ def secondary_values(main: Truth, read: list[Any]) -> tuple[SecondaryValue, ...]
 
 
 def _failed(secondary_metric: SecondaryMetric, error: Exception) -> SecondaryValue:
-    """A metric that is shown beside the score must not cost anybody the score, whatever happens in it."""
+    """The value of a metric that raised an error: a secondary metric must never cost a student the score."""
     if isinstance(error, SubmissionError):
         return secondary_metric.nothing(error_message(error))
     if not isinstance(error, MetricFailed | NotFinite):

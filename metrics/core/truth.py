@@ -1,4 +1,4 @@
-"""A truth file, read once and asked for thousands of scores."""
+"""A ground truth that is read once and scores thousands of submissions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .secondary import Asked, SecondaryMetric, prepare_secondary, read_secondary
 from .uncertainty import Buckets, buckets_of, hashes_of, probability_better
 
 SMALL = 110_000_000
-"""Bytes that any submission may have: what a site takes as an upload."""
+"""Bytes that every submission may have, as a site's uploads may."""
 
 _UNKNOWN_USAGE = Plural(
     "{count} value of {column} is none of Public, Private, Ignored: {examples}.",
@@ -44,13 +44,14 @@ _UNSCORABLE = {
 }
 
 CELL = 100
-"""Bytes that a cell of a submission may have on average, where lines are short."""
+"""The most bytes of a submission's cell on average, for metrics with short lines."""
 
 
 class Truth:
-    """A ground truth ready to score: parsed, checked, its ids and encodings kept.
+    """A ground truth ready to score: parsed and checked, with its ids and encodings kept.
 
-    ``scored`` are the table's rows that count, in file order; ``parts`` names, per split, places among them.
+    ``scored`` are the rows of the table that count, in file order; ``parts`` maps each split to indices into
+    ``scored``.
     """
 
     def __init__(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> None:
@@ -65,22 +66,22 @@ class Truth:
         self.ids = Ids(table.column(layout.id_column))
         self.problems: list[Problem] = []
         self.refused: list[np.ndarray] = []
-        """Rows of the table with a cell that was complained about, in pieces."""
+        """Rows of the table with a refused cell, in several arrays."""
         self.usage = self._read_usage()
         self.scored = np.flatnonzero(self.usage != 2).astype(np.int32)
         self.parts = self._parts()
         self.target = self._read(metric.truth, layout.targets)
         self.answers = self.target
-        """What the metric's functions receive as truth."""
+        """The argument ``truth`` of the metric's functions."""
         if layout.roles:
             roles = {role: self._read(metric.roles[role].kind, [name]) for role, name in layout.roles.items()}
             self.answers = Answers(self.target, roles)
         self._buckets: dict[str, Buckets] = {}
         self.secondary: tuple[SecondaryMetric, ...] = ()
-        """Further metrics whose values every result has."""
+        """Secondary metrics, whose values are part of every result."""
 
     def with_metric(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> Truth:
-        """The same rows as another metric reads them. What both need alike is there once."""
+        """The same rows for another metric, sharing ids, splits and resampling."""
         other = Truth(metric, params, table, layout)
         other.problems = other.problems or unscorable_parts(other)
         other.ids, other.usage, other.scored, other.parts = self.ids, self.usage, self.scored, self.parts
@@ -89,7 +90,8 @@ class Truth:
 
     @cached_property
     def reading(self) -> tuple[object, ...]:
-        """All that a prediction depends on beside the file: truths that agree here make the same of it."""
+        """A key of everything that a prediction depends on besides the file: truths with equal keys read the same
+        prediction."""
         kinds = [(type(kind), repr(vars(kind))) for kind in (self.metric.truth, self.metric.submission)]
         verified = (self.metric.key, repr(self.params)) if self.metric.rules.verify is not None else ()
         return (*kinds, self.target_columns, self.submission_columns, verified)
@@ -121,7 +123,7 @@ class Truth:
         return parts
 
     def _read(self, kind: Kind, names: Sequence[str]) -> Any:
-        """The scored rows of some columns."""
+        """The scored rows of some columns as the kind's array; problems are noted."""
         rows = None if len(self.scored) == self.table.rows else self.scored
         columns = [Cells(self.table, name, self.id_column, rows) for name in names]
         read = kind.read(columns)
@@ -129,29 +131,29 @@ class Truth:
         return read
 
     def _note(self, columns: Sequence[Cells]) -> None:
-        """Keep the complaints about some columns."""
+        """Keep the problems and refused cells of some columns."""
         for cells in columns:
             self.problems += cells.problems
             self.refused += [places if cells.rows is None else cells.rows[places] for places in cells.refused]
 
     @property
     def rows(self) -> int:
-        """Rows of the file: public, private and ignored ones."""
+        """The number of rows of the file: public, private and ignored ones."""
         return self.table.rows
 
     @property
     def public_rows(self) -> int:
-        """Rows that make the public score; 0 without a split."""
+        """The number of rows in the public score; 0 without a split."""
         return len(self.parts.get("public", ()))
 
     @property
     def private_rows(self) -> int:
-        """Rows that make the private score; 0 without a split."""
+        """The number of rows in the private score; 0 without a split."""
         return len(self.parts.get("private", ()))
 
     @property
     def ignored_rows(self) -> int:
-        """Rows that a submission must have and that count nowhere."""
+        """The number of rows that a submission must have but that count in no score."""
         return self.rows - len(self.scored)
 
     @cached_property
@@ -166,11 +168,11 @@ class Truth:
 
     @cached_property
     def part_answers(self) -> dict[str, Any]:
-        """The truth of each split, for metrics that need whole columns."""
+        """The answers of each split, for metrics that need whole columns."""
         return {name: take(self.answers, rows) for name, rows in self.parts.items()}
 
     def buckets(self, split: str) -> Buckets:
-        """How the rows of a split, or of all, are resampled; kept."""
+        """The resampling buckets of a split, or of all rows for ``""``; cached."""
         if not self._buckets:
             hashes = hashes_of(self.ids.array)[self.scored]
             self._buckets = {name: buckets_of(hashes[rows]) for name, rows in self.parts.items()}
@@ -179,8 +181,8 @@ class Truth:
 
     @property
     def largest_submission(self) -> int:
-        """Bytes that a submission may have, unpacked: reading takes ten times as much memory, so no more than can
-        make sense for its rows and columns. The length of the answers plays no part, for it is secret."""
+        """The most bytes of an unpacked submission. Reading takes ten times as much memory, so the limit fits its rows
+        and columns. It does not depend on the length of the answers, which is secret."""
         if self.metric.longest_line > LONGEST_LINE:
             return LIMIT
         return min(LIMIT, max(SMALL, CELL * self.rows * len(self.submission_columns)))
@@ -196,9 +198,9 @@ class Truth:
         """Score a submission: CSV bytes (plain, gzip, zip), a path or a frame.
 
         A frame is scored as the file that ``frame.to_csv(index=False)`` writes, with ids in a column or in an index
-        that has the id column's name. ``with_parts`` also asks a metric for named parts that its value does not need;
-        ``when_read`` is called once the file is read and nothing is computed yet.
-        Raises ``SubmissionError`` with every problem of the file, before anything is measured, and ``MetricFailed``.
+        that has the id column's name. ``with_parts`` also requests named sums that the metric's value does not need;
+        ``when_read`` is called when the file is read and nothing is computed yet. Raises ``SubmissionError`` with every
+        problem of the file, before anything is computed, and ``MetricFailed``.
         """
         import pyarrow as pa
 
@@ -209,20 +211,20 @@ class Truth:
             return replace(result, secondary=secondary_values(self, read_secondary(self, table, places)))
         read = read_secondary(self, table, places)
         _call(when_read)
-        del table  # what was read is in the predictions
+        del table  # the predictions hold all that is needed
         pa.default_memory_pool().release_unused()
         try:
             result = measure(self, prediction, uncertainty=uncertainty, with_parts=with_parts)
         except NotFinite:
             raise MetricFailed(self.metric.key, "gave no finite number") from None
         except MemoryError:
-            # How much measuring takes follows from the truth as well, so the file is not refused for it.
+            # The memory needed depends on the truth, too, so the file is not refused for it.
             raise MetricFailed(self.metric.key, "needed more memory than there is") from None
         return replace(result, secondary=secondary_values(self, read), warnings=self._warnings(prediction))
 
     def check(self, submission: Source) -> tuple[Problem, ...]:
-        """The warnings about a submission, which is read and not measured. Raises ``SubmissionError`` as ``evaluate``
-        does, and never because of an answer."""
+        """The warnings about a submission, which is read but not scored. Raises ``SubmissionError`` as ``evaluate``
+        does, but never because of an answer."""
         prediction, table, _ = self.read_submission(submission)
         self.metric.refuse_custom(self, table)
         return self._warnings(prediction)
@@ -233,9 +235,10 @@ class Truth:
         )
 
     def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
-        """The prediction in the order of the scored rows, its table, and where each scored row is in it.
+        """The prediction in the order of the scored rows, the submission's table, and the place of each scored row in
+        it.
 
-        Raises ``SubmissionError``, which depends on no answer and on no split.
+        Raises ``SubmissionError``, which does not depend on answers or splits.
         """
         may_miss = self.metric.format.may_miss_ids
         try:
@@ -258,8 +261,8 @@ class Truth:
         return self.metric.submission.fill(places, prediction), table, places
 
     def read_prediction(self, table: Table, main: Truth | None = None) -> tuple[Any, list[Problem]]:
-        """What the metric makes of a submission's cells, in the order of the file, and all complaints about them.
-        ``main`` is the truth that the submission was made for, where that is another one."""
+        """The metric's prediction from a submission's cells, in the order of the file, and all problems of these cells.
+        ``main`` is the truth for which the submission was made, if that is another one."""
         names = [(main or self).name_in(table, name) for name in self.scored_columns]
         columns = [Cells(table, name, self.id_column) for name in names]
         prediction = self.metric.submission.read(columns, self.target)
@@ -268,24 +271,24 @@ class Truth:
         return prediction, [problem for cells in columns for problem in cells.problems]
 
     def problems_of_header(self, names: Sequence[str], line: int) -> list[Problem]:
-        """What is wrong with the header of a submission."""
+        """The problems of a submission's header."""
         expected = self.submission_columns
         if expected[-1] not in names and set(names) & set(self.metric.format.aliases):
             expected = (*expected[:-1], next(name for name in self.metric.format.aliases if name in names))
         return check_header(names, expected, line)
 
     def name_in(self, table: Table, name: str) -> str:
-        """What a submission calls one of its columns: so, or by an alias."""
+        """The name of a column in this submission: ``name``, or an alias."""
         return name if name in table.names else next(a for a in self.metric.format.aliases if a in table.names)
 
     def sample_submission(self) -> bytes:
-        """A valid submission with the same answer in each row, sorted by id so that it tells nothing."""
+        """A valid submission with the same answer in each row, sorted by id so that it reveals nothing."""
         cells = [*self.constant_prediction, *self._unscored_cells]
         return csv_bytes(self.submission_columns, ([name, *cells] for name in self.ids.in_order))
 
     @property
     def constant_prediction(self) -> list[str]:
-        """The scored cells in each row of the sample."""
+        """The scored cells of each row of the sample submission."""
         cell = self.metric.submission.sample(self.target)
         return [cell] * len(self.scored_columns) if isinstance(cell, str) else cell
 
@@ -294,7 +297,7 @@ class Truth:
         return self.constant_prediction[-1:] * len(self.unscored_columns)
 
     def perfect_submission(self) -> bytes:
-        """A submission made of the answers themselves; ignored rows get the sample's answer."""
+        """A submission made of the answers; ignored rows get the sample's answer."""
         names, columns = self.ids.texts, self.perfect_columns()
         if len(self.scored) < len(names):
             columns = [self._in_all_rows(*pair) for pair in zip(columns, self.constant_prediction, strict=True)]
@@ -308,13 +311,13 @@ class Truth:
         return listed
 
     def perfect_columns(self) -> list[list[str]]:
-        """The answers as a submission has them: its scored columns, of the scored rows."""
+        """The answers in the format of a submission: its scored columns for the scored rows."""
         if self.metric.rules.perfect is not None:
             return self.metric.rules.perfect(self.answers, **chosen(self.metric.rules.perfect, self.params))
         return [pick(self.table.column(name), self.scored).to_pylist() for name in self.target_columns]
 
     def some(self, rows: np.ndarray) -> Truth:
-        """The truth of some rows of the file, in the order given."""
+        """The truth of some rows of the file, in the given order."""
         table = self.table.some(rows)
         layout = Layout(self.id_column, self.target_columns, self.has_split, self.role_columns, self.unscored_columns)
         return Truth(self.metric, self.params, table, layout)
@@ -326,7 +329,7 @@ def _call(function: Callable[[], None] | None) -> None:
 
 
 def unscorable_parts(truth: Truth) -> list[Problem]:
-    """Why parts of a truth cannot be scored by anybody."""
+    """Problems of parts of a truth that no submission can be scored on."""
     check = truth.metric.rules.unscorable
     if check is None:
         return []
@@ -349,9 +352,9 @@ def prepare(
     """Read and check a truth file: CSV bytes (plain, gzip, zip), a path, or a frame, which means the file that
     ``frame.to_csv(index=False)`` writes; an index with a name is its first column.
 
-    The id column is the first unless named; further columns except ``Usage`` are targets, unless they play a role in
-    one of the ``secondary`` metrics (key, parameters), whose values come with every result. Raises ``UnknownMetric``,
-    ``ParameterError`` or ``GroundTruthError`` with every problem of the file, never because of a secondary metric.
+    The id column is the first unless named; further columns except ``Usage`` are targets, unless they have a role in
+    one of the ``secondary`` metrics (key, parameters), whose values are part of every result. Raises ``UnknownMetric``,
+    ``ParameterError`` or ``GroundTruthError`` with every problem of the file, but never because of a secondary metric.
     """
     import pyarrow as pa
 
@@ -400,8 +403,8 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two submissions on one split: ``difference`` is the first value minus the second, between ``low`` and ``high``
-    in 95 of 100 cases; ``probability`` is the share of resamples in which the first is better, ties counting half."""
+    """Two submissions on one split: ``difference`` is the first value minus the second, between ``low`` and ``high`` in
+    95 of 100 cases; ``probability`` is the share of resamples in which the first is better, ties counting half."""
 
     difference: float
     low: float
@@ -410,9 +413,9 @@ class Comparison:
 
 
 def compare(first: Result, second: Result, split: str = "overall") -> Comparison:
-    """Is the first better than the second? Both must be measured with uncertainty under one truth.
+    """Compare two results of one truth that were scored with uncertainty.
 
-    Shared resamples make this a paired test: rows that are hard for both cancel out.
+    Shared resamples make this a paired test: rows that are hard for both files cancel out.
     """
     ours, theirs = first.uncertainty[split].replicates, second.uncertainty[split].replicates
     low, high = np.quantile(ours - theirs, (0.025, 0.975))
@@ -424,7 +427,7 @@ def compare(first: Result, second: Result, split: str = "overall") -> Comparison
 def judge_table(
     metric: Metric, table: Table, params: dict[str, Any], id_column: str | None, secondary: Sequence[Asked] = ()
 ) -> tuple[Truth | None, list[Problem]]:
-    """The truth, as far as it could be read, and all its problems, those of secondary metrics apart."""
+    """The truth, as far as it could be read, and all its problems except those of secondary metrics."""
     every = [(metric.key, params), *secondary]
     own = table_for(every[0], every, table)
     metric, problems = metric.adapt(params), list(own.problems)

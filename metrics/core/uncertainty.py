@@ -1,28 +1,28 @@
-"""How far a score may be from that on other rows of the same kind, and whether one submission is better than another.
+"""Uncertainty of scores: intervals for the score on other rows of the same kind, and comparison of two submissions.
 
 **Resamples.** The rows of a split are dealt into at most 1,000 **buckets** by a hash of their ids, the same ones for
 every submission. A resample draws as many buckets as there are, with repetition; 200 fixed resamples are shared by all
-submissions, so that two of them can be compared resample by resample. With up to 1,000 rows every row is a bucket of
-its own, and this is the plain bootstrap.
+submissions, so that two of them can be compared resample by resample. With up to 1,000 rows every row is a separate
+bucket, and this is the plain bootstrap.
 
-- A sum over rows is added up once per bucket; a resample is then a row of one matrix product. The standard error is
-  the jackknife's: what leaving out each bucket changes.
-- Where a metric knows the influence of each row, the standard error is the root of its sum of squares (for the area
-  under the ROC curve this is DeLong's), and a resample adds the influences it drew.
+- A sum over rows is computed once per bucket; a resample is then a row of one matrix product. The standard error is
+  the jackknife's: from the changes by leaving out each bucket.
+- If a metric has the influence of each row, the standard error is the root of its sum of squares (for the area
+  under the ROC curve this is DeLong's), and a resample adds the influences of the rows it drew.
 - Every other metric is scored again on resamples of at most 2,000 rows, and the spread is scaled to all rows. This
   costs 200 scorings of 2,000 rows per split.
 
-Everything follows from the ids and the values alone: the same digits for any order of the rows, in every process.
+Everything depends only on the ids and the values: the same digits for any order of the rows, in every process.
 
-**Intervals.** Their ends follow from the value and its standard error on the scale of the metric:
+**Intervals.** Their ends are computed from the value and its standard error on the scale of the metric:
 
 - between two ends, the interval of Wilson for a share, with as many rows as a share with this standard error has;
-- with one end, the distance from it divided and multiplied by the same factor;
+- with one end, the distance from it, divided and multiplied by the same factor;
 - the quantile is Student's, with fewer degrees of freedom where few rows make most of the standard error.
 
 The standard error is too small where a class has a handful of rows, because all of them may be right by luck. So where
-a metric gives rare classes the weight of frequent ones (``effective_size``), the rows of the share are no more than
-the classes allow. Scoring resamples again does not help there: no resample knows an error that no row has.
+a metric gives rare classes the weight of frequent ones (``effective_size``), the number of rows of the share is at most
+what the classes allow. Scoring resamples again does not help there: no resample has an error that no row has.
 
 ``bench/intervals.py`` counts how often the ends hold the value of a large sample.
 """
@@ -49,8 +49,8 @@ NORMAL = 1.959963984540054
 
 
 def degrees_of_freedom(changes: np.ndarray) -> float:
-    """How many squares of normal numbers would make the sum of these squares as uncertain as it is, less one: n - 1
-    where the changes are normal, and few where few rows make most of the sum. Between 1 and n - 1."""
+    """The degrees of freedom of a sum of squares, from 1 to n - 1: n - 1 if the changes are normal, and few if few rows
+    make most of the sum. One more squared normal variable than that would have a sum as uncertain as this."""
     squares = np.square(changes / (np.abs(changes).max(initial=0.0) or 1.0))
     fourth = float(np.square(squares).sum())
     most = max(1, len(changes) - 1)
@@ -68,8 +68,8 @@ def student(freedom: float) -> float:
 
 
 def widened(metric: Metric, value: float, error: float, freedom: float, effective_size: float | None = None) -> float:
-    """The standard error that an interval is made of: larger where it is itself uncertain, or where rare classes are
-    known by fewer rows than it needs."""
+    """The standard error for the interval: enlarged if it is itself uncertain, or if rare classes have too few rows for
+    it."""
     wide = error * student(freedom) / NORMAL
     if effective_size is None or metric.worst is None:
         return wide
@@ -78,7 +78,7 @@ def widened(metric: Metric, value: float, error: float, freedom: float, effectiv
 
 
 def interval(metric: Metric, value: float, error: float, rows: float) -> tuple[float, float]:
-    """The ends between which the value of other rows lies in 95 of 100 cases."""
+    """The ends between which the value on other rows lies in 95 of 100 cases."""
     if metric.worst is not None:
         return _wilson(metric.worst, metric.best, value, error, rows)
     distance = value - metric.best
@@ -90,16 +90,16 @@ def interval(metric: Metric, value: float, error: float, rows: float) -> tuple[f
 
 
 def _share(worst: float, best: float, value: float) -> float:
-    """How far the value is on the way from one end of the scale to the other, from 0 to 1."""
+    """The position of the value between the worst and the best end of the scale, from 0 to 1."""
     return min(1.0, max(0.0, (value - worst) / (best - worst)))
 
 
 def _wilson(worst: float, best: float, value: float, error: float, rows: float) -> tuple[float, float]:
-    """Wilson's interval for a share; Wilson 1927."""
+    """Wilson's interval for a share (Wilson 1927), scaled to the metric."""
     way = best - worst
     share = _share(worst, best, value)
     single = share * (1 - share)
-    # One divided by the rows that give a share this standard error; by all rows where it says nothing.
+    # 1 / n, with n rows for which a share has this standard error; with all rows if that is undefined.
     rarity = ((error / way) ** 2 / single if single else 0.0) or 1 / rows
     moved = NORMAL**2 * rarity
     middle = (share + moved / 2) / (1 + moved)
@@ -114,16 +114,15 @@ MOST_ROWS = 2000
 _SEED = 20
 _BYTES = 200_000
 _ROUNDING = 1e-13
-"""Share of the value below which a change is the rounding of its sums."""
+"""Changes below this share of the value are rounding errors of sums."""
 
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """The doubt about one value. ``low`` and ``high`` hold it in 95 of 100 cases.
+    """The uncertainty of one value, which is between ``low`` and ``high`` in 95 of 100 cases.
 
-    ``standard_error`` is ``None``, and the interval the whole scale, where one row says nothing about others, or where
-    the values are so large that their squares are no finite numbers.
-    ``replicates`` are the values of the shared resamples, shape (200,).
+    ``standard_error`` is ``None``, and the interval the whole scale, if there is only one row, or if the values are so
+    large that their squares are not finite. ``replicates`` are the values of the shared resamples, shape (200,).
     """
 
     standard_error: float | None
@@ -133,7 +132,7 @@ class Uncertainty:
 
 
 class Part:
-    """The rows of one split: ``rows`` are their places among the scored rows, ``None`` for all."""
+    """The rows of one split: ``rows`` are indices into the scored rows, ``None`` for all."""
 
     def __init__(self, rows: np.ndarray | None, answers: Callable[[], Any], prediction: Callable[[], Any]) -> None:
         self.rows = rows
@@ -147,18 +146,18 @@ class Part:
 
     @cached_property
     def prediction(self) -> Any:
-        """What the submission says of these rows."""
+        """The submission's predictions for these rows."""
         return self._prediction()
 
     def cut(self, rows: np.ndarray) -> Part:
-        """Some of these rows."""
+        """A part with some of these rows."""
         return Part(rows, lambda: take(self.answers, rows), lambda: take(self.prediction, rows))
 
 
 @dataclass(frozen=True)
 class Buckets:
-    """The rows of a split in the order of their buckets: ``order`` are places in the split, ``starts`` where each
-    bucket begins in it."""
+    """The rows of a split in the order of their buckets: ``order`` are indices in the split, ``starts`` the offsets of
+    the buckets in it."""
 
     order: np.ndarray
     starts: np.ndarray
@@ -172,14 +171,14 @@ def buckets_of(hashes: np.ndarray) -> Buckets:
 
 
 def hashes_of(ids: Any) -> np.ndarray:
-    """A hash of 64 bits for each cell of an Arrow string array, the same in every process."""
+    """A 64-bit hash for each cell of an Arrow string array, the same in every process."""
     offsets, data = raw_cells(ids)
     longest = int(np.diff(offsets).max(initial=0))
     powers = np.cumprod(np.full(longest + 1, 0x9E3779B97F4A7C15, np.uint64))
     hashes = np.empty(len(ids), np.uint64)
     start = 0
     while start < len(ids):
-        # About so many bytes together, for each of them becomes several numbers.
+        # In blocks of about `_BYTES` bytes, because each byte becomes several numbers.
         stop = max(start + 1, int(np.searchsorted(offsets, int(offsets[start]) + _BYTES, side="right")) - 1)
         # For each cell the sum of its bytes, each times the power of its place.
         ends, first = offsets[start : stop + 1] - offsets[start], int(offsets[start])
@@ -197,8 +196,8 @@ def hashes_of(ids: Any) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def draws_of(buckets: int) -> np.ndarray:
-    """How often each resample drew each bucket, shape (200, buckets)."""
-    # Raw bits are the same in every version of numpy; its distributions are not.
+    """The number of times that each resample drew each bucket, shape (200, buckets)."""
+    # Raw bits do not change between versions of numpy; its distributions do.
     drawn = np.random.PCG64(_SEED).random_raw(RESAMPLES * buckets) % np.uint64(max(buckets, 1))
     cells = drawn.astype(np.int64) + np.repeat(np.arange(RESAMPLES) * buckets, buckets)
     return np.bincount(cells, minlength=RESAMPLES * buckets).reshape(RESAMPLES, buckets).astype(np.float64)
@@ -212,7 +211,7 @@ def from_sums(
     value: float,
     total: Callable[[np.ndarray], float | None],
 ) -> Uncertainty | None:
-    """Of a sum over rows; ``None`` where ``total`` has no answer for these parameters."""
+    """The uncertainty of a sum over rows; ``None`` if ``total`` returns ``None`` for these parameters."""
     places = buckets.order if rows is None else rows[buckets.order]
     if isinstance(contributions, Contributions):
         columns, places = contributions.table.T, contributions.of_row[places]
@@ -232,12 +231,13 @@ def from_sums(
 
 
 def _root_of_squares(changes: np.ndarray) -> float:
-    """The standard error. One row says nothing about others."""
+    """The standard error; NaN for a single row, which has no spread."""
     return float(np.sqrt(np.square(changes).sum())) if len(changes) > 1 else np.nan
 
 
 def _totals(total: Callable[[np.ndarray], float | None], drawn: np.ndarray) -> np.ndarray | None:
-    """The total of each resample: of all at once where that says the same, which spares hundreds of calls."""
+    """The total of each resample; computed for all at once if ``total`` works on arrays, which saves hundreds of
+    calls."""
     ends = [total(drawn[0]), total(drawn[-1])]
     if None in ends:
         return None
@@ -252,7 +252,7 @@ def _totals(total: Callable[[np.ndarray], float | None], drawn: np.ndarray) -> n
 def from_influence(
     metric: Metric, buckets: Buckets, effects: np.ndarray, value: float, effective_size: float | None = None
 ) -> Uncertainty:
-    """Of a metric that knows what each row does to the score. Its resamples spread as far as the interval says."""
+    """The uncertainty of a metric with an influence of each row. Its resamples are spread as widely as the interval."""
     ordered = effects[buckets.order]
     sums = np.add.reduceat(ordered, buckets.starts)
     error = _root_of_squares(ordered)
@@ -264,7 +264,8 @@ def from_influence(
 def by_scoring_again(
     metric: Metric, buckets: Buckets, value: float, score: Callable[[np.ndarray], float | None]
 ) -> Uncertainty:
-    """Of any metric: the spread of scores of resampled rows. Resamples that cannot be scored count as the value."""
+    """The uncertainty of any metric: the spread of scores of resampled rows. Resamples that cannot be scored count as
+    the value."""
     count = len(buckets.order)
     size = min(count, MOST_ROWS)
     drawn = np.random.PCG64(_SEED).random_raw(RESAMPLES * size) % np.uint64(count)
@@ -284,7 +285,7 @@ def by_scoring_again(
 def _uncertainty(
     metric: Metric, value: float, rows: float, error: float, wide: float, replicates: np.ndarray
 ) -> Uncertainty:
-    """The interval, cut to the scale; it holds the value also where parameters let a file beat the best one."""
+    """The interval, cut to the scale. It always includes the value, even if parameters let a file beat the best one."""
     replicates = np.where(np.isfinite(replicates), replicates, value)
     endless = np.inf if metric.direction == "minimize" else -np.inf
     least, most = sorted((metric.best, endless if metric.worst is None else metric.worst))
