@@ -2,7 +2,7 @@
 
 Cells are those of `box_map`: the truth `opacity 10 10 40 30`, the submission `opacity 0.9 12 10 40 30`, with `classes`
 each box begins with its class. Ids may name whatever has classes, pictures as well as studies of several pictures; what
-has no place gets a box of its own, such as `negative 0 0 1 1`, and is right if the submission has the same.
+has no place gets a fixed box, such as `negative 0 0 1 1`, and is right if the submission has the same.
 
 In each picture the boxes of a class choose by descending confidence (ties: the first of the cell), each the free true
 box of that class with the largest intersection over union, if that is **more** than `iou`. For each class $c$ of the

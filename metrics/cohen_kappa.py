@@ -11,7 +11,7 @@ bad a confusion is:
 - `quadratic`: $w_{ij} = (x_i - x_j)^2$, the "quadratic weighted kappa" of rating competitions.
 
 Where every true label is a plain number, $x$ is that number, as if every rating between the lowest and the highest
-existed: taking 1 for 4 costs 9 even if nobody has 2 or 3. Kaggle's definition has all ratings from min to max and
+existed: taking 1 for 4 costs 9 even if no row has 2 or 3. Kaggle's definition has all ratings from min to max and
 divides the weights by $(N - 1)^2$, which cancels. scikit-learn counts only labels that occur: the truth `1 2 4 4`
 against `1 2 2 4` has 0.68 by value (here) and 0.8 by place (there); without gaps both agree. A prediction that is no
 number stands one above the highest. Other labels are ordered by alphabet, and $x$ is the place among the labels of

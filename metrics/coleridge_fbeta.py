@@ -9,7 +9,7 @@ $$F_\\beta = \\frac{(1 + \\beta^2)\\,tp}{(1 + \\beta^2)\\,tp + \\beta^2 fn + fp}
 The competition's text was read in different ways, so `matching` says which one holds:
 
 - `per_truth` (default): each true phrase takes its most similar prediction (ties: alphabetical order). At the threshold
-  or above it is a tp, otherwise a fn. Predictions that nobody took are fp. One prediction can serve two true phrases.
+  or above it is a tp, otherwise a fn. Predictions that are not taken are fp. One prediction can serve two true phrases.
 - `one_to_one`: the same, but a prediction is used once; true phrases are served in alphabetical order.
 - `per_prediction`: a prediction is a tp if any true phrase reaches the threshold, otherwise a fp; a true phrase is a
   fn only if it shares *no* word with any prediction. **Repeating one right phrase 50 times can score 0.99.**

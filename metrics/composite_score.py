@@ -1,6 +1,6 @@
 """Weighted mean or sum of built-in metrics over named columns; higher is better.
 
-Each part is written on a line of its own (or after a semicolon): its weight, a metric of this catalogue, the columns
+Each part is written on a separate line (or after a semicolon): its weight, a metric of this catalogue, the columns
 that it reads, and its parameters:
 
     2 balanced_accuracy root

@@ -6,7 +6,7 @@ $$\\text{Hamming loss} = \\frac{1}{n\\,L} \\sum_{i=1}^{n} |\\,a_i \\mathbin{\\tr
 
 counts the labels that are in one of the two sets only. $L$ is the number of different labels in the truth of the split,
 or `labels` where it is given. Labels that only predictions hold are wrong but do not raise $L$, or naming a thousand
-labels that nobody has would lower the loss; with such labels it can exceed 1.
+labels that no row has would lower the loss; with such labels it can exceed 1.
 
 0 is perfect, and the order and repetition of labels are irrelevant. Two rows, truth `a b` and `c`, prediction `a` and
 `c b`: 2 wrong answers of 6 give 0.333. Empty answers everywhere give the share of labels that rows have. A part of the

@@ -7,7 +7,7 @@ $$\\mathrm{P@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{h_i}{\\min(m_i, k)}$$
 
 That is `divisor` = `reachable` (default): a perfect list gets 1 even where fewer than `k` labels are relevant. With
 `divisor` = `k` each row is divided by `k`, as textbooks do; then every row needs at least `k` relevant labels (or
-none), because otherwise nobody could reach 1: such a truth is refused at publication. Either way a list shorter than
+none), because otherwise no file could reach 1: such a truth is refused at publication. Either way a list shorter than
 `k` counts as if wrong labels filled it up. With k = 3, `b x y` gets 0.5 for the truth `b c`; divided by `k` it gets
 0.333 for the truth `b c d`.
 

@@ -31,7 +31,7 @@ class SiteAudience(StrEnum):
 
 
 def open_page_to(audience: SiteAudience) -> Callable[[View], View]:
-    """Declare a view's audience and keep everybody else out."""
+    """Declare a view's audience: all others get the sign-in page or `PermissionDenied`."""
 
     def declare(view: View) -> View:
         @wraps(view)

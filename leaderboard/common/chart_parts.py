@@ -217,7 +217,7 @@ Drawing = tuple[float, list[str]]
 
 
 def drawn_chart(kind: str, words: str, draw: Callable[[int], Drawing], width: int, table: SafeString) -> SafeString:
-    """The drawing at each width up to the one asked for, then the table."""
+    """The drawing at each width up to `width`, then the table."""
     drawings = []
     for one in sorted({NARROW, min(HALF, width), width}):
         height, marks = draw(one)
@@ -228,7 +228,7 @@ def drawn_chart(kind: str, words: str, draw: Callable[[int], Drawing], width: in
 
 
 def chart_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[object]], names: int = 1) -> SafeString:
-    """The numbers of a chart; the first columns, `names` of them, hold words and the others numbers."""
+    """The numbers of a chart; the first `names` columns hold texts and the others numbers."""
     head = format_html_join(
         "",
         '<th scope="col"{}>{}</th>',

@@ -93,7 +93,7 @@ def _time_element(when: datetime, style: str, shown: str) -> SafeString:
 
 
 def remaining(seconds: float) -> str:
-    """A number of seconds in words, worded as the browser's script words it."""
+    """A number of seconds in words, as the browser's script writes it."""
     if seconds <= 0:
         return _("now")
     minutes = int(seconds // 60)

@@ -265,7 +265,7 @@ def fetch(site: SiteClient, slug: str, file: dict[str, Any], folder: Path) -> st
     target, expected = folder / name, file["sha256"]
     if target.is_file() and expected and digest(target) == expected:
         return f"{target} is here already."
-    if target.exists():  # somebody's predictions may be in it
+    if target.exists():  # it may hold the user's predictions
         return f"{target} may differ from the site's file and was left alone. Move it away to download it again."
     arrive(site, f"competitions/{slug}/files/{quote(name)}", target, lambda part: expected in (None, digest(part)))
     return str(target)

@@ -135,7 +135,7 @@ def size_of(counts: np.ndarray, share: Share, average: str) -> float | None:
     if not len(under):
         return None
     weights = (counts @ _IS_TRUE)[used] if average == "weighted" else np.ones(len(under))
-    # A ratio of a x to a x + y has the variance of a share of x to x + y in so many rows (delta method).
+    # The ratio a·x / (a·x + y) has the variance of the share x / (x + y) of this many rows (delta method).
     sizes = under**2 / (share.under[0] * (counts[used] @ np.sign(share.under)))
     return float(weights.sum() ** 2 / np.sum(weights**2 / sizes))
 

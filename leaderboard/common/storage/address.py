@@ -1,4 +1,4 @@
-"""`STORAGE_URL`: where files lie if not in a folder of this machine.
+"""`STORAGE_URL`: the bucket for files that are not kept in a folder of this machine.
 
     s3://KEY:SECRET@HOST[:PORT]/BUCKET[/FOLDER][?region=…&tls=off&ca=FILE&style=virtual]
 
