@@ -1,7 +1,7 @@
-"""Whether a file for students gives answers away, however it was saved: as far as it is a table of text.
+"""Check whether a file for students contains the answers. Reads CSV files, also gzipped or zipped.
 
-Ids are found under another name, without the zeros that a spreadsheet eats, or not at all where the rows stand in the
-order of the truth; answers with decimal commas, rounded, or under another name.
+Found are also: ids in a column of another name or without leading zeros, rows without ids in the order of the truth,
+and answers with decimal commas, rounded, or in a column of another name.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from leaderboard.common.zip_files import BROKEN_ARCHIVE_ERRORS
 LARGEST = 500_000_000
 LONGEST_LINE = 1_000_000
 LEAK = 0.9
-# A column of another name is a copy of the answers if all are the same, with this many that are not the commonest.
+# A column of another name counts as a copy if all answers are equal and at least this many are not the commonest one.
 MIN_INFORMATIVE_ANSWERS = 3
-# A number of fewer digits says too little to be taken for a rounded answer: many samples are full of zeros.
+# Numbers with fewer digits do not count as rounded answers: many sample submissions are full of zeros.
 FEWEST_DIGITS = 2
-# Archives that cannot be read hold nothing for students either.
+# Errors of damaged archives, which are skipped: students cannot read them either.
 UNREADABLE = (OSError, *BROKEN_ARCHIVE_ERRORS)
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 DECIMAL = re.compile(r"[+-]?([0-9]*)(?:[.,]([0-9]*))?")
@@ -47,15 +47,15 @@ def is_table_unread(name: str) -> bool:
 
 
 def describe_leak(offered: bytes, truth: bytes, id_column: str, other_columns: Iterable[str] = ()) -> str:
-    """Which answers of `truth` a file gives away, as the rest of a sentence; empty when it gives none.
+    """Description of the answers that a file contains, as the predicate of a sentence about it; "" if it contains none.
 
-    `other_columns` (`non_answer_columns`) may be in it: students often need them.
+    The file may contain the `other_columns` of the truth (`non_answer_columns`), which students often need.
     """
     if offered == truth:
         return metrics.Message("is the answer file itself")
     known = _columns(next(_tables_in(truth)), id_column, without=frozenset(other_columns))
     ids = _TruthIds(next((answers.keys() for answers in known.values()), ()))
-    # Side by side: ids may stand in a column of another name, or in none, which nobody knows before the last row.
+    # Three passes over the same table: the column of the ids, if any, is only known after the last row.
     tables = zip(_tables_in(offered), _tables_in(offered), _tables_in(offered), strict=False)
     for looked_through, table, in_order in tables:
         found = _answers_by_id(table, _ids_in(looked_through, id_column, ids), ids, known) or _answers_in_order(
@@ -70,7 +70,7 @@ def describe_leak(offered: bytes, truth: bytes, id_column: str, other_columns: I
 
 
 class _TruthIds:
-    """The ids of a truth, found also where a program has changed them: `007` becomes `7`, and `7` becomes `7.0`."""
+    """The ids of a truth, also found as programs change them: `007` saved as `7`, `7` saved as `7.0`."""
 
     def __init__(self, ids: Iterable[str]) -> None:
         self._exact = set(ids)
@@ -78,7 +78,7 @@ class _TruthIds:
         self._plain = plain if len(plain) == len(self._exact) else {}
 
     def resolve(self, cell: str) -> str:
-        """The id that is meant; the cell as it is where none is."""
+        """The id that a cell stands for; the cell itself if it is no id."""
         return cell if cell in self._exact else self._plain.get(_normalised_cell(cell), cell)
 
     def __contains__(self, name: str) -> bool:
@@ -90,7 +90,7 @@ def _normalised_cell(cell: str) -> str:
 
 
 def _answers_by_id(lines: Iterator[str], id_column: str, ids: _TruthIds, known: Answers) -> tuple[str, int] | None:
-    """A column with answers in rows that say their id, and of how many ids."""
+    """(column, number of ids) for the first column with answers in rows with their ids; None without one."""
     for name, cells in _columns(lines, id_column, ids, known).items():
         for target, answers in known.items():
             number = _leaked_by_id(answers, cells) if name == target else _leaked_by_copy(answers, cells)
@@ -100,8 +100,8 @@ def _answers_by_id(lines: Iterator[str], id_column: str, ids: _TruthIds, known: 
 
 
 def _answers_in_order(lines: Iterator[str], known: Answers) -> tuple[str, int] | None:
-    """A column that holds all answers in the order of the truth, under a name or from the first line on: as it is
-    saved by who keeps the ids elsewhere."""
+    """(column, number of answers) for a column with all answers in the order of the truth, with or without a header;
+    None without one. Such a file needs no ids."""
     targets = [list(answers.values()) for answers in known.values()]
     sought = [answers for answers in targets if _informative_answers(answers) >= MIN_INFORMATIVE_ANSWERS]
     found: list[tuple[int, Sequence[str], int]] = []
@@ -120,7 +120,7 @@ def _answers_in_order(lines: Iterator[str], known: Answers) -> tuple[str, int] |
 
 
 def _continues_order(one: tuple[int, Sequence[str], int], row: int, cells: Sequence[str]) -> bool:
-    """Whether a row says what its answer says."""
+    """Whether a row of a candidate column has the answer that is next in order."""
     place, answers, named = one
     if row < named:
         return True
@@ -130,14 +130,14 @@ def _continues_order(one: tuple[int, Sequence[str], int], row: int, cells: Seque
 
 
 def _informative_answers(answers: Sequence[str]) -> int:
-    """How many are not the commonest."""
+    """Number of answers that are not the commonest one."""
     return len(answers) - max(Counter(answers).values(), default=0)
 
 
 def _leaked_by_id(truth: dict[str, str], offered: dict[str, str]) -> int:
-    """How many shared ids have the right answer, where that cannot be chance; else 0.
+    """Number of shared ids with the right answer; 0 if that may be chance.
 
-    A sample submission or a train file with overlapping ids agrees on the commonest answer at most.
+    A sample submission, or training data with the same ids, agrees on the commonest answer at most.
     """
     shared = truth.keys() & offered.keys()
     if not shared:
@@ -150,8 +150,10 @@ def _leaked_by_id(truth: dict[str, str], offered: dict[str, str]) -> int:
 
 
 def _leaked_by_copy(truth: dict[str, str], offered: dict[str, str]) -> int:
-    """How many answers a column of another name holds, if it says nothing but answers; else 0. One that merely predicts
-    them well is what a data file is for."""
+    """Number of answers in a column of another name; 0 if a single cell differs.
+
+    A column that only predicts the answers well is a feature, as data files should have.
+    """
     informative = shared = 0
     commonest = Counter(truth.values()).most_common(1)[0][0] if truth else ""
     for key, cell in offered.items():
@@ -163,7 +165,7 @@ def _leaked_by_copy(truth: dict[str, str], offered: dict[str, str]) -> int:
 
 
 def _says_answer(answer: str, cell: str) -> bool:
-    """Whether a cell says the answer, as text or as a number, with a decimal comma or rounded."""
+    """Whether a cell equals the answer, as text or as a number, which may have a decimal comma or be rounded."""
     if answer == cell:
         return True
     try:
@@ -174,7 +176,7 @@ def _says_answer(answer: str, cell: str) -> bool:
 
 
 def _rounding(answer: str, cell: str) -> float:
-    """How far a cell with fewer decimals than the answer may be from it."""
+    """The largest rounding error of a cell with fewer decimals than the answer; 0 if it cannot be a rounded answer."""
     first, second = DECIMAL.fullmatch(answer), DECIMAL.fullmatch(cell)
     if not first or not second:
         return 0.0
@@ -190,10 +192,10 @@ def _columns(
     known: Answers | None = None,
     without: frozenset[str] = frozenset(),
 ) -> Answers:
-    """All columns but the ids, `Usage` and those named; nothing for what is no table with these ids.
+    """Column → id → cell, without the ids, `Usage` and the columns in `without`; {} if there is no `id_column`.
 
-    With `known`, its ids and columns alone, and those that are the same as one of them cell by cell: a file for
-    students may be far larger than the answers.
+    With `known` (the answers) only their ids, and only columns that have their names or equal one of them cell by cell,
+    because a file for students may be far larger than the answers.
     """
     columns: Answers = {}
     try:
@@ -211,19 +213,19 @@ def _columns(
                 if not columns:
                     break
     except (csv.Error, *UNREADABLE):
-        pass  # what came before is there all the same
+        pass  # the rows before the damage are used
     return columns
 
 
 def _open_table(lines: Iterator[str]) -> tuple[list[str], Iterator[list[str]]]:
-    """The names of a table's columns, and its rows."""
+    """(names of the columns, rows) of a table."""
     first = next(lines, "")
     reader = csv.reader(chain([first], lines), delimiter=max(",;\t|", key=first.count))
     return [cell.strip() for cell in next(reader, [])], reader
 
 
 def _ids_in(lines: Iterator[str], id_column: str, ids: _TruthIds) -> str:
-    """The column with the ids: the one of that name, else that in which the most of them stand, each of them once."""
+    """Name of the column with the ids: `id_column`, else the column that has most of them without repetition."""
     try:
         header, reader = _open_table(lines)
         if id_column in header:
@@ -233,7 +235,7 @@ def _ids_in(lines: Iterator[str], id_column: str, ids: _TruthIds) -> str:
             for name, cell in zip(header, row, strict=False):
                 if name in found and (key := ids.resolve(cell.strip())) in ids:
                     if key in found[name]:
-                        del found[name]  # a number of something else, which says nothing of a row
+                        del found[name]  # not unique, so it identifies no row
                     else:
                         found[name].add(key)
     except (csv.Error, *UNREADABLE):
@@ -243,7 +245,7 @@ def _ids_in(lines: Iterator[str], id_column: str, ids: _TruthIds) -> str:
 
 
 def _add_cells(columns: Answers, key: str, cells: dict[str, str], known: Answers | None) -> None:
-    """Add a row. A column that the answers do not name is let go at its first cell that is none of the answers."""
+    """Add a row to `columns`. A column of another name is dropped at its first cell that equals no answer."""
     for name, cell in cells.items():
         if known is None or key in known.get(name, ()):
             columns[name][key] = cell
@@ -255,11 +257,11 @@ def _add_cells(columns: Answers, key: str, cells: dict[str, str], known: Answers
 
 
 def _tables_in(data: bytes) -> Iterator[Iterator[str]]:
-    """The lines of the file itself, or of what a gzip or zip holds; of all together no more than `LARGEST`."""
+    """An iterator over lines for the file, or for each file in a gzip or zip; at most `LARGEST` characters in total."""
     left = LARGEST
 
     def lines(part: gzip.GzipFile | zipfile.ZipExtFile | io.BufferedReader) -> Iterator[str]:
-        # Each is asked itself: what reads ahead of it reads into the damage that it may end with.
+        # Read line by line: reading ahead would meet damage at the end of the file too early.
         nonlocal left
         encoding = "utf-16" if part.peek(2)[:2] in UTF_16 else "utf-8-sig"
         text = io.TextIOWrapper(part, encoding, errors="replace", newline="")

@@ -1,4 +1,4 @@
-"""Competitions that leave the lists, and deleted ones that can be brought back for some days."""
+"""Archive competitions, and delete them with the option to restore them for some days."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .competitions import CannotHost, delete_competition
 
 
 def archive_competition(*, competition: Competition, user: User) -> None:
-    """Take a competition from the lists; it stays readable. Raises `CannotHost` while it runs."""
+    """Remove a competition from the lists; it stays readable. Raises `CannotHost` before the deadline."""
     now = database_now()
     if competition.state(now) in ("upcoming", "live"):
         raise CannotHost(_("You can archive it after the deadline."))
@@ -30,7 +30,7 @@ def unarchive_competition(*, competition: Competition, user: User) -> None:
 
 
 def bin_competition(*, competition: Competition, user: User) -> None:
-    """Delete a competition: nobody opens it any more, and for some days it can be restored."""
+    """Move a competition to the bin: its pages are closed, and it can be restored for `Archive.BIN_DAYS` days."""
     _change(competition, AuditEvent.BINNED, user, binned_at=database_now(), binned_by=user)
 
 
@@ -39,7 +39,7 @@ def restore_competition(*, competition: Competition, user: User) -> None:
 
 
 def empty_bin(at: datetime) -> int:
-    """Remove for good what was deleted long enough ago; gives how many."""
+    """Delete competitions for good whose days in the bin are over; returns how many."""
     due = Competition.objects.filter(archive__binned_at__lte=at - timedelta(days=Archive.BIN_DAYS))
     removed = 0
     for competition in due.select_related("archive__binned_by"):

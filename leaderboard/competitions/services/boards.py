@@ -1,4 +1,4 @@
-"""Baselines, the reveal and what a host looks at before it, the board as a file."""
+"""Services and queries about boards: baselines, the reveal with its review, the board as CSV."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .competitions import CannotHost
 
 
 def baseline_scores(ground_truth: GroundTruth | None, split: Split) -> dict[str, float]:
-    """Baseline → score. For hosts alone."""
+    """Baseline → score. Only for hosts."""
     return (
         baseline_scores_by_ground_truth([ground_truth], split).get(ground_truth.pk, {})
         if ground_truth is not None
@@ -44,7 +44,7 @@ def baseline_scores(ground_truth: GroundTruth | None, split: Split) -> dict[str,
 def baseline_scores_by_ground_truth(
     ground_truths: Iterable[GroundTruth | None], split: Split
 ) -> dict[int, dict[str, float]]:
-    """Ground truth of one competition → what `baseline_scores` gives for it; one query for all."""
+    """Ground truth → baseline → score, for ground truths of one competition; one query. Only for hosts."""
     known = [ground_truth for ground_truth in ground_truths if ground_truth is not None]
     found: dict[int, dict[str, float]] = defaultdict(dict)
     if not known:
@@ -59,7 +59,10 @@ def baseline_scores_by_ground_truth(
 def add_baseline(
     *, competition: Competition, user: User | None, name: str, file_name: str, chunks: Iterable[bytes]
 ) -> Submission:
-    """Store a reference file under a name and queue it; the same name again replaces the earlier file."""
+    """Store a baseline and queue it for scoring; the same name replaces an earlier one.
+
+    Raises `CannotHost` without a ground truth.
+    """
     if competition.ground_truth_id is None:
         raise CannotHost(_("Publish the answers first; baselines are scored with them."))
     stored = store_file(chunks, f"submissions/{competition.pk}")
@@ -96,7 +99,7 @@ def add_baseline(
 
 
 def remove_baseline(*, baseline: Baseline, user: User | None = None) -> None:
-    """Take a baseline from the board."""
+    """Delete a baseline and its file."""
     files = list(Submission.objects.filter(baseline=baseline))
     with transaction.atomic():
         baseline.competition.touch_board()
@@ -113,9 +116,12 @@ def remove_baseline(*, baseline: Baseline, user: User | None = None) -> None:
 
 
 def reveal_competition(*, competition: Competition, user: User | None = None) -> None:
-    """Open the private board now; raises `CannotHost` before the deadline or while files wait for their score."""
+    """Open the private board now.
+
+    Raises `CannotHost` before the launch, before the last deadline, while files wait for scores, or if it is open.
+    """
     with transaction.atomic():
-        # With the lock that deadlines and grants take, so that nobody gets more time just after it was looked at.
+        # Changes of deadlines and extensions take this lock too, so none comes between the check and the reveal.
         _refuse_early(Competition.objects.select_for_update().get(pk=competition.pk), now := database_now())
         if not reveal.reveal_private_board(competition, now, user=user):
             raise CannotHost(_("The private leaderboard is already open."))
@@ -146,12 +152,11 @@ def _refuse_early(competition: Competition, now: datetime) -> None:
 def board_csv(
     competition: Competition, split: Split, *, is_for_hosts: bool = False, own: Team | None = None, section: str = ""
 ) -> str:
-    """A board as CSV, scores with all digits. Callers ask `private_is_visible_to` before the private one, whether their
-    reader runs the competition before one that `is_for_hosts`, and whether they may know of sections before that of
-    one.
+    """A board as CSV, scores with all digits.
 
-    Before the reveal there is no private board; its rows are then what the reveal would show now. `own` is the reader's
-    team, which is called by its own name also where the others have pseudonyms.
+    Callers must check `private_is_visible_to` for the private board, that the reader runs the competition for
+    `is_for_hosts`, and that the reader may see sections for `section`. Before the reveal the private board has the rows
+    that a reveal would make now. `own` is the reader's team, which gets its real name even under pseudonyms.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -176,7 +181,7 @@ def board_csv(
 
 
 def _rows_now(competition: Competition, split: Split) -> Iterator[rows_module.BoardRowData]:
-    """The rows before the reveal: the best public files, or the private rows that a reveal would make now."""
+    """Rows before the reveal: of the best public files, or those that a reveal would put on the private board now."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return
@@ -207,12 +212,12 @@ def _rows_now(competition: Competition, split: Split) -> Iterator[rows_module.Bo
 
 
 SHOWN_ROWS = 20
-"""So many rows of the private board are shown before it opens."""
+"""Rows of the private board in the review before the reveal."""
 
 
 @dataclass(frozen=True)
 class ReviewRow:
-    """A team on the private board as the reveal would make it now, with its public rank."""
+    """A team on the private board as a reveal would make it now, with its public rank."""
 
     team: Team
     rank: int
@@ -222,13 +227,13 @@ class ReviewRow:
 
     @property
     def gained(self) -> int:
-        """Ranks won, negative when lost."""
+        """Ranks gained, negative when lost; 0 without a public rank."""
         return self.public_rank - self.rank if self.public_rank else 0
 
 
 @dataclass(frozen=True)
 class RevealReview:
-    """Files and teams to look at first, in numbers; `rows` are the first ones of the private board."""
+    """Numbers of files and teams for a check before the reveal; `rows` are the first ones of the private board."""
 
     scored: int
     waiting: int
@@ -239,15 +244,15 @@ class RevealReview:
     picked_by_system: int
     disqualified: tuple[Team, ...]
     without: int
-    """Teams in good standing that would be on no board."""
+    """Number of teams that are not disqualified and would still be on no board."""
     candidate: GroundTruth | None
     rows: tuple[ReviewRow, ...]
 
 
 def review_before_reveal(competition: Competition) -> RevealReview:
-    """The state before the reveal, private ranks included: for hosts alone."""
+    """Review before the reveal. Only for hosts: it includes private ranks."""
     teams = {team.pk: team for team in competition.teams.all()}
-    # By the files that would decide: both boards show these afterwards.
+    # Ranks by the deciding files, which both boards show after the reveal.
     by_split: dict[str, list[standings.StandingCandidate]] = {Split.PUBLIC: [], Split.PRIVATE: []}
     if (ground_truth := competition.ground_truth) is not None:
         ground_truth.competition = competition

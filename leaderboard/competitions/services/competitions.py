@@ -1,4 +1,4 @@
-"""A competition from its first line to its deletion; its pauses, and files that are hidden."""
+"""Services for a competition: create, change, delete, pause and resume it; hide and show its files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ LONGEST_REASON = 300
 
 
 class CannotHost(Exception):
-    """Why something a host asked for was not done; `details` are further lines for them."""
+    """A refusal of a host's request; `message` and the lines in `details` are shown to the host."""
 
     def __init__(self, message: str, details: Iterable[str] = ()) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ class CannotHost(Exception):
 
 
 def require_reason(reason: str) -> str:
-    """A reason as it is stored. Raises `CannotHost` where there is none: people read it."""
+    """The reason as it is stored, in one line. Raises `CannotHost` if it is empty: students read it."""
     cleaned = " ".join(reason.split())[:LONGEST_REASON]
     if not cleaned:
         raise CannotHost(_("Give a reason. The students concerned see it."))
@@ -73,12 +73,12 @@ def require_reason(reason: str) -> str:
 
 
 def lock_competition(competition_id: int) -> Competition:
-    """With the lock that also handing in and scoring take, so that none of them sees half of a change."""
+    """Lock and return a competition. Submitting and scoring take this lock too, so they see no half of a change."""
     return Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=competition_id)
 
 
 def rebuild_boards(competition: Competition) -> None:
-    """Make the boards again after what may stand on them has changed."""
+    """Rebuild the standings after a change of the files or teams that are ranked."""
     if competition.ground_truth is not None:
         competition.ground_truth.competition = competition
         standings.rebuild_standings(competition.ground_truth)
@@ -87,8 +87,10 @@ def rebuild_boards(competition: Competition) -> None:
 
 
 def create_competition(*, user: User, is_proposal: bool = False, **fields: Any) -> Competition:
-    """A draft competition hosted by `user`; `fields` are those of `EDITABLE`, and with `is_proposal` its limits and
-    who may join wait for the host to look at them. Raises `ValidationError`."""
+    """Create a draft hosted by `user`; `fields` are among `EDITABLE`. Raises `ValidationError`.
+
+    With `is_proposal` its limits and admission are marked as proposed, until the host has confirmed them.
+    """
     competition = Competition()
     make_settings(competition)
     competition.admission.is_proposed = competition.limits.is_proposed = is_proposal
@@ -103,9 +105,9 @@ def create_competition(*, user: User, is_proposal: bool = False, **fields: Any) 
 
 
 def change_competition(*, competition: Competition, user: User | None = None, **fields: Any) -> Competition:
-    """Change what may be changed; new rules text asks members to accept again. Raises `ValidationError`.
+    """Change fields among `EDITABLE`; members must accept a new text of the rules again. Raises `ValidationError`.
 
-    Here and below, `user` is who asks, for the audit log; None is the site itself or a command.
+    Here and below, `user` is the person for the audit log; None for the site itself or a command.
     """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
@@ -142,13 +144,13 @@ def change_competition(*, competition: Competition, user: User | None = None, **
 
 
 def _board_settings(competition: Competition) -> tuple[object, ...]:
-    """The settings that standings follow from."""
+    """The settings that standings depend on."""
     finals = competition.limits.final_count if competition.revealed_at is not None else None
     return competition.closes_at, finals
 
 
 def _log_changes(competition: Competition, user: User | None, before: dict[str, Any]) -> None:
-    """Only what differs; saving an unchanged form logs nothing."""
+    """Log the fields that differ from `before`; nothing if none does."""
     differing = [name for name, value in before.items() if read_setting(competition, name) != value]
     if differing:
         AuditEntry.append(
@@ -161,14 +163,14 @@ def _log_changes(competition: Competition, user: User | None, before: dict[str, 
 
 
 def recompute_lateness(competition: Competition) -> None:
-    """A file counts if and only if its last byte came before its team's deadline, also when that moves."""
+    """Set `is_late` of all files by the current deadlines of their teams; late files are unselected as finals."""
     files = Submission.objects.filter(competition=competition, team__isnull=False).annotate(deadline=team_deadline())
     files.filter(is_late=True, received_at__lt=F("deadline")).update(is_late=False)
     files.filter(is_late=False, received_at__gte=F("deadline")).update(is_late=True, is_selected=False)
 
 
 def delete_competition(*, competition: Competition, user: User | None = None) -> None:
-    """Delete a competition with all its rows and files; what was in it stays in the audit log, in numbers."""
+    """Delete a competition with all its rows and files; the audit log keeps its numbers of teams and files."""
     truths = list(competition.ground_truths.all())
     keys = [
         *(truth.file_key for truth in truths),
@@ -198,7 +200,7 @@ def delete_competition(*, competition: Competition, user: User | None = None) ->
 
 
 def _write(competition: Competition, fields: dict[str, Any]) -> None:
-    """Set what a host chose. Raises `ValidationError` with the names of `EDITABLE`."""
+    """Set and check fields among `EDITABLE`. Raises `ValidationError` by field name, `TypeError` for other fields."""
     for name, value in _check_field_names(fields).items():
         write_setting(competition, name, value)
     check_settings(competition)
@@ -212,7 +214,10 @@ def _check_field_names(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def pause_competition(*, competition: Competition, user: User | None, reason: str) -> None:
-    """Take no more files until `resume_competition`; students read the reason. What was received before is scored."""
+    """Stop submissions until `resume_competition`; students read the reason. Files received before are still scored.
+
+    Raises `CannotHost` without a reason, or if the competition is paused already.
+    """
     reason = require_reason(reason)
     with transaction.atomic():
         now, running = database_now(), lock_competition(competition.pk)
@@ -226,7 +231,7 @@ def pause_competition(*, competition: Competition, user: User | None, reason: st
 
 
 def resume_competition(*, competition: Competition, user: User | None) -> None:
-    """Take files again. The deadline stays where it is; nothing happens where there is no pause."""
+    """End a pause, if there is one. The deadline does not move."""
     with transaction.atomic():
         paused = lock_competition(competition.pk)
         if paused.limits.paused_at is None:
@@ -239,7 +244,10 @@ def resume_competition(*, competition: Competition, user: User | None) -> None:
 
 
 def hide_submission(*, submission: Submission, user: User | None, reason: str) -> None:
-    """Take one file from the boards and the finals; its team sees that it is hidden, and why."""
+    """Remove one file from the boards and from final submissions; its team sees that, with the reason.
+
+    Raises `CannotHost` without a reason, for baselines, and for files that are hidden already.
+    """
     reason = require_reason(reason)
     if submission.team is None:
         raise CannotHost(_("This file is a baseline. Remove it on the baselines page."))
@@ -258,7 +266,7 @@ def hide_submission(*, submission: Submission, user: User | None, reason: str) -
 
 
 def show_submission(*, submission: Submission, user: User | None) -> None:
-    """Let a hidden file stand again; nothing happens where it is not hidden."""
+    """Let a hidden file count again; nothing happens if it is not hidden."""
     with transaction.atomic():
         competition = lock_competition(submission.competition_id)
         file = Submission.objects.select_related("team").get(pk=submission.pk)

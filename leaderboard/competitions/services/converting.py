@@ -1,4 +1,4 @@
-"""A file that a spreadsheet saved in its own way: what it says as a plain CSV is offered, shown and handed in."""
+"""Conversion of invalid files saved by spreadsheets: offer, preview, and submit the same content as a plain CSV."""
 
 from __future__ import annotations
 
@@ -32,15 +32,14 @@ from .submit_conditions import SubmissionRefused, membership_of, refusal_of_subm
 log = logging.getLogger(__name__)
 
 CONVERTIBLE = frozenset({"separator", "encoding", "column_unnamed", "row_width", "quote"})
-"""Codes of problems that a file gets which a spreadsheet saved in its own way."""
+"""Codes of problems that are typical for files saved by spreadsheets."""
 REMEMBERED_SECONDS = 86_400
 NOTHING: dict[str, Any] = {"changes": [], "preview": []}
 
 
 @dataclass(frozen=True)
 class ConversionOffer:
-    """What would be changed, in words, and the first lines as they are and as they would be; nothing of it while no
-    worker has read the file."""
+    """The changes of a conversion, and the first lines before and after it; all empty until a worker read the file."""
 
     changes: list[dict[str, Any]]
     before: list[str]
@@ -48,7 +47,7 @@ class ConversionOffer:
 
 
 def offer_conversion(submission: Submission) -> ConversionOffer | None:
-    """What can be done with a file that was not scored, as far as it is known; None where nothing helps."""
+    """The conversion offered for an invalid file; None if none would help or it was converted already."""
     if not _may_be_convertible(submission) or Conversion.objects.filter(original=submission).exists():
         return None
     answer = caches["default"].get(_answer_key(submission))
@@ -58,7 +57,7 @@ def offer_conversion(submission: Submission) -> ConversionOffer | None:
 
 
 def request_preview(submission: Submission) -> None:
-    """Have a worker look what could be done with a file; without an answer it is offered unseen."""
+    """Have a worker compute the preview of a conversion; until then the conversion is offered without a preview."""
     if _may_be_convertible(submission):
         tasks.wake_workers(tasks.preview_conversion, submission.pk)
 
@@ -68,8 +67,10 @@ _previewing = threading.Lock()
 
 
 def preview_conversion(submission_id: UUID | str) -> None:
-    """In a worker: read a file, and remember what could be done with it. One at a time: a thread that finds another at
-    work leaves the file to it."""
+    """Read a file in a worker and cache the preview of its conversion.
+
+    One file at a time: if another thread is doing this, it gets the file too.
+    """
     _previews.put(submission_id)
     while not _previews.empty() and _previewing.acquire(blocking=False):
         try:
@@ -92,11 +93,10 @@ def _remember_preview(submission_id: UUID | str) -> None:
 
 
 def submit_converted(*, submission: Submission, user: User, waited: timedelta = timedelta()) -> Submission:
-    """Submit what the conversion makes of a file; the original stays as it is. Asking twice gives the same submission.
-    It counts from when it was asked for: now, less the time that the request has `waited` since.
+    """Convert a file and submit the result; the original is kept. A second call returns the same submission.
 
-    Raises `SubmissionRefused`, also where nothing can be converted. What can be known without reading the file is asked
-    first, so that pressing the button again costs no work.
+    The time of receipt is that of the request: now minus `waited`. Raises `SubmissionRefused`, also if no conversion
+    helps. Checks that need not read the file come first, so that a repeated click costs no work.
     """
     competition = submission.competition
     earlier = only_row(Conversion.objects.select_related("submission").filter(original=submission))
@@ -131,7 +131,7 @@ def _not_convertible() -> SubmissionRefused:
 
 
 def _may_be_convertible(submission: Submission) -> bool:
-    """Whether a file is one that a spreadsheet may have saved in its own way, by what is known without reading it."""
+    """Whether a conversion may help a file, judged by its stored problems."""
     return (
         submission.status == Submission.Status.INVALID
         and submission.file_removed_at is None
@@ -146,7 +146,7 @@ def _answer_key(submission: Submission) -> str:
 
 @contextmanager
 def _converted_file(submission: Submission) -> Iterator[tuple[dict[str, Any], Path]]:
-    """What the job said, which is remembered, and the file that it wrote, which is gone after the block."""
+    """(answer of the job, which is cached; path of the converted file, which is deleted after the block)."""
     ground_truth = submission.competition.ground_truth
     assert ground_truth is not None, "an offer was made"
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The next term: a new draft from a competition that was."""
+"""New drafts: with default settings, or copied from an earlier competition for the next term."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from .competitions import CannotHost
 
 USUAL_LENGTH = timedelta(days=14)
 NEW_TITLE = "New competition"
-# What a copy does not take over.
+# Fields that a copy does not take over.
 ITS_OWN = ("slug", "title", "join_code", "opens_at", "closes_at")
 
 
 def create_default_draft(*, user: User, **fields: Any) -> Competition:
-    """A draft of a few words: open from now on for two weeks, to the end of the day in its zone.
+    """A draft with default settings: open from now for two weeks, until the end of the day in its time zone.
 
-    All of that is a proposal that the host meets again. Raises `ValidationError`.
+    The settings are marked as proposed until the host confirms them. Raises `ValidationError`.
     """
     now = timezone.now()
     proposed = {
@@ -44,18 +44,18 @@ def create_default_draft(*, user: User, **fields: Any) -> Competition:
 
 
 def end_of_day(moment: datetime, zone: str) -> datetime:
-    """23:59 of that day in a zone."""
+    """23:59 on the same day in a time zone."""
     return moment.astimezone(ZoneInfo(zone)).replace(hour=23, minute=59, second=0, microsecond=0)
 
 
 def clone_competition(
     *, competition: Competition, user: User, title: str, slug: str = "", with_baselines: bool = False
 ) -> Competition:
-    """A draft with the texts, limits, metric, data files and answers of another; never its teams and submissions.
+    """Copy a competition as a draft, with texts, limits, metric, data files and answers, but no teams or submissions.
 
-    Dates that have passed become now and the same length of time from now. The answers come as a checked draft, so that
-    they are looked at once more; baselines are scored with a ground truth, so with them it is published at once.
-    Raises `ValidationError` for title and address, `CannotHost` and `JobFailed`; then nothing is left behind.
+    Dates that have passed are moved so that it opens now, for as many days. The answers become a checked draft for the
+    host to review; `with_baselines` they are published at once, because baselines need a ground truth. Raises
+    `ValidationError` for title and address, `CannotHost` and `JobFailed`; nothing is left behind then.
     """
     fields = {name: read_setting(competition, name) for name in competitions.EDITABLE if name not in ITS_OWN}
     slug = slug or free_slug(title)
@@ -76,7 +76,7 @@ def clone_competition(
 
 
 def next_title(title: str) -> str:
-    """The title of a copy: with the next year where it ends in one."""
+    """The title of a copy: with the next year if the title ends in a year, else with “(copy)”."""
     year = re.search(r"\b(?:19|20)[0-9]{2}$", title)
     if year:
         return f"{title[: year.start()]}{int(year[0]) + 1}"
@@ -84,7 +84,7 @@ def next_title(title: str) -> str:
 
 
 def free_slug(title: str) -> str:
-    """An address made from a title that no competition has yet."""
+    """An unused slug made from a title."""
     wanted = slug_from_title(title)[:50].strip("-") or "copy"
     taken = set(Competition.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
     numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
@@ -92,7 +92,7 @@ def free_slug(title: str) -> str:
 
 
 def _dates(competition: Competition) -> dict[str, datetime]:
-    """From now on for as many days, to the same time of day."""
+    """Dates of a copy: unchanged if they are in the future, else from now for as many days, to the same time of day."""
     now = timezone.now()
     if competition.opens_at > now:
         return {"opens_at": competition.opens_at, "closes_at": competition.closes_at}
@@ -146,7 +146,7 @@ def _copy_baselines(source: Competition, copy: Competition, user: User) -> None:
 
 
 def file_chunks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, of which one piece is in memory at a time."""
+    """The bytes of a file in pieces of one MiB."""
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):
             yield chunk

@@ -42,9 +42,9 @@ def add_data_file(
     description: str = "",
     user: User | None = None,
 ) -> DataFile:
-    """Give students a file; the same name again replaces it.
+    """Add a file for students; the same name replaces an earlier one.
 
-    Raises `CannotHost` for files that hold the answers (plain, gzipped or zipped CSV), and `storage.TooLarge`.
+    Raises `CannotHost` for files that contain the answers (CSV, also gzipped or zipped), and `storage.TooLarge`.
     """
     name = clean_name(file_name)
     stored = store_file(chunks, f"data/{competition.pk}")
@@ -82,7 +82,7 @@ def add_data_file(
 
 
 def data_zip(competition: Competition, sample: bytes) -> Iterator[bytes]:
-    """Everything that students download, made while it is sent; `sample` is the sample submission, if there is one."""
+    """Stream a zip of all data files and the sample submission (`sample`, b"" without one)."""
     outlet = StreamingBuffer()
     with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for file in competition.data_files.all():
@@ -114,7 +114,10 @@ def _data_file_facts(data_file: DataFile) -> dict[str, object]:
 def leak_findings(
     competition: Competition, truth: bytes, id_column: str, other_columns: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """Findings about data files that hold the answers of a truth file, or may; `other_columns` may be contained."""
+    """Findings about data files that contain the answers of a truth file, or cannot be checked for them.
+
+    They may contain the `other_columns` (`non_answer_columns`).
+    """
     found = []
     for data_file in competition.data_files.all():
         if is_table_unread(data_file.name):
@@ -164,7 +167,7 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
 
 
 def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | None]:
-    """The first rows of a CSV with its number of data rows; nothing for other kinds of file."""
+    """(first rows, number of data rows) of a CSV; ([], None) for other files."""
     if not name.lower().endswith(".csv"):
         return [], None
     try:
@@ -178,7 +181,7 @@ def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | N
 
 
 def data_files_to_compare(competition: Competition) -> tuple[str | None, dict[str, str]]:
-    """The sample submission among the files for students, and further tables by name, to compare ids with."""
+    """(path of a sample submission among the data files or None, name → path of other tables), to compare ids with."""
     sample: str | None = None
     tests: dict[str, str] = {}
     for file in competition.data_files.order_by("name"):

@@ -1,4 +1,4 @@
-"""What a check found, as its host reads it: what is still open, what was accepted, and what we can put right."""
+"""Findings of a check for display to the host: open or accepted, with the fixes that the page offers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SPLIT_FINDINGS = frozenset({"distribution_gap", "missing_class", "group_in_both_
 
 @dataclass(frozen=True)
 class ShownFinding:
-    """One finding; `fix` names what the page can do about it: `remove_leaks`, `convert`, `redraw` or nothing."""
+    """One finding; `fix` is the action that the page offers: `remove_leaks`, `convert`, `redraw` or ""."""
 
     finding: Mapping[str, Any]
     key: str
@@ -34,7 +34,7 @@ class ShownFinding:
 
 @dataclass(frozen=True)
 class ShownFindings:
-    """Errors first, then open warnings, then accepted ones."""
+    """Findings in display order: errors, open warnings, accepted warnings."""
 
     errors: list[ShownFinding]
     warnings: list[ShownFinding]
@@ -46,13 +46,13 @@ class ShownFindings:
 
 
 def finding_key(finding: Mapping[str, Any]) -> str:
-    """The same finding has the same key after every check; one that says something else is another."""
+    """Key of a finding by code, column and message: the same after every check."""
     said = "|".join(str(finding.get(name, "")) for name in ("code", "column", "message"))
     return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
 
 
 def shown_findings(held: TruthDraft | TruthCheck | None, *, may_fix: bool = False) -> ShownFindings:
-    """The findings of a check; with `may_fix` the page offers to put some of them right."""
+    """The findings of a check, with `may_fix` including fixes for some of them."""
     shown = ShownFindings([], [], [])
     if held is None:
         return shown
@@ -75,7 +75,7 @@ def _fix_of(finding: Mapping[str, Any], report: Mapping[str, Any]) -> str:
 
 
 def accept_finding(*, competition: Competition, user: User, key: str) -> bool:
-    """A host has read a warning and lives with it: False where no check has it. What blocks cannot be accepted."""
+    """Mark a warning as accepted by a host; False if no check has it. Blocking findings cannot be accepted."""
     held: Iterable[TruthDraft | TruthCheck] = [
         *TruthDraft.objects.filter(competition=competition),
         *TruthCheck.objects.filter(ground_truth=competition.ground_truth_id),

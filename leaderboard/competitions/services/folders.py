@@ -1,5 +1,6 @@
-"""A competition as a folder, or that as one zip file: `competition.toml`, texts, `truth.csv` with `split_secret.txt`,
-`data/`, `baselines/`.
+"""Import and export of a competition as a folder or a zip of it.
+
+Files: `competition.toml`, `overview.md`, `rules.md`, `truth.csv` with `split_secret.txt`, `data/`, `baselines/`.
 """
 
 from __future__ import annotations
@@ -38,19 +39,20 @@ from .competitions import CannotHost
 
 TIMES = ("opens_at", "closes_at")
 OF_THEIR_OWN = {"overview", "rules", "join_code"}
-"""Texts have files of their own. A code is drawn again: one that two competitions had would let people into both."""
+"""Fields that are not in `competition.toml`: texts are separate files, and an import draws a new join code, because a
+code must not belong to two competitions."""
 PLAIN_FIELDS = tuple(name for name in competitions.EDITABLE if name not in {*TIMES, *OF_THEIR_OWN})
 SPLIT_SECRET = "split_secret.txt"
-"""What the system drew the split with. A file of its own: `competition.toml` may be shown to students."""
+"""File with the secret of the split. A separate file, because `competition.toml` may be shown to students."""
 
 
 def import_folder(
     folder: Path, *, user: User, launch: bool = False, needs_truth: bool = True, finds_address: bool = False
 ) -> Competition:
-    """Make a competition from a folder; raises `CannotHost` naming the file and the key that is wrong.
+    """Make a competition from a folder. Raises `CannotHost` with the file and the key that is wrong.
 
-    Nothing is stored of a folder that cannot be imported completely. With `finds_address` an address that is taken
-    gets a number; else it is refused.
+    A folder that cannot be imported completely leaves nothing behind. With `finds_address` a number is added to a slug
+    that is taken; without, the folder is refused.
     """
     spec = _read_spec(folder)
     fields = {name: spec[name] for name in PLAIN_FIELDS if name in spec}
@@ -65,7 +67,7 @@ def import_folder(
         lines = [f"{name}: {' '.join(found)}" for name, found in error.message_dict.items()]
         raise CannotHost(_("competition.toml can't be used."), lines) from error
     try:
-        # First, for the truth is compared with the sample submission, and no data file may hold its answers.
+        # Data files first: the check of the truth compares it with the sample submission and looks for leaks in them.
         _import_data(folder, spec, competition, user)
         if needs_truth or (folder / "truth.csv").exists():
             _import_truth(folder, spec, competition, user)
@@ -80,7 +82,7 @@ def import_folder(
 
 @dataclass(frozen=True)
 class FolderFile:
-    """One file of a competition's folder: a text or a stored file."""
+    """One file of a competition's folder: a text, or a stored file (`key`)."""
 
     name: str
     text: str = ""
@@ -97,7 +99,7 @@ class FolderFile:
 
 
 def export_folder(competition: Competition, folder: Path) -> None:
-    """Write a competition as a folder that `import_folder` reads; raises `CannotHost` if the folder is in use."""
+    """Write a competition as a folder for `import_folder`. Raises `CannotHost` if the folder is not empty."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CannotHost(_("%(folder)s isn't an empty folder.") % {"folder": folder})
     folder.mkdir(parents=True, exist_ok=True)
@@ -109,8 +111,7 @@ def export_folder(competition: Competition, folder: Path) -> None:
 
 
 def folder_files(competition: Competition) -> Iterator[FolderFile]:
-    """The files of a competition's folder. The board's ground truth goes along, not the earlier ones; people, teams
-    and submissions stay."""
+    """The files of a competition's folder, with its current ground truth; without people, teams and submissions."""
     plain = {name: read_setting(competition, name) for name in PLAIN_FIELDS}
     spec: dict[str, Any] = {name: value for name, value in plain.items() if value is not None}
     spec |= {name: read_setting(competition, name).astimezone(UTC).isoformat() for name in TIMES}
@@ -201,7 +202,7 @@ def _import_baselines(folder: Path, spec: dict[str, Any], competition: Competiti
 
 @contextmanager
 def _file_errors_explained(name: str) -> Iterator[None]:
-    """Turn what can be wrong with a file into words about it."""
+    """Turn errors about a file of the folder into `CannotHost` with its name."""
     try:
         yield
     except CannotHost as error:
@@ -216,7 +217,7 @@ def _file_errors_explained(name: str) -> Iterator[None]:
 
 
 def _metric_lines(ground_truth: GroundTruth) -> list[str]:
-    """The tables of its metrics."""
+    """Lines of the TOML tables for the metric and the secondary metrics."""
     metric = _toml_lines({"key": ground_truth.metric, "id_column": ground_truth.id_column})
     lines = [
         "",
@@ -233,7 +234,7 @@ def _metric_lines(ground_truth: GroundTruth) -> list[str]:
 
 
 def _toml_params(key: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as the file says them. TOML has no null: an empty text is read as none, and a default is left out."""
+    """Parameters for TOML, which has no null: None is written as "", and left out if it is the default."""
     defaults = {parameter.name: parameter.default for parameter in metrics.get(key).parameters}
     return {
         name: "" if value is None else value
@@ -251,7 +252,7 @@ def _read_spec(folder: Path) -> dict[str, Any]:
     except RecursionError:
         words = _("%(name)s can't be read: its brackets are nested too deeply.")
         raise CannotHost(words % {"name": path.name}) from None
-    except ValueError as error:  # a number of thousands of digits is none of TOML's own errors
+    except ValueError as error:  # not only TOMLDecodeError: a number with thousands of digits raises ValueError itself
         raise CannotHost(_("%(name)s isn't TOML: %(error)s") % {"name": path.name, "error": error}) from error
     known = {*PLAIN_FIELDS, *TIMES, "metric", "secondary", "split", "data", "baselines"}
     if unknown := sorted(spec.keys() - known):
@@ -265,7 +266,7 @@ def _read_spec(folder: Path) -> dict[str, Any]:
 
 
 def _read_time(spec: dict[str, Any], name: str) -> datetime:
-    """A date-time of the file; one without an offset is meant in the competition's zone."""
+    """A date and time of the file, without an offset in the competition's time zone. Raises `CannotHost`."""
     value = spec.get(name)
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
@@ -317,7 +318,7 @@ def _safe_path(folder: Path, name: str) -> Path:
 
 
 def _toml_lines(values: dict[str, Any]) -> list[str]:
-    """Keys with values; JSON's texts, numbers and booleans are TOML's too, but for one control character."""
+    """TOML lines for keys and values. Written as JSON, which is valid TOML except for the control character DEL."""
     return [
         f"{name} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f") for name, value in values.items()
     ]
@@ -326,8 +327,8 @@ def _toml_lines(values: dict[str, Any]) -> list[str]:
 MOST_FILES = 1000
 LONGEST_NAME = 200
 TIMES_LARGER = 5
-"""How much larger than an upload may be what comes out of it."""
-# A folder of ours has these and nothing else; no name can lead out of it.
+"""Limit for the unpacked size, as a multiple of the upload limit."""
+# The only names that a folder may have; none of them leads out of it.
 _PART = r"[^/\\:\x00-\x1f]+"
 _KNOWN = re.compile(
     rf"(competition\.toml|(overview|rules)\.md|truth\.csv|split_secret\.txt|data/{_PART}|baselines/({_PART}/)?{_PART})"
@@ -335,10 +336,7 @@ _KNOWN = re.compile(
 
 
 def import_zip(*, chunks: Iterable[bytes], user: User, finds_address: bool = False) -> Competition:
-    """Make a draft of a zipped folder as `import_folder` does, with or without a truth file.
-
-    Raises `CannotHost` and `storage.TooLarge`.
-    """
+    """Make a draft from a zipped folder, with or without a truth file. Raises `CannotHost` and `storage.TooLarge`."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "folder"
         folder.mkdir()
@@ -347,7 +345,7 @@ def import_zip(*, chunks: Iterable[bytes], user: User, finds_address: bool = Fal
 
 
 def export_zip(competition: Competition) -> Iterator[bytes]:
-    """The folder that `import_zip` reads, made while it is sent: one piece of one file is in memory at a time."""
+    """Stream a zip of the folder for `import_zip`; only a piece of one file is in memory at a time."""
     outlet = StreamingBuffer()
     with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for part in folder_files(competition):
@@ -397,14 +395,14 @@ def _check_members(members: list[zipfile.ZipInfo]) -> None:
 
 
 def _is_known(name: str, names: list[str]) -> bool:
-    """Whether a name is one of a competition's folder, and can be written on every machine."""
+    """Whether a name may be in a competition's folder, and can be written on any machine."""
     parts = name.split("/")
     can_be = all(part not in (".", "..") and len(part.encode()) <= LONGEST_NAME for part in parts)
     return can_be and bool(_KNOWN.fullmatch(name)) and not any(other.startswith(name + "/") for other in names)
 
 
 def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
-    """Bytes that came out, whatever the archive claims; a bomb ends at `left`."""
+    """Unpack a file; returns its size. Raises `CannotHost` after `left` bytes, whatever size the archive claims."""
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0
     with archive.open(member) as part, target.open("wb") as out:

@@ -1,4 +1,4 @@
-"""What a launch needs, and the launch itself."""
+"""The launch of a competition, and the conditions for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .truth_drafts import discard_draft
 
 
 class NotReady(CannotHost):
-    """Nothing was launched; `keys` name the needs that are missing, `details` say them to the host."""
+    """A launch that lacks something; `keys` are the missing `NEEDS`, `details` the sentences about them."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         self.keys = list(keys)
@@ -30,7 +30,7 @@ class NotReady(CannotHost):
 
 @dataclass(frozen=True)
 class LaunchNeed:
-    """One thing that a launch needs; `key` is one of `NEEDS`."""
+    """One condition for a launch, and whether it is met; `key` is one of `NEEDS`."""
 
     key: str
     is_there: bool
@@ -50,7 +50,7 @@ NEEDS = {
 
 
 def launch_needs(competition: Competition) -> list[LaunchNeed]:
-    """What a launch needs, each with whether it is there."""
+    """The conditions for a launch, each with whether it is met."""
     needs = [
         LaunchNeed("truth", competition.ground_truth is not None),
         LaunchNeed("overview", bool(competition.overview.strip())),
@@ -64,7 +64,7 @@ def launch_needs(competition: Competition) -> list[LaunchNeed]:
 
 
 def launch_competition(*, competition: Competition, user: User | None = None, needs_preview: bool = False) -> bool:
-    """Let students in; False where they are in already. Raises `NotReady` with what is missing.
+    """Launch a competition, so that students can join; False if it was launched before. Raises `NotReady`.
 
     With `needs_preview` the student preview must have passed: pages require it, imported folders and scripts do not.
     """
@@ -81,5 +81,5 @@ def launch_competition(*, competition: Competition, user: User | None = None, ne
             )
     competition.refresh_from_db()
     if draft is not None:
-        discard_draft(competition=competition)  # what was published of it counts
+        discard_draft(competition=competition)  # from now on the published ground truth counts
     return draft is not None

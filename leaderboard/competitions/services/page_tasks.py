@@ -1,7 +1,7 @@
-"""The queue of forms whose answer takes long. Rows are the queue; messages only wake workers.
+"""Queue of posted forms that take too long for a request. The rows are the queue; messages only wake workers.
 
-Each person has at most one form at work and one that waits, which the database enforces. A worker hands each form to
-the view that it was sent to: `answer_next_task` claims it with a lease and stores the answer under its own live claim.
+The database limits each person to one running and one waiting form. A worker claims a form with a lease, calls the view
+that it was posted to, and stores the response if its claim still holds (`answer_next_task`).
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ STORED_DAYS = 3
 FOLDER = "page-tasks"
 MAX_WAKE_UPS = 8
 TOKEN = "leaderboard.token"
-"""The number of the API token that came with a form."""
-# What an answer depends on beside form and person: addresses in it, language, time zone, colours.
+"""Key in `META` for the primary key of the API token that came with a form."""
+# Headers and cookies that a response depends on, for links, language, time zone and colours.
 HEADERS = (
     TOKEN,
     "HTTP_HOST",
@@ -68,29 +68,29 @@ HEADERS = (
 )
 COOKIES = ("zone", "theme")
 
-# Stored with a task; `failure_text` says them in the reader's language.
+# Stored with a task in English; `failure_text` translates them for the reader.
 OUR_FAULT = gettext_noop("This failed several times, through no fault of yours, and was logged. Try again later.")
 TOO_LONG = gettext_noop("This took longer than ten minutes and was stopped. Try it with smaller files.")
 
 
 class TooManyTasks(Exception):
-    """The person has as many unfinished tasks as one may have; `first` is the oldest."""
+    """The person has the maximum of unfinished tasks; `first` is the oldest."""
 
     def __init__(self, first: PageTask) -> None:
         super().__init__(first.pk)
         self.first = first
 
 
-# --- asking -----------------------------------------------------------------------------------------------------
+# --- adding a task ----------------------------------------------------------------------------------------------
 
 
 def add_task(
     request: HttpRequest, user: User, *, path: str = "", is_empty: bool = False, is_of_student: bool = False
 ) -> PageTask:
-    """Store a form for the workers; the unfinished task of the same form, where there is one.
+    """Store a posted form as a task; returns an unfinished task with the same form if there is one.
 
-    `path` is another address than that of the request, for the same form, or for one that `is_empty`. Raises
-    `TooManyTasks`, `StorageUnreachable`.
+    `path` replaces the path of the request; with `is_empty` fields and files are not stored. Raises `TooManyTasks`,
+    `StorageUnreachable`.
     """
     fields = QueryDict(mutable=True) if is_empty else request.POST.copy()
     fields.pop("csrfmiddlewaretoken", None)
@@ -126,14 +126,14 @@ def _insert_or_join(task: PageTask) -> PageTask:
         if not free:
             raise TooManyTasks(unfinished[0])
         task.place = min(free)
-        with suppress(IntegrityError), transaction.atomic():  # another request took the place in this moment
+        with suppress(IntegrityError), transaction.atomic():  # another request may have just taken the place
             task.save(force_insert=True)
             return task
     raise TooManyTasks(_unfinished().filter(user=task.user).earliest("created_at"))
 
 
 def _stored(name: str, file: UploadedFile[Any]) -> dict[str, Any]:
-    stored = store_file(file.chunks(), FOLDER, limit=sys.maxsize)  # the view says what is too large for it
+    stored = store_file(file.chunks(), FOLDER, limit=sys.maxsize)  # the view checks the size
     return {
         "field": name,
         "name": file.name or "",
@@ -154,18 +154,18 @@ def _remove_files(task: PageTask) -> None:
 
 
 def _remove_all_files(task: PageTask) -> None:
-    """Those of the form, and the one that was made for the answer."""
+    """Remove the uploaded files, and the file of the response."""
     _remove_files(task)
     if key := task.answer.get("file"):
         remove_file(key)
 
 
 def failure_text(task: PageTask) -> str:
-    """Why a task failed, in the reader's language."""
+    """Reason why a task failed, in the reader's language; "" if it did not."""
     return _(task.failure) if task.failure else ""
 
 
-# --- whose turn it is -------------------------------------------------------------------------------------------
+# --- claim and lease --------------------------------------------------------------------------------------------
 
 
 def _unfinished() -> QuerySet[PageTask]:
@@ -173,16 +173,19 @@ def _unfinished() -> QuerySet[PageTask]:
 
 
 def _is_free() -> Q:
-    """Tasks that no worker holds. A lease that reaches further than any was written before the clock was set back."""
+    """Condition for tasks that no worker holds.
+
+    Leases that end later than `2 * LEASE_SECONDS` from now are ignored: the clock was set back after they were written.
+    """
     is_over = Q(lease_until=None) | Q(lease_until__lt=Now())
     is_over |= Q(lease_until__gt=Now() + timedelta(seconds=2 * LEASE_SECONDS))
     return Q(status=PageTask.Status.WAITING) | (Q(status=PageTask.Status.RUNNING) & is_over)
 
 
 def waiting_tasks() -> Sequence[PageTask]:
-    """Tasks that can be claimed, in order: people in turns, so that nobody waits for more than one task of another.
+    """Tasks that can be claimed, in order: people in turns, so that each waits for at most one task of each other.
 
-    Of students' tasks one runs at a time: however many of them ask, hosts find a thread.
+    Only one task of students runs at a time, so that threads stay free for hosts.
     """
     free = PageTask.objects.filter(_is_free(), tries__lt=MAX_TRIES)
     running = PageTask.objects.filter(status=PageTask.Status.RUNNING)
@@ -195,14 +198,14 @@ def waiting_tasks() -> Sequence[PageTask]:
 
 
 def claim_of(wake_up_id: str) -> uuid.UUID:
-    """The claim of the worker that a message woke, which takes one task."""
+    """The claim of the worker that was woken by this message; it claims one task."""
     return uuid.uuid5(uuid.NAMESPACE_OID, wake_up_id)
 
 
 def claim_next_task(wake_up_id: str) -> PageTask | None:
-    """Claim the task whose turn it is, by compare-and-set."""
+    """Claim the next task by compare-and-set; None if there is none."""
     for task in waiting_tasks():
-        with suppress(IntegrityError), transaction.atomic():  # another task of the person, or of a student, runs since
+        with suppress(IntegrityError), transaction.atomic():  # another task of the person or of a student has started
             mine = PageTask.objects.filter(_is_free(), pk=task.pk, tries=task.tries)
             if mine.update(
                 status=PageTask.Status.RUNNING,
@@ -217,8 +220,10 @@ def claim_next_task(wake_up_id: str) -> PageTask | None:
 
 @contextmanager
 def _extended_lease(task: PageTask) -> Iterator[None]:
-    """Extend the lease in the background for as long as the block runs, and end the task when its time is over: an
-    answer without a live claim is discarded."""
+    """Extend the lease in a background thread while the block runs, and fail the task when its time is over.
+
+    The view cannot be stopped, but its response is discarded, because the claim is gone.
+    """
     done, ends_at = threading.Event(), time.monotonic() + TIME_LIMIT_SECONDS
 
     def extend() -> None:
@@ -231,7 +236,7 @@ def _extended_lease(task: PageTask) -> Iterator[None]:
             except Exception:
                 log.exception("the lease of a page task could not be extended")
             finally:
-                connection.close()  # that of this thread
+                connection.close()  # the connection of this thread
 
     thread = threading.Thread(target=extend, daemon=True)
     thread.start()
@@ -246,11 +251,11 @@ def _held(task: PageTask) -> QuerySet[PageTask]:
     return PageTask.objects.filter(pk=task.pk, claim=task.claim, status=PageTask.Status.RUNNING)
 
 
-# --- answering --------------------------------------------------------------------------------------------------
+# --- calling the view -------------------------------------------------------------------------------------------
 
 
 class NotedMessages(BaseStorage):
-    """What a view said to its reader, for the page that is shown after its answer."""
+    """Storage for Django's messages that keeps those of the view, to be shown with its response (`add_messages`)."""
 
     noted: Sequence[Message] = ()
 
@@ -263,7 +268,7 @@ class NotedMessages(BaseStorage):
 
 
 class StoredForm(HttpRequest):
-    """A form as its view gets it, in a worker."""
+    """The request that a view gets for a stored form, in a worker."""
 
     def __init__(self, task: PageTask, user: User) -> None:
         super().__init__()
@@ -273,7 +278,7 @@ class StoredForm(HttpRequest):
         self.path = self.path_info = task.path.partition("?")[0]
         self.META = {"SCRIPT_NAME": "", **form["headers"], "REQUEST_METHOD": "POST"}
         self.META["QUERY_STRING"] = task.path.partition("?")[2]
-        # What the view receives it received when the form came in.
+        # The time of receipt is that of the posted form.
         self.META[RECEIVED_AT] = time.monotonic() - (database_now() - task.created_at).total_seconds()
         self.GET = QueryDict(self.META["QUERY_STRING"])
         self.POST = QueryDict(form["fields"])
@@ -287,7 +292,7 @@ class StoredForm(HttpRequest):
             opened = path_of(file["key"], file["sha256"]).open("rb")
             given = UploadedFile(opened, file["name"], file["content_type"], file["size"])
             self.FILES.appendlist(file["field"], given)
-        # The token was compared when the form came in.
+        # The CSRF token was checked when the form was posted.
         self._dont_enforce_csrf_checks = True
 
     def _get_scheme(self) -> str | None:
@@ -296,7 +301,7 @@ class StoredForm(HttpRequest):
 
 
 def answer_next_task(wake_up_id: str) -> bool:
-    """Claim a task, have its view answer, and store the answer. Returns whether there was one."""
+    """Claim a task, call its view, and store the response; False if there was no task."""
     task = claim_next_task(wake_up_id)
     if task is None:
         return False
@@ -334,13 +339,13 @@ def _answer_of(task: PageTask, user: User) -> dict[str, Any]:
 
 
 def _stored_download(response: StreamingHttpResponse) -> str:
-    """The key of a file that a view made. The nightly sweep of files removes it after a day."""
+    """Store a streamed response; returns the key of the file. The nightly sweep of files removes it after a day."""
     with closing(response):
         return store_file(iter(response), FOLDER, limit=sys.maxsize, max_seconds=TIME_LIMIT_SECONDS).key
 
 
 def _call_view(request: StoredForm) -> HttpResponseBase:
-    """What the view answers, or the page about its error."""
+    """The response of the view, or the error page."""
     view, arguments, facts = request.match
     try:
         response: HttpResponseBase = view(request, *arguments, **facts)
@@ -351,7 +356,7 @@ def _call_view(request: StoredForm) -> HttpResponseBase:
 
 
 def add_messages(request: HttpRequest, task: PageTask) -> None:
-    """Hand on to a page what the view said to its reader."""
+    """Add the messages of a task's view to this request."""
     for level, text, tags in task.answer.get("messages", ()):
         messages.add_message(request, level, text, tags)
 
@@ -360,7 +365,7 @@ def add_messages(request: HttpRequest, task: PageTask) -> None:
 
 
 def _finish(task: PageTask, *, answer: dict[str, Any], failure: str = "") -> bool:
-    """Store what came of a task, under its live claim; its files are needed no more."""
+    """Store the response or failure of a task, and remove its files; False if its claim is gone."""
     status = PageTask.Status.FAILED if failure else PageTask.Status.DONE
     is_mine = _held(task).update(
         status=status, answer=answer, failure=failure, claim=None, lease_until=None, finished_at=Now()
@@ -371,21 +376,21 @@ def _finish(task: PageTask, *, answer: dict[str, Any], failure: str = "") -> boo
 
 
 def fail_spent_tasks() -> None:
-    """End what was tried too often."""
+    """Fail tasks that were tried too often."""
     for task in PageTask.objects.filter(_is_free(), tries__gte=MAX_TRIES)[:100]:
         log.error("a form could not be answered", extra={"page_task": str(task.pk), "tries": task.tries})
         _finish(task, answer={}, failure=OUR_FAULT)
 
 
 def remove_old_tasks(at: datetime) -> None:
-    """Nightly: forms and answers of some days ago."""
+    """Delete tasks older than `STORED_DAYS` days, with their files."""
     for task in PageTask.objects.filter(created_at__lt=at - timedelta(days=STORED_DAYS)):
         task.delete()
         _remove_all_files(task)
 
 
 def remove_tasks_of(user: User) -> None:
-    """With the account: what the person asked for, and its files."""
+    """Delete all tasks of an account, with their files."""
     for task in PageTask.objects.filter(user=user):
         task.delete()
         _remove_all_files(task)

@@ -1,4 +1,4 @@
-"""Publish a checked draft as a numbered ground truth; its sample submission, and the student preview with that."""
+"""Publish a checked draft as a numbered ground truth; make its sample submission and the student preview."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ def publish_draft(
     is_confirmed: bool = False,
     keeps_draft: bool = False,
 ) -> GroundTruth:
-    """Make the draft the next numbered ground truth; with `keeps_draft` it can still be changed and published again.
+    """Publish the draft as the next numbered ground truth; with `keeps_draft` it can be changed and published again.
 
-    Before the launch it becomes current at once. Afterwards it becomes the candidate: every submission is measured
-    with it while the board stays as it is. Raises `CannotHost` when the check blocks or wants a confirmation.
+    Before the launch it becomes the current one at once. Afterwards it becomes the candidate: all submissions are
+    scored with it while the board does not change. Raises `CannotHost` if the check found errors, the metric's question
+    is not confirmed, or there is a candidate already.
     """
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is None:
@@ -127,7 +128,7 @@ def _create_ground_truth(
 
 
 def ground_truth_facts(ground_truth: GroundTruth | None) -> dict[str, Any]:
-    """What the audit log contains about a ground truth: its fingerprint and metrics, no answer."""
+    """Facts about a ground truth for the audit log: hash, metrics, numbers of rows; no answers."""
     if ground_truth is None:
         return {}
     names = ("number", "sha256", "metric", "metric_version", "params", "secondary", "id_column")
@@ -150,12 +151,12 @@ def log_ground_truth_event(
 
 
 def sample_submission_of(ground_truth: GroundTruth) -> bytes:
-    """A valid submission that knows nothing. Raises `FileNotFoundError` where the metric could make none."""
+    """The sample submission. Raises `FileNotFoundError` if the metric could not make one."""
     return path_of(ground_truth.sample_key).read_bytes()
 
 
 def make_sample_submission(ground_truth: GroundTruth) -> bytes:
-    """Have the metric make the sample submission and store it next to the truth, once. Raises `JobFailed`."""
+    """The sample submission; made by the metric and stored at the first call. Raises `JobFailed`."""
     key = ground_truth.sample_key
     with suppress(FileNotFoundError):
         return sample_submission_of(ground_truth)
@@ -171,9 +172,9 @@ def make_sample_submission(ground_truth: GroundTruth) -> bytes:
 
 
 def start_preview(*, competition: Competition, user: User) -> StudentPreview:
-    """Have a worker measure the sample submission as it measures every file; an earlier preview is deleted.
+    """Have a worker score the sample submission like any file; replaces an earlier preview.
 
-    Raises `CannotHost` without a ground truth, `JobFailed` where no sample can be made.
+    Raises `CannotHost` without a ground truth, `JobFailed` if the metric cannot make a sample.
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:
@@ -189,8 +190,8 @@ def start_preview(*, competition: Competition, user: User) -> StudentPreview:
 
 
 def _make_current_or_candidate(competition: Competition, ground_truth: GroundTruth) -> None:
-    """Before the launch nothing was measured, so the new ground truth is current. Later it is a candidate until all
-    files are measured."""
+    """Make the ground truth current if the competition is a draft without submissions; else the candidate, and have
+    all files scored with it."""
     if competition.launched_at is None and not competition.submissions.exists():
         competition.ground_truth = ground_truth
     else:

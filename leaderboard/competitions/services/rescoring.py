@@ -1,4 +1,4 @@
-"""Preview of a candidate ground truth, and the decision about it. The board switches in one transaction."""
+"""Preview of a candidate ground truth; services that apply or discard it. The board switches in one transaction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .publishing import ground_truth_facts, log_ground_truth_event
 
 @dataclass(frozen=True)
 class RankMove:
-    """A team under the current ground truth and under the candidate."""
+    """A team's rank and score under the current ground truth (`now`) and under the candidate (`then`)."""
 
     team: Team
     rank_now: int | None
@@ -36,7 +36,7 @@ class RankMove:
 
     @property
     def gained(self) -> int:
-        """Ranks won, negative when lost; 0 for a team that is on one of the two boards alone."""
+        """Ranks gained, negative when lost; 0 for a team on only one of the two boards."""
         return self.rank_now - self.rank_then if self.rank_now and self.rank_then else 0
 
     @property
@@ -45,16 +45,17 @@ class RankMove:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Who comes first where the largest moves do: those that come or go, then by ranks."""
+        """Sort key, largest moves first: teams that appear or disappear, then by number of ranks."""
         stays = self.rank_now is not None and self.rank_then is not None
         return (-abs(self.gained) if stays else -(10**9), self.rank_then or 10**9)
 
 
 @dataclass(frozen=True)
 class RescoringPreview:
-    """Who would move if the candidate became current. `invalid` files are not measured with it.
+    """Effect of a candidate on the board, and progress of scoring with it (numbers of files).
 
-    `moves`, the largest first, are worked out once everything is measured.
+    `refused` files cannot be scored with the candidate; `invalid` ones are not tried. `moves`, largest first, are
+    computed once no file is `waiting`.
     """
 
     ground_truth: GroundTruth
@@ -95,7 +96,7 @@ class RescoringPreview:
 
     @property
     def leaders(self) -> tuple[list[Team], list[Team]]:
-        """Who is first now, and who would be."""
+        """(teams in first place now, teams that would be)."""
         now = [move.team for move in self.moves if move.rank_now == 1]
         return now, [move.team for move in self.moves if move.rank_then == 1]
 
@@ -104,8 +105,7 @@ MAX_SHOWN_REFUSALS = 50
 
 
 def preview_candidate(competition: Competition, *, split: Split | None = None) -> RescoringPreview | None:
-    """Who would move under the candidate, on the board that counts now or on the other one as it stands; None without
-    a candidate."""
+    """Effect of the candidate on the board that counts now, or on that of `split`; None without a candidate."""
     candidate, current = competition.candidate, competition.ground_truth
     if candidate is None or current is None:
         return None
@@ -125,7 +125,7 @@ def preview_candidate(competition: Competition, *, split: Split | None = None) -
 
 
 def _measuring_progress(candidate: GroundTruth) -> tuple[int, int, int]:
-    """How many files have scores under a candidate, cannot be scored with it, and are invalid."""
+    """Numbers of files that are scored with a candidate, cannot be scored with it, and are invalid."""
     scores = Score.objects.filter(ground_truth=OuterRef("pk"), split=Split.PUBLIC)
     files = Submission.objects.filter(competition=OuterRef("competition"))
     measured, refused, invalid = GroundTruth.objects.values_list(
@@ -168,10 +168,10 @@ def _rank_moves(
 
 
 def apply_candidate(*, competition: Competition, user: User | None = None, words: str = "", tells: bool = False) -> int:
-    """Switch to the candidate in one transaction; raises `CannotHost` while something is still unmeasured.
+    """Make the candidate current in one transaction; returns the number of people notified.
 
-    With `tells`, everybody whose score or rank changes is notified, with the host's `words` if any; gives how many
-    people.
+    With `tells`, members of teams whose score or rank changes are notified, with the host's `words` if any. Raises
+    `CannotHost` without a candidate, and while files are not scored with it.
     """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
@@ -199,8 +199,10 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
 
 
 def _affected_teams(competition: Competition, current: GroundTruth, candidate: GroundTruth) -> Sequence[int]:
-    """Teams whose scores or ranks change, or whose files cannot be read any more. Where the board hides scores, all
-    teams on it, because the notices must not reveal more than the board."""
+    """Teams whose score or rank changes, or with files that cannot be scored any more.
+
+    On a hidden board all its teams, because a notice must not reveal whose score changed.
+    """
     moves = _rank_moves(current, candidate)
     teams = {move.team.pk for move in moves if move.is_affected or competition.board_is_hidden}
     refused = Refusal.objects.filter(ground_truth=candidate, submission__team__isnull=False)
@@ -208,13 +210,13 @@ def _affected_teams(competition: Competition, current: GroundTruth, candidate: G
 
 
 def discarded_numbers(competition: Competition) -> set[int]:
-    """The ground truths that a host discarded before they counted."""
+    """Numbers of the candidates that a host discarded."""
     entries = AuditEntry.objects.filter(competition=competition.pk, event=AuditEvent.TRUTH_DISCARDED)
     return {before["number"] for before in entries.values_list("before", flat=True)}
 
 
 def discard_candidate(*, competition: Competition, user: User | None = None) -> None:
-    """Stay with the current ground truth; the candidate keeps its number in the history."""
+    """Discard the candidate; it keeps its number, and the current ground truth stays current."""
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.candidate is not None:

@@ -1,4 +1,4 @@
-"""Files that got no score, measured once more: after what was to blame has been put right."""
+"""Score files without a score once more, after the cause was fixed; delete invalid files after two weeks."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ WITHOUT_SCORE = (Submission.Status.FAILED, Submission.Status.INVALID)
 
 
 def submissions_without_score(files: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Those of teams that ended without a score and are still stored, in order of receipt."""
+    """Teams' files that failed or were invalid and are still stored, in order of receipt."""
     stored = files.filter(file_removed_at=None)
     return stored.filter(team__isnull=False, status__in=WITHOUT_SCORE).order_by("received_at", "pk")
 
 
 def score_again(*, competition: Competition, user: User | None, files: QuerySet[Submission]) -> int:
-    """Let files that failed or were invalid wait for a score once more, as if nobody had tried; gives how many.
+    """Queue files that failed or were invalid for scoring once more; returns how many.
 
-    At most `MOST_AT_ONCE`, the oldest first. Receipts stay, so what came in time counts. Each is counted among the
-    attempts of its day again, also beyond the limit, and given back as usual if it ends without a score. Raises
-    `CannotHost` where none is left.
+    At most `MOST_AT_ONCE`, oldest first. Times of receipt stay, so files received on time count. Each file uses an
+    attempt of its day again, even beyond the limit; it is returned if the file again gets no score. Raises `CannotHost`
+    if there is no such file.
     """
     with transaction.atomic():
         found = lock_competition(competition.pk)
@@ -55,7 +55,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
             rescored_requested_at=database_now(),
         )
         _count_attempts(chosen)
-        for key in keys[: tasks.ENOUGH_WAKE_UPS]:  # whoever is awake goes on with the others
+        for key in keys[: tasks.ENOUGH_WAKE_UPS]:  # workers that are awake go on with the others
             tasks.wake_workers_after_commit(tasks.score_submission, key, found.ground_truth_id)
         hooks.scored_again(competition=found, teams={file.team_id for file in chosen})
         teams = {audit_team(file.team) for file in chosen if file.team}
@@ -70,7 +70,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
 
 
 def _count_attempts(files: list[Submission]) -> None:
-    """Among the attempts of their days."""
+    """Count the files among the attempts of their days again."""
     used: Counter[tuple[int, date]] = Counter()
     for file in files:
         assert file.team_id is not None, "baselines use no attempts"
@@ -82,25 +82,25 @@ def _count_attempts(files: list[Submission]) -> None:
 log = logging.getLogger(__name__)
 
 INVALID_FILES_STAY = timedelta(days=14)
-"""Long enough for a host to find that the ground truth was at fault and to score the files again."""
+"""Long enough for a host to find a mistake in the ground truth and to score the files again."""
 
 
 def remove_invalid_files(*, at: datetime) -> int:
-    """Remove the bytes of files that were invalid for so long at `at`; the number of files.
+    """Delete the bytes of files that have been invalid for `INVALID_FILES_STAY`; returns the number of files.
 
-    The row with its receipt, hash and problems stays. It is marked first: should this process die between the two, the
-    bytes belong to nothing and the sweep for such files removes them.
+    The row with receipt, hash and problems stays. It is marked first: if this process dies before the bytes are
+    deleted, the sweep for orphaned files deletes them.
     """
     old = Submission.objects.filter(
         team__isnull=False,
         status=Submission.Status.INVALID,
         finished_at__lt=at - INVALID_FILES_STAY,
         file_removed_at=None,
-        converted=None,  # the receipt of what was made of it names both files
+        converted=None,  # the receipt of a converted file names the original too
     )
     number = 0
     for pk, key in list(old.order_by().values_list("pk", "file_key")):
-        # A host may have it scored again at this very moment.
+        # Filter again, because a host may have just had the file scored again.
         if old.filter(pk=pk).update(file_removed_at=at):
             storage.remove_file(key)
             number += 1

@@ -18,7 +18,7 @@ MetricWithParams = tuple[str, Mapping[str, Any]]
 
 
 def clean_secondary(asked: Iterable[MetricWithParams]) -> list[dict[str, Any]]:
-    """What a draft keeps of metrics and their parameters, defaults filled in. Raises `CannotHost` with every fault."""
+    """JSON of the secondary metrics for a draft, with default parameters filled in. Raises `CannotHost`."""
     found: list[dict[str, Any]] = []
     faults: list[str] = []
     for key, params in asked:
@@ -36,7 +36,7 @@ def clean_secondary(asked: Iterable[MetricWithParams]) -> list[dict[str, Any]]:
 
 
 def published_secondary(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a ground truth stores of the secondary metrics that its check has tested."""
+    """JSON of the secondary metrics for a ground truth, with versions, from the report of its check."""
     return [
         {"key": one["key"], "version": metrics.get(one["key"]).version, "params": one["params"]}
         for one in report.get("secondary", ())
@@ -44,19 +44,18 @@ def published_secondary(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def asked_secondary(held: Iterable[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """What to ask the library for: metrics as their files are now."""
+    """(key, parameters) of stored secondary metrics, without versions: for the metrics as they are now."""
     return [(one["key"], one["params"]) for one in held]
 
 
 def role_columns(held: TruthDraft | GroundTruth) -> list[str]:
-    """Columns other than the answers that the metrics read, such as a weight."""
+    """Columns that the metrics read besides the answers, such as a weight."""
     asked = [(held.metric, held.params), *asked_secondary(held.secondary)]
     return [str(params[name]) for key, params in asked for name in _role_parameters(key) if name in params]
 
 
 def non_answer_columns(held: TruthDraft | GroundTruth) -> list[str]:
-    """Columns that are no answer: those by which rows are split or measured, and those that students do not predict.
-    Students may have them."""
+    """Columns that students may have: those read by metrics or for the split, and features that are not predicted."""
     if not isinstance(held, TruthDraft):
         return role_columns(held)
     return [*role_columns(held), held.group_column, *held.report.get("predict", {}).get("left_out", ())]
@@ -65,5 +64,5 @@ def non_answer_columns(held: TruthDraft | GroundTruth) -> list[str]:
 def _role_parameters(key: str) -> Iterable[str]:
     try:
         return metrics.get(key).roles
-    except metrics.UnknownMetric:  # its file is gone
+    except metrics.UnknownMetric:  # the file of a custom metric is lost
         return ()

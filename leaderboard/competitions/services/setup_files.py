@@ -1,4 +1,4 @@
-"""From a host's files to a draft: which holds the answers, what students predict, and which files they get."""
+"""Set up a draft from a host's files: find the answers, propose the columns to predict, give the rest to students."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ANSWER_COLUMNS = (
 
 @dataclass(frozen=True)
 class NewFile:
-    """A file that a host brings, on this machine, as far as it is a table."""
+    """An uploaded file in a temporary folder, with its columns if it is a table."""
 
     name: str
     path: Path
@@ -43,10 +43,10 @@ class NewFile:
 
 
 def add_files(*, competition: Competition, user: User, files: Sequence[tuple[str, Iterable[bytes]]]) -> list[str]:
-    """Give each file its role and check the answers; gives what was refused, in sentences.
+    """Sort files into answers and data files, and check the answers; returns sentences about refused files.
 
-    The file with the answers becomes the draft; all others go to the students, and of a test set with answers a copy
-    without them. Raises `storage.TooLarge`, and `JobFailed` where the check broke.
+    The file with the answers becomes the draft; the others become data files for students, and so does a copy of a test
+    set without its answers. Raises `storage.TooLarge`, and `JobFailed` if the check broke.
     """
     with tempfile.TemporaryDirectory() as folder:
         found = [_stored(Path(folder), number, name, chunks) for number, (name, chunks) in enumerate(files)]
@@ -59,13 +59,16 @@ def add_files(*, competition: Competition, user: User, files: Sequence[tuple[str
         if answers is not None:
             set_answers(competition=competition, user=user, file=answers)
         elif found:
-            with suppress(table_jobs.JobFailed):  # what was found before still stands
+            with suppress(table_jobs.JobFailed):  # the earlier report is kept then
                 truth_drafts.recheck_draft(competition=competition)
     return refused
 
 
 def set_answers(*, competition: Competition, user: User, file: NewFile, asked_before: Sequence[str] = ()) -> TruthDraft:
-    """Take a file for the answers: what students predict in it is proposed, and asked where more than one could be."""
+    """Make a file the draft with the answers, with a proposal for the columns that students predict.
+
+    Raises as `draft_truth` does.
+    """
     draft = truth_drafts.draft_truth(
         competition=competition,
         metric="",
@@ -81,9 +84,9 @@ def set_answers(*, competition: Competition, user: User, file: NewFile, asked_be
 
 
 def use_as_answers(*, competition: Competition, user: User, name: str) -> TruthDraft:
-    """A file of the students holds the answers: they get it no more. Raises as `draft_truth` does.
+    """Make a data file the file with the answers; students no longer get it. Raises as `draft_truth` does.
 
-    The file that was taken for the answers goes to the students where it has none of the new answers, as a test set.
+    The earlier file with answers becomes a data file if it shares no column with the new one, like a test set.
     """
     given = competition.data_files.filter(name=name).first()
     if given is None:
@@ -102,7 +105,7 @@ def use_as_answers(*, competition: Competition, user: User, name: str) -> TruthD
 
 
 def give_answers_to_students(*, competition: Competition, user: User) -> None:
-    """The file taken for the answers is one for students."""
+    """Make the file with the answers a data file for students. Raises `CannotHost`."""
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is None:
         raise CannotHost(_("There is no file with answers."))
@@ -115,7 +118,7 @@ def give_answers_to_students(*, competition: Competition, user: User) -> None:
 
 
 def drop_file(*, competition: Competition, user: User, name: str) -> None:
-    """Use a file no more: the answers' without a name, else one of the students'."""
+    """Remove a data file, or with an empty name the file with the answers."""
     if not name:
         _remove_copy(competition, user)
         truth_drafts.discard_draft(competition=competition)
@@ -126,8 +129,8 @@ def drop_file(*, competition: Competition, user: User, name: str) -> None:
 
 
 def predict(*, competition: Competition, user: User, names: Sequence[str], group: str = "") -> TruthDraft:
-    """Students predict these columns; their copy of the file is made again. Raises as `choose_answers` does."""
-    _remove_copy(competition, user)  # it may hold the new answers
+    """Choose the columns that students predict; makes their copy of the file again. Raises as `choose_answers` does."""
+    _remove_copy(competition, user)  # it may contain the new answers
     asked = asked_columns(TruthDraft.objects.filter(competition=competition).first())
     try:
         draft = truth_drafts.choose_answers(competition=competition, names=names, group=group)
@@ -139,7 +142,7 @@ def predict(*, competition: Competition, user: User, names: Sequence[str], group
 
 
 def update_students_copy(*, competition: Competition, user: User) -> None:
-    """Give students the answers' file without the answers, where it has features and they have no such file."""
+    """Give students a copy of the answer file without the answers, if it has features and they have no test set."""
     draft = TruthDraft.objects.filter(competition=competition).first()
     chosen: dict[str, Any] = draft.report.get("predict", {}) if draft else {}
     has_test = any("test" in name.casefold() for name in _names(competition))
@@ -158,12 +161,15 @@ def update_students_copy(*, competition: Competition, user: User) -> None:
 
 
 def propose_answers(file: NewFile, students: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """What students predict, by the names alone: `columns`, the others that are `left_out`, whether the host
-    `is_asked`, and `why`. Empty where all columns are answers, or the file is no sound table."""
+    """Proposal for the columns that students predict, by names only; {} if all columns are answers or it is no table.
+
+    `columns` are those to predict, `left_out` the others, `why` is the reason (`absent` from the students' tables, by
+    `name`, `last` column), `is_asked` whether the host should confirm. `students` are the columns of the data files.
+    """
     free = [name for name in file.columns[1:] if name != USAGE]
     if not file.is_sound or len(free) < 2:
         return {}
-    # A file for students that shares features with this one says by its gaps what is asked.
+    # Columns that are missing in a data file with the same features are the answers.
     tests = [columns for columns in students if set(columns) & set(free) and not set(free) <= set(columns)]
     absent = [name for name in free if tests and all(name not in columns for columns in tests)]
     among = absent or free
@@ -187,11 +193,11 @@ def propose_answers(file: NewFile, students: Sequence[Sequence[str]]) -> dict[st
 
 
 MOST_ANSWERS = 2
-"""A file with more columns and no other sign is a test set with its features, and the last column the answers."""
+"""A file with more columns and no other sign is taken for a test set, with the answers in its last column."""
 
 
 def propose_again(*, competition: Competition, user: User) -> None:
-    """What students predict in a file that can be read only now."""
+    """Propose the columns to predict again, after the file has been converted to a readable one."""
     draft = TruthDraft.objects.get(competition=competition)
     asked = asked_columns(draft)
     with tempfile.TemporaryDirectory() as folder:
@@ -205,7 +211,7 @@ def propose_again(*, competition: Competition, user: User) -> None:
 
 
 def remove_leaks(*, competition: Competition, user: User) -> None:
-    """Take the files that hold the answers from the students."""
+    """Remove the data files that contain answers, by the findings of the draft, and check the draft again."""
     draft = TruthDraft.objects.filter(competition=competition).first()
     found = truth_drafts.blocking_in(draft.report) if draft else []
     leaks = [one["message"] for one in found if one["code"] == data_files.ANSWERS_IN_DATA]
@@ -216,7 +222,7 @@ def remove_leaks(*, competition: Competition, user: User) -> None:
 
 
 def students_columns(competition: Competition) -> list[list[str]]:
-    """The columns of the tables that students get, as far as they are stored."""
+    """The columns of each data file with a stored header."""
     return [file.head[0] for file in competition.data_files.all() if file.head]
 
 
@@ -233,7 +239,10 @@ def _stored(folder: Path, number: int, name: str, chunks: Iterable[bytes]) -> Ne
 
 
 def _file_with_answers(files: Sequence[NewFile], *, has_answers: bool) -> NewFile | None:
-    """The one of the new files that holds the answers; none where there is one already and no name says otherwise."""
+    """The new file that holds the answers, by name, columns and size; None if none does.
+
+    With `has_answers` only a file whose name says so replaces the earlier one.
+    """
     by_name = [file for file in files if ANSWER_FILE.search(file.word) and not _is_sample(file)]
     if by_name or has_answers:
         return by_name[0] if by_name else None
@@ -265,7 +274,7 @@ def _names(competition: Competition) -> list[str]:
 
 
 def _give_students(competition: Competition, user: User, name: str, path: Path) -> str:
-    """Why a file was refused; empty where they have it."""
+    """Add a data file; returns the reason if it was refused, else ""."""
     try:
         data_files.add_data_file(competition=competition, file_name=name, chunks=file_chunks(path), user=user)
     except CannotHost as error:
@@ -284,13 +293,13 @@ def _remove_copy(competition: Competition, user: User) -> None:
 
 
 def asked_columns(draft: TruthDraft | None) -> list[str]:
-    """What students predict, as far as it is known."""
+    """The columns that students predict, from the report of the draft; [] if unknown."""
     report = draft.report if draft else {}
     return list(report.get("target_columns") or report.get("predict", {}).get("columns") or [])
 
 
 def _name_draft(competition: Competition, user: User, draft: TruthDraft, asked_before: Sequence[str] = ()) -> None:
-    """Title and question follow what is asked for, as long as the host has not written others."""
+    """Set title and subtitle by the columns to predict, unless the host has changed them."""
     asked = asked_columns(draft)
     if not asked:
         return
@@ -308,15 +317,16 @@ def _name_draft(competition: Competition, user: User, draft: TruthDraft, asked_b
 
 
 def _draft_words(asked: Sequence[str]) -> tuple[str, str]:
-    """Title and question of a draft."""
+    """(title, subtitle) of a draft that asks for these columns."""
     words = {"columns": ", ".join(asked)[:80]}
     return _("Predict %(columns)s") % words, _("Predict %(columns)s for each row of the test data.") % words
 
 
 def make_ready(*, competition: Competition, user: User, is_confirmed: bool = False) -> None:
-    """Publish what was proposed, and send the sample submission as a student would: then all is there for a launch.
+    """Do all that a launch needs: publish the draft, fill an empty overview, start the student preview.
 
-    It is the first baseline, too. Raises `CannotHost` where something blocks, and `JobFailed`.
+    The sample submission also becomes the first baseline. Raises `CannotHost` if the answers are missing or have
+    errors, and `JobFailed`.
     """
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is None and competition.ground_truth is None:

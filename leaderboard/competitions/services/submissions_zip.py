@@ -1,4 +1,4 @@
-"""All submissions of a competition as one archive, made while it is sent."""
+"""All submissions of a competition as one streamed zip."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ MANIFEST = (
 
 
 def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
-    """Every file that teams handed in before `at`, byte for byte, and `manifest.csv` with hashes, times and scores.
+    """Stream all files that teams submitted before `at`, and `manifest.csv` with hashes, times and scores.
 
-    Holds one piece of one file in memory at a time, and no transaction while somebody's line is slow. A file that the
-    site has lost is in the manifest without a path.
+    Only a piece of one file is in memory at a time, and no transaction is open during a slow download. A file that is
+    missing in the storage is in the manifest without a path.
     """
     outlet = StreamingBuffer()
     with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -70,8 +70,7 @@ def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
 
 
 def path_in(submission: Submission) -> str:
-    """Where a file lies in the archive: a folder per team, in order of receipt. No name leads out of its folder, and no
-    two files have the same."""
+    """Path of a file in the zip: a folder per team, sorted by receipt. Paths are unique and never leave the folder."""
     assert submission.team is not None, "baselines are not part of it"
     team = f"{_safe_path_name(submission.team.name)}-{submission.team.pk}"
     time = f"{submission.received_at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
@@ -79,13 +78,13 @@ def path_in(submission: Submission) -> str:
 
 
 def _safe_path_name(name: str) -> str:
-    """A name that means nothing to any file system: no separators, no dots at its ends, nothing invisible."""
+    """A name that is safe in any file system: no separators, no dots at its ends, no invisible characters."""
     visible = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
     return visible[-LONGEST_NAME:].strip("._-") or "file"
 
 
 def _files(competition: Competition, at: datetime) -> Iterator[Submission]:
-    """In order of receipt, a batch per query."""
+    """Teams' files received before `at`, in order of receipt; a query per `BATCH`."""
     scores = Score.objects.filter(ground_truth=competition.ground_truth_id)
     files = (
         Submission.objects.filter(competition=competition, team__isnull=False, received_at__lt=at)
@@ -135,7 +134,7 @@ def _manifest(competition: Competition, at: datetime, lost: set[str]) -> Iterato
 
 
 def _person_columns(user: User | None, listed: Mapping[int, tuple[str, str]]) -> tuple[str, str]:
-    """Name and number of a person by the roster; else the name that the account has."""
+    """(name, student ID) from the roster, else (name of the account, "")."""
     if user is None:
         return "", ""
     return listed.get(user.pk, (user.get_full_name(), ""))

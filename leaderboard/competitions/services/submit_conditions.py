@@ -1,7 +1,7 @@
-"""Whether a team may hand in now, what it has left today, and what holds at the moment of a receipt.
+"""Conditions for submitting: refusals, the attempts left today, and the locked state at the time of receipt.
 
-A file takes a while to arrive, and much can change in it. The queries about that are made for each file, so they ask
-only for what can change.
+Much can change while a file is uploaded, so the conditions are read again afterwards. That happens for each file, so
+these queries read only what can change.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ..models.extension import EffectiveLimits, effective_limits_of, effective_l
 
 FREE_FILES_PER_DAY = 20
 PAUSE_SECONDS = 60
-"""Between a person's files once so many of a day used no attempt."""
+"""Seconds between a person's files, once FREE_FILES_PER_DAY of a day used no attempt."""
 
 
 class SubmissionRefused(Exception):
-    """A file was not taken: `code` for programs, the text for the student. Nothing was stored, no attempt used."""
+    """A refused file: `code` for programs, `message` for the student. Nothing was stored and no attempt used."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ class SubmissionRefused(Exception):
 
 
 class DuplicateFile(SubmissionRefused):
-    """The team handed in this very file before, as `earlier`, and it would get the same score."""
+    """The team has submitted a file with the same bytes before (`earlier`); it would get the same score."""
 
     def __init__(self, earlier: Submission) -> None:
         super().__init__(
@@ -48,18 +48,18 @@ class DuplicateFile(SubmissionRefused):
 
 @dataclass(frozen=True)
 class AttemptAllowance:
-    """What a team may still upload today, and until when at all; with what a host granted it."""
+    """A team's attempts per day (`limit`), those left today, and its deadline; all with its extensions."""
 
     limit: int
     left: int
     resets_at: datetime
     closes_at: datetime
     is_less_than_teams: bool = False
-    """Whether the person used more of the day than the team, with another one."""
+    """Whether `left` is limited by attempts that the person used today with another team."""
 
 
 def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
-    """What holds for a member and the team on the day of `at`. Three queries."""
+    """A member's allowance on the day of `at`. Three queries."""
     return _allowance(membership.competition, membership, at)
 
 
@@ -73,8 +73,7 @@ def _allowance(competition: Competition, membership: Membership, at: datetime) -
 
 
 def attempts_of_person(membership: Membership, day: date) -> int:
-    """Attempts that a member used on a day, with whatever team. They may not exceed those of the team, or changing
-    teams would give more."""
+    """Attempts that a member used on a day, with any team, so that changing teams yields no further attempts."""
     files = Submission.objects.using_attempts().of_day(membership.competition, day)
     return files.filter(user=membership.user_id).count()
 
@@ -87,8 +86,7 @@ def _attempts_left(its: EffectiveLimits, used: int, competition: Competition, da
 def allowances_of_teams(
     teams: Mapping[int, Competition], at: datetime, *, effective_limits: Mapping[int, EffectiveLimits] | None = None
 ) -> dict[int, AttemptAllowance]:
-    """Team → what holds for it on the day of `at`. Two queries, however many teams; one where their terms on that day
-    are at hand."""
+    """Team → its allowance on the day of `at`. Two queries for all teams; one if `effective_limits` is given."""
     days = {key: competition.day_of(at) for key, competition in teams.items()}
     counts = DailyAttempts.objects.filter(team__in=list(teams), day__in=set(days.values()))
     used = {(team, day): number for team, day, number in counts.values_list("team_id", "day", "used")}
@@ -99,7 +97,10 @@ def allowances_of_teams(
 def refusal_of_submission(
     competition: Competition, membership: Membership | None, at: datetime, allowed: AttemptAllowance | None = None
 ) -> SubmissionRefused | None:
-    """Why no file can be handed in now; None when one can. `allowed` is the team's allowance, where it is at hand."""
+    """The refusal that a file would get now; None if it would be accepted.
+
+    `allowed` is the member's allowance, if the caller has it already.
+    """
     if membership is not None and allowed is None:
         allowed = _allowance(competition, membership, at)
     closes_at = allowed.closes_at if allowed else competition.closes_at
@@ -114,8 +115,10 @@ def refusal_of_submission(
 def refusal_by_terms(
     competition: Competition, membership: Membership | None, at: datetime, *, closes_at: datetime | None
 ) -> SubmissionRefused | None:
-    """Why nobody, or not this person, may hand in at a moment, whatever was handed in before. No query. Without
-    `closes_at` the deadline is left out."""
+    """The refusal at a time that does not depend on earlier submissions; None if there is none. No query.
+
+    With `closes_at=None` the deadline is not checked.
+    """
     if competition.launched_at is None:
         return SubmissionRefused("draft", _("This competition hasn't launched yet."))
     if at < competition.opens_at:
@@ -130,7 +133,7 @@ def refusal_by_terms(
 
 
 def _refusal_by_host(competition: Competition, team: Team, at: datetime) -> SubmissionRefused | None:
-    """A pause for everybody, or the end for one team, that had begun by `at`; in the host's words."""
+    """The refusal by a disqualification or a pause that had begun by `at`, with the host's reason; else None."""
     if team.disqualified_at is not None and team.disqualified_at <= at:
         reason = team.disqualified_reason
         return SubmissionRefused("disqualified", _("Your team is disqualified: %(reason)s") % {"reason": reason})
@@ -153,9 +156,12 @@ def out_of_attempts(limit: int, *, by_person: bool) -> SubmissionRefused:
 
 
 def refusal_within_pause(membership: Membership, at: datetime) -> SubmissionRefused | None:
-    """Why a person must wait a minute: twenty files of the team or the person used no attempt today, although each may
-    have cost a scorer all its time, and the person's last file came less than a minute ago. A teammate's files never
-    make anybody wait. One query; two after twenty such files."""
+    """The refusal for a person who must wait a minute between files; None if they need not.
+
+    It applies once `FREE_FILES_PER_DAY` files of the team or the person used no attempt today, because each may have
+    taken the scorer's maximum time. The minute counts from the person's last file, not from teammates' files. One
+    query; two after so many files.
+    """
     competition = membership.competition
     today = Submission.objects.of_day(competition, competition.day_of(at))
     own = Q(user=membership.user_id)
@@ -173,18 +179,18 @@ def refusal_within_pause(membership: Membership, at: datetime) -> SubmissionRefu
     return SubmissionRefused("one_a_minute", words % {"number": FREE_FILES_PER_DAY})
 
 
-# What else of a competition the way of a whole upload asks for; under the lock nothing does.
+# Further relations to load for an upload; not needed when the membership is read again under the lock.
 FOR_WHOLE_UPLOAD = ("competition__archive", "competition__ground_truth")
 COMPETITION_GONE = gettext_noop("This competition was deleted during your upload.")
 
 
 def membership_of(competition: Competition, user: User) -> Membership | None:
-    """Who hands in, with the team and all of the competition that decides whether a file is taken."""
+    """A person's membership with team and competition, loaded with all that the conditions need; None without one."""
     return only_row(_memberships(user, *FOR_WHOLE_UPLOAD).filter(competition=competition))
 
 
 def membership_in(slug: str, user: User) -> Membership | None:
-    """The same for the competition of a name."""
+    """Like `membership_of`, for the competition with this slug."""
     return only_row(_memberships(user, *FOR_WHOLE_UPLOAD).filter(competition__slug=slug))
 
 
@@ -193,20 +199,22 @@ def _memberships(user: User, *related: str) -> QuerySet[Membership]:
 
 
 def lock_membership(membership: Membership) -> Membership:
-    """The membership as it is now, in a transaction that keeps dates, limits and extensions as they are until its end.
+    """Lock the competition and read the membership again. Raises `SubmissionRefused` as `reload_membership` does.
 
-    Without the lock a host could move the deadline, and have the lateness of all files recomputed, just before this
-    one can be seen. Raises `SubmissionRefused` as `reload_membership` does.
+    Until the end of the transaction dates, limits and extensions do not change. Without the lock a host could move the
+    deadline and have the lateness of all files recomputed just before this file is committed.
     """
-    if connection.features.has_select_for_update:  # elsewhere a transaction that writes is the only one
+    if connection.features.has_select_for_update:  # SQLite has one writer at a time anyway
         held = Competition.objects.select_for_update(no_key=True).filter(pk=membership.competition_id)
         list(held.values_list("pk"))
     return reload_membership(membership)
 
 
 def reload_membership(membership: Membership) -> Membership:
-    """The membership as it is now that the whole file is here; an upload takes a while, and much can change in it.
-    Raises `SubmissionRefused` where the competition or the membership is gone."""
+    """Read the membership again after the upload, because team and settings may have changed meanwhile.
+
+    Raises `SubmissionRefused` if the competition or the membership was deleted.
+    """
     found = only_row(_memberships(membership.user).filter(competition=membership.competition_id))
     if found is None:
         if not Competition.objects.filter(pk=membership.competition_id).exists():

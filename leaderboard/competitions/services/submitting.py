@@ -1,4 +1,4 @@
-"""A student hands in a file."""
+"""Services for students' submissions: submit a file, select final submissions, edit a note."""
 
 from __future__ import annotations
 
@@ -52,17 +52,18 @@ def submit_file(
     membership: Membership | None = None,
     waited: timedelta = timedelta(),
 ) -> Submission:
-    """Store a file and queue it for scoring; raises `SubmissionRefused` and then keeps nothing.
+    """Store a file and queue it for scoring. Raises `SubmissionRefused`; nothing is stored then.
 
-    Without `may_repeat` a file whose bytes the team handed in before raises `DuplicateFile`, so that one can ask first.
+    With `may_repeat=False` a file that the team has submitted before raises `DuplicateFile`, so that the page can ask
+    for a confirmation.
 
-    `upload_key` names this upload: handing in again under the same key (double click, browser retry) gives the same
-    submission and uses no second attempt. A `conversion` says of which earlier file this one was made. `membership` is
-    the person's, as `submit_conditions.membership_of` gives it, where it is at hand.
+    `upload_key` identifies this upload: submitting again with the same key (double click, browser retry) returns the
+    same submission and uses no second attempt. `conversion` names the earlier file that this one was made from.
+    `membership` is the result of `submit_conditions.membership_of`, if the caller has it already.
 
-    The receipt is the moment when the last byte was on this machine: now, less the time that the request has `waited`
-    since. What holds at that moment decides: deadline, pause, disqualification. A file whose beginning already shows
-    that it cannot be read becomes *invalid* at once and uses no attempt.
+    The time of receipt is the arrival of the last byte: now minus the time that the request has `waited` since.
+    Deadline, pause and disqualification are checked for that time. A file whose first megabyte already shows that it
+    cannot be read becomes *invalid* at once and uses no attempt.
     """
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
     if upload_key and (earlier := _submission_of_upload(competition, key)):
@@ -104,14 +105,20 @@ def _submission_of_upload(competition: Competition, key: str) -> Submission | No
 
 
 def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:
-    """Files that used no attempt are no reason to ask: their bytes will use none either, or were never scored."""
+    """Raise `DuplicateFile` if the team has submitted the same bytes before.
+
+    Earlier files that used no attempt do not count: the same bytes will use none either, or were never scored.
+    """
     earlier = Submission.objects.using_attempts().with_same_bytes(membership.team_id, stored.sha256).first()
     if earlier is not None:
         raise DuplicateFile(earlier)
 
 
 def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
-    """Small files are bounded by the attempts of a day, so only large ones cost the question."""
+    """Raise `SubmissionRefused` if the team's files would exceed `TEAM_BYTES`.
+
+    Not checked for small files, which are limited by the attempts per day, to save the query.
+    """
     if stored.size < LARGE:
         return
     files = Submission.objects.with_stored_file().filter(team=membership.team_id)
@@ -135,15 +142,18 @@ def _log_refusals(competition: Competition) -> Iterator[None]:
 
 
 def _receive(submission: Submission, membership: Membership, conversion: Conversion | None) -> Submission:
-    """Write the row of a stored file; gives the earlier submission where this upload came before."""
+    """Write the row of a stored file; returns the earlier submission if this upload was received before.
+
+    Starts again if the team or the ground truth has changed during the upload. Raises `SubmissionRefused`.
+    """
     competition = membership.competition
     received_at = submission.received_at
     problems = check_beginning(submission.file_key, submission.size, competition.ground_truth)
     submission.status = Submission.Status.INVALID if problems else Submission.Status.PENDING
     submission.problems = problems
     submission.finished_at = received_at if problems else None
-    # Asked before the lock, because all uploads and the workers wait for SQLite's one writer: files that arrive at the
-    # same moment may exceed this count by themselves, as files that wait for their scores do.
+    # Checked before the lock, because all uploads and workers wait for SQLite's one writer. So files that arrive at the
+    # same time may exceed this limit, as files do that still wait for their scores.
     pause = refusal_within_pause(membership, received_at)
     try:
         with transaction.atomic():
@@ -164,11 +174,11 @@ def _receive(submission: Submission, membership: Membership, conversion: Convers
         held = submit_conditions.reload_membership(membership)
         if held.team_id == membership.team_id:
             raise
-    return _receive(submission, held, conversion)  # its beginning is checked by the ground truth of now
+    return _receive(submission, held, conversion)  # checks the beginning with the current ground truth
 
 
 def check_beginning(file_key: str, size: int, ground_truth: GroundTruth | None) -> list[dict[str, Any]]:
-    """What the first megabyte already shows: container, encoding, header."""
+    """Problems found in the first megabyte of a file: container, encoding, header. JSON as `Submission.problems`."""
     with path_of(file_key).open("rb") as file:
         head = file.read(HEAD_BYTES)
     columns, rows = (ground_truth.submission_columns, ground_truth.rows) if ground_truth else (None, None)
@@ -185,7 +195,7 @@ def check_beginning(file_key: str, size: int, ground_truth: GroundTruth | None) 
 
 
 def _metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
-    """The metric that will score the file; None where its file is gone, which scoring reports."""
+    """The metric of a ground truth; None if the file of a custom metric is lost, which scoring reports."""
     try:
         return metrics.get(ground_truth.metric_key) if ground_truth else None
     except metrics.UnknownMetric:
@@ -198,8 +208,11 @@ def _wake_worker(submission: Submission) -> None:
 
 
 def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefused | None) -> None:
-    """Refuse the file, or count it, by what holds at its receipt. Inside the transaction that holds the competition, so
-    that files of the same moment are counted one by one."""
+    """Count the attempt and set `team` and `is_late` by the conditions at the time of receipt.
+
+    Raises `SubmissionRefused`. The caller holds the competition's lock, so files that arrive at the same time are
+    counted one by one.
+    """
     competition, team, received_at = held.competition, held.team, submission.received_at
     day = competition.day_of(received_at)
     limits = effective_limits_of(team.pk, competition)
@@ -217,7 +230,7 @@ def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefu
 
 
 def select_finals(*, competition: Competition, user: User, submission_ids: Sequence[str], at: datetime) -> None:
-    """Pick the submissions that decide; raises `SubmissionRefused` after the deadline or for more than allowed."""
+    """Select the final submissions. Raises `SubmissionRefused` after the team's deadline or for more than allowed."""
     membership = submit_conditions.membership_of(competition, user)
     if membership is None:
         raise SubmissionRefused("not_joined", _("Join the competition first."))
@@ -239,13 +252,13 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
                 )
                 % {"number": competition.limits.final_count},
             )
-        # A hidden pick is given up too: shown again, it would be one too many.
+        # Hidden files are unselected too: shown again, they would be too many.
         mine.exclude(pk__in=[file.pk for file in chosen]).update(is_selected=False)
         chosen.update(is_selected=True)
-        # No board shows picks before the reveal, but a host's pages are made of what they decide.
+        # Boards do not depend on final submissions before the reveal, but hosts' pages do.
         competition.touch_board()
 
 
 def save_note(*, submission: Submission, note: str) -> None:
-    """Write what a team remembers of a file; nothing that counts rests on it, so it may change at any time."""
+    """Save the team's note about a file. No result depends on it, so it may change at any time."""
     Submission.objects.filter(pk=submission.pk).update(note=note.strip()[:300])

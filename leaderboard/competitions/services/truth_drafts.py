@@ -1,6 +1,6 @@
-"""Drafts of ground truths: an answer file that a host still looks at, checked and split before it is published.
+"""Drafts of ground truths: an answer file in review by the host, checked and split, and not published yet.
 
-Check a published ground truth again: data files, and what the library looks for, change after publication.
+Also the check of a published ground truth, repeated because data files and the library's checks change later.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 HEAD_BYTES = 65_536
 DEFAULT_METRIC = "accuracy"
-# A log loss that is hardly clipped answers which of many rows are wrong: one file reads 14 labels from the board.
+# With a log loss that is hardly clipped, a single submission can read 14 labels from its score on the board.
 PROPOSED_PARAMETERS = {"clip": 0.001}
 
 
@@ -55,21 +55,24 @@ def draft_truth(
     predict: dict[str, Any] | None = None,
     answers: Collection[str] = (),
 ) -> TruthDraft:
-    """Store an answer file and check it at once; without one, the draft's file or that of the last ground truth.
+    """Store an answer file as the draft and check it at once.
 
-    Without a `metric` the most plausible one is taken, with its defaults. A file without a `Usage` column is split by
-    the system: `public_share` of the rows (0–1) are public, rows of one group together; once launched, rows keep the
-    part they have in the current ground truth. `secondary` metrics are shown next to the score. All findings are in
-    the draft's `report`, and with `wants_fits` which metrics fit. `redraws_split` forgets the `Usage` column of a file,
-    until the launch. The rows are drawn with a secret
-    that the draft keeps and hands on to the ground truth, so a student who knows ids and seed cannot draw them too;
-    `split_secret` sets it. `predict` are the columns that students predict, with those that are `left_out` of what is
-    scored; without it all columns are answers, or those chosen before for the same file. `answers` names those columns
-    alone.
-    Raises `metrics.ParameterError` for parameters,
-    `CannotHost` without a file, for secondary metrics, for answers that the file does not have and for a column whose
-    name is too long to be stored,
-    `storage.TooLarge`, and `JobFailed` when the check itself broke. Then nothing has changed.
+    Without `chunks` the draft keeps its file, or takes that of the last ground truth. Without a `metric` the most
+    plausible one is taken, with its defaults. All findings are in the draft's `report`, and with `wants_fits` the
+    metrics that fit. `secondary` metrics are shown next to the score.
+
+    A file without a `Usage` column is split by the system: `public_share` of the rows (0–1) are public, and rows with
+    the same value in `group_column` stay together. After the launch, rows keep the part that they have in the current
+    ground truth. The split is drawn with a secret that passes from the draft to the ground truth, so students who know
+    IDs and seed cannot draw it; `split_secret` sets it. `redraws_split` drops the file's `Usage` column, before the
+    launch only.
+
+    `predict` are the columns that students predict, with those `left_out` of scoring; without it all columns are
+    answers, or those chosen before for the same file. `answers` only names the columns.
+
+    Raises `metrics.ParameterError`; `CannotHost` without a file, for secondary metrics, for answers that the file does
+    not have and for column names that are too long; `storage.TooLarge`; `JobFailed` if the check itself broke. Nothing
+    has changed then.
     """
     params = metrics.clean_params(metric, params) if metric else {}
     secondary_metrics = clean_secondary(secondary)
@@ -103,13 +106,13 @@ def draft_truth(
 
 
 def _new_draft(competition: Competition) -> TruthDraft:
-    """The same seed makes the same split for as long as a competition lives: its secret stays."""
+    """A draft with the split secret of the last ground truth, so that the same seed yields the same split again."""
     last = _last_ground_truth(competition)
     return TruthDraft(competition=competition, split_secret=(last.split_secret if last else "") or new_split_secret())
 
 
 def _check_names(draft: TruthDraft) -> None:
-    """SQLite would keep a name of any length, PostgreSQL does not."""
+    """Raise `CannotHost` for column names that are too long for PostgreSQL; SQLite would store any length."""
     longest = max((draft.id_column, draft.group_column, draft.report.get("id_column") or ""), key=len)
     if len(longest) > LONGEST_NAME:
         words = _(
@@ -119,12 +122,15 @@ def _check_names(draft: TruthDraft) -> None:
 
 
 def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str, *, redraws_split: bool) -> None:
-    """The file that came, or the draft's, or that of the last ground truth; each as a file of its own."""
+    """Set the draft's file: the upload, else the file it has, else a copy of the last ground truth's.
+
+    With `redraws_split` the `Usage` column is removed. Raises `CannotHost` if there is no file.
+    """
     competition, held = draft.competition, draft.file_key
     if chunks is not None:
         draft.file_key, draft.file_name = _store_truth(competition, plain_csv(chunks)), clean_name(file_name)
     elif not draft.file_key:
-        # Another metric, the same answers and split.
+        # A change of the metric only, with the same answers and split.
         last = _last_ground_truth(competition)
         if last is None:
             raise CannotHost(_("Choose the answer file first."))
@@ -142,18 +148,18 @@ def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str
 
 
 def discard_draft(*, competition: Competition) -> None:
-    """Throw the draft and its file away."""
+    """Delete the draft and its file."""
     for draft in TruthDraft.objects.filter(competition=competition):
         draft.delete()
         remove_file(draft.file_key)
 
 
 def check_draft(draft: TruthDraft) -> dict[str, Any]:
-    """All findings about a draft, with the split that publication would make."""
+    """The report on a draft: all findings, with the split that publishing would make. Raises `JobFailed`."""
     with tempfile.TemporaryDirectory() as folder:
         truth, problems = _with_split(draft, Path(folder))
         report = _report_of_check(draft, truth)
-        if id_column := report["id_column"]:  # as far as the file could be read
+        if id_column := report["id_column"]:  # None if the file could not be read
             leaks = leak_findings(draft.competition, truth.read_bytes(), id_column, non_answer_columns(draft))
             report["findings"] = leaks + report["findings"]
         report["ok"] = not any(finding["blocking"] for finding in report["findings"])
@@ -161,7 +167,7 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     known = {finding["code"] for finding in report["findings"]}
     new = [{**problem, "blocking": True, "why": ""} for problem in problems if problem["code"] not in known]
     report["findings"] = new + report["findings"]
-    if problems:  # it was checked without parts, so what a file scores on them is not known
+    if problems:  # checked without a split, so scores on the two parts are unknown
         report |= {"ok": False, "baselines": [], "apart": {}}
     report["checked_with"] = _surroundings(draft)
     report["is_split_by_system"] = not problems and USAGE not in _header(path_of(draft.file_key))
@@ -174,24 +180,24 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
 
 
 def current_report(draft: TruthDraft) -> dict[str, Any]:
-    """The draft's report; checked again where anything that it depends on is another one by now."""
+    """The draft's report; checked again if anything that it depends on has changed. Raises `JobFailed`."""
     return draft.report if draft.report.get("checked_with") == _surroundings(draft) else check_draft(draft)
 
 
 def _surroundings(draft: TruthDraft) -> list[Any]:
-    """What a report depends on beside the draft: the metric's version, the current ground truth, the data files."""
+    """Dependencies of a report besides the draft: the metric's version, the current ground truth, the data files."""
     competition = draft.competition
     files = sorted(competition.data_files.values_list("name", "sha256"))
     return [metrics.get(draft.metric).version, competition.ground_truth_id, [list(file) for file in files]]
 
 
 def note_safe_file(draft: TruthDraft) -> None:
-    """A file for students came that was looked through and changes nothing in the report."""
+    """Mark the report as current after adding a data file that was checked and changes no finding."""
     draft.report["checked_with"] = _surroundings(draft)
 
 
 def recheck_draft(*, competition: Competition) -> None:
-    """Check a draft once more beside the files for students as they are now. Raises `JobFailed`."""
+    """Check the draft, if there is one, again with the current data files. Raises `JobFailed`."""
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is not None:
         earlier = {name: draft.report.get(name, empty) for name, empty in (("fits", []), ("predict", {}))}
@@ -200,7 +206,7 @@ def recheck_draft(*, competition: Competition) -> None:
 
 
 def split_of(draft: TruthDraft) -> dict[str, Any]:
-    """How a draft's rows are drawn, as `draft_truth` takes it."""
+    """A draft's settings for the split, as arguments for `draft_truth`."""
     names = ("public_share", "seed", "is_stratified", "group_column")
     return {name: getattr(draft, name) for name in names}
 
@@ -210,7 +216,7 @@ def header_of_draft(draft: TruthDraft) -> list[str]:
 
 
 def blocks_by_files_alone(report: dict[str, Any]) -> bool:
-    """Whether the only problem is a data file that contains the answers."""
+    """Whether the only blocking findings are data files that contain answers."""
     blocking = blocking_in(report)
     return bool(blocking) and all(finding["code"] == ANSWERS_IN_DATA for finding in blocking)
 
@@ -220,7 +226,7 @@ def blocking_in(report: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def file_to_publish(draft: TruthDraft, folder: Path) -> Path:
-    """The file that publication stores: with its split, and without a column of groups that is no answer."""
+    """The file to publish: with the split, and without the group column unless a metric reads it."""
     path, _ = _with_split(draft, folder)
     if not draft.group_column or draft.group_column in role_columns(draft):
         return path
@@ -230,7 +236,7 @@ def file_to_publish(draft: TruthDraft, folder: Path) -> Path:
 
 
 def columns_at_hand(competition: Competition) -> list[str]:
-    """The columns other than ids and split of the file that a check without upload would use."""
+    """Columns, without ID and `Usage`, of the file that `draft_truth` would use without an upload; [] without one."""
     held = TruthDraft.objects.filter(competition=competition).first() or _last_ground_truth(competition)
     return [] if held is None else _columns_but_ids(held)
 
@@ -260,7 +266,7 @@ def _report_of_check(draft: TruthDraft, truth: Path) -> dict[str, Any]:
 
 
 def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """A correction that asks for other rows than before, as where a spreadsheet ate zeros."""
+    """Finding about a correction whose IDs differ from the current answers, for example by lost leading zeros."""
     if not differs or not differs["added"] + differs["gone"]:
         return []
     message = metrics.Message(
@@ -273,7 +279,7 @@ def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
 
 
 def _suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
-    """Advice: where it cannot be had, the check goes on without."""
+    """Metrics that fit the answers, best first; [] if the job fails, because they are only suggestions."""
     try:
         with tempfile.TemporaryDirectory() as folder:
             answer = table_jobs.run_page_job(
@@ -291,7 +297,7 @@ def _suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
 
 
 def proposed_parameters(metric: str) -> dict[str, Any]:
-    """Parameters of a metric for which a competition has a better start than the metric's default."""
+    """Recommended parameters of a metric that differ from its defaults."""
     names = {parameter.name for parameter in metrics.get(metric).parameters}
     return {name: value for name, value in PROPOSED_PARAMETERS.items() if name in names}
 
@@ -303,7 +309,7 @@ def _most_plausible(fits: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
 
 
 def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, Any]]]:
-    """The draft's answers, with a `Usage` column made by the system where the file has none; and what forbids that."""
+    """(path of the draft's answers with a `Usage` column, drawn if the file has none; problems that prevent that)."""
     source = _answers_alone(draft, folder)
     if USAGE in _header(source):
         return source, []
@@ -327,7 +333,7 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
 
 
 def _answers_alone(draft: TruthDraft, folder: Path) -> Path:
-    """The draft's file, or a copy without the columns that students do not predict and nothing else reads."""
+    """The draft's file, or a copy without the columns that students do not predict and no metric or split reads."""
     source, read_too = path_of(draft.file_key), (*role_columns(draft), draft.group_column)
     left_out = [name for name in draft.report.get("predict", {}).get("left_out", ()) if name not in read_too]
     if not left_out:
@@ -343,8 +349,7 @@ def _header(path: Path) -> list[str]:
 
 
 def _published_split(competition: Competition) -> GroundTruth | None:
-    """The ground truth whose split a later one takes over: once launched, a row never changes the board it counts
-    for."""
+    """The ground truth whose split later ones keep: after the launch a row never changes between public and private."""
     return competition.ground_truth if competition.launched_at else None
 
 
@@ -357,10 +362,9 @@ def _last_ground_truth(competition: Competition) -> GroundTruth | None:
 
 
 def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
-    """Check the current ground truth as its draft was checked, against the data files as they are now, and store the
-    report.
+    """Check the current ground truth again with the current data files, and store the report.
 
-    Raises `CannotHost` without a ground truth, and `JobFailed` when the check itself broke.
+    Raises `CannotHost` without a ground truth, and `JobFailed` if the check itself broke.
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:
@@ -388,7 +392,7 @@ CONVERTIBLE_PROBLEMS = CONVERTIBLE | {"usage_name"}
 
 
 def converted_spreadsheet(chunks: Iterable[bytes]) -> list[bytes]:
-    """An unstored upload with its spreadsheet conversion applied; unchanged where no conversion helps."""
+    """The content of an upload after the conversion of spreadsheet formats; unchanged if no conversion helps."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "truth", Path(folder) / "as_meant.csv"
         source.write_bytes(b"".join(plain_csv(chunks)))
@@ -397,7 +401,10 @@ def converted_spreadsheet(chunks: Iterable[bytes]) -> list[bytes]:
 
 
 def spreadsheet_changes(draft: TruthDraft, target: Path | None = None) -> list[dict[str, Any]]:
-    """What reading the file as a spreadsheet's would change; the CSV goes to `target`."""
+    """Changes of a conversion of the draft's file from spreadsheet formats; the CSV is written to `target`.
+
+    [] if no conversion helps or the job failed.
+    """
     with tempfile.TemporaryDirectory() as folder:
         place = target or Path(folder) / "as_meant.csv"
         try:
@@ -410,8 +417,8 @@ def spreadsheet_changes(draft: TruthDraft, target: Path | None = None) -> list[d
 
 
 def plain_csv(chunks: Iterable[bytes]) -> Iterable[bytes]:
-    """The CSV of an upload: plain, gzipped, zipped, Excel or Parquet. A file that cannot be read is stored as it is, so
-    that the check can name the problem."""
+    """The CSV of an upload, which may be gzipped, zipped, Excel or Parquet. A file that cannot be read is returned
+    unchanged, so that the check can report the problem."""
     data = b"".join(chunks)
     if container_of(data[:4096]) in READERS:
         return [table_jobs.csv_of(data) or data]
@@ -425,13 +432,13 @@ TOO_MANY_COLUMNS = "target_columns"
 
 
 def possible_answers(draft: TruthDraft) -> list[str]:
-    """Columns of a draft's file that students could predict: all but the id and what splits or measures the rows."""
+    """Columns of a draft's file that students could predict: all but the ID and those read by metrics or the split."""
     other_columns = {*role_columns(draft), draft.group_column}
     return [name for name in _columns_but_ids(draft) if name not in other_columns]
 
 
 def _choice_of_answers(draft: TruthDraft, names: Collection[str]) -> dict[str, Any]:
-    """Students predict these columns of the file and no others."""
+    """The choice of these columns as JSON for the report. Raises `CannotHost` if the file does not have one of them."""
     possible = possible_answers(draft)
     if missing := [name for name in names if name not in possible]:
         words = _("The file has no answer column “%(name)s”. It has: %(columns)s.")
@@ -444,10 +451,10 @@ def _choice_of_answers(draft: TruthDraft, names: Collection[str]) -> dict[str, A
 def choose_answers(
     *, competition: Competition, names: Collection[str], group: str = "", predict: dict[str, Any] | None = None
 ) -> TruthDraft:
-    """Students predict `names` alone; check again, because a whole test set has its features too.
+    """Choose the columns that students predict, and check the draft again without the others.
 
-    `group` is one of the other columns, by which the split is made from now on. Raises `CannotHost` where no answer
-    would remain or the file cannot be read, and what `draft_truth` raises.
+    `group` is one of the other columns; the split then keeps its groups together. Raises `CannotHost` if no answer
+    would remain or the file cannot be read, and as `draft_truth` does.
     """
     draft = TruthDraft.objects.filter(competition=competition).first()
     possible = possible_answers(draft) if draft else []
@@ -462,9 +469,9 @@ def choose_answers(
 
 
 def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
-    """Read the draft's file as its spreadsheet meant it, as its report offers, and check what comes of it.
+    """Replace the draft's file by its conversion from spreadsheet formats, and check the result.
 
-    Raises `CannotHost` where nothing is known that would help, and what `draft_truth` raises.
+    Raises `CannotHost` if no conversion helps, and as `draft_truth` does.
     """
     draft = TruthDraft.objects.filter(competition=competition).first()
     with tempfile.TemporaryDirectory() as folder:
@@ -475,7 +482,10 @@ def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
 
 
 def _draft_of_same_split(draft: TruthDraft, data: bytes | None, predict: dict[str, Any] | None = None) -> TruthDraft:
-    """What a file that could not be read was checked with is nobody's choice, unless a metric counts already."""
+    """Draft the truth again with the same split settings, and new data or answers.
+
+    Before the launch the metric is suggested anew, because it was not chosen for this file; after it, it is kept.
+    """
     keeps_split = draft.competition.launched_at is not None
     return draft_truth(
         competition=draft.competition,
