@@ -98,7 +98,7 @@ def push_apart(places: Sequence[float], gap: float, low: float, high: float) -> 
 
 
 def levels_of(boxes: Sequence[tuple[float, float]]) -> list[int]:
-    """For intervals on a line the lowest level on which each overlaps none before it."""
+    """For each interval on a line the lowest level on which it overlaps no earlier one."""
     ends: list[float] = []
     levels = [0] * len(boxes)
     for index in sorted(range(len(boxes)), key=lambda index: boxes[index]):

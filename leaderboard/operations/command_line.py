@@ -297,7 +297,7 @@ def arrive(site: SiteClient, path: str, target: Path, is_whole: Callable[[Path],
 
 
 def submit(site: SiteClient, asked: Any) -> Any:
-    """Hand in a file; with --watch wait for its score."""
+    """Submit a file; with --watch wait for its score."""
     file, key = read(asked.file), uuid.uuid4().hex
     if len(asked.message) > LONGEST_NOTE:
         raise CommandFailed(f"The note has {len(asked.message)} characters; {LONGEST_NOTE} are the most.", USAGE)

@@ -143,7 +143,7 @@ def _codes(texts: Any, place: dict[str, int]) -> np.ndarray:
 
 
 def _ranks(place: dict[str, int]) -> np.ndarray:
-    """The alphabetical rank of each label, so that no sum over classes follows the order of the file."""
+    """The alphabetical rank of each label, so that sums over classes do not depend on the order of the file."""
     ranks = np.zeros(max(1, len(place)), np.int64)
     ranks[[place[label] for label in sorted(place)]] = np.arange(len(place))
     return ranks

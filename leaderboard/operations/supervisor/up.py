@@ -178,7 +178,7 @@ def prepare_database(supervisor: Supervisor, options: argparse.Namespace, parts:
 
 
 def make_box(url: str, link: str | None, place: SiteFolders) -> str:
-    """The box with the address."""
+    """The start message in a box: the address, the setup link, and the folder of data and logs."""
     url = url.rstrip("/") + "/"
     lines = [f"Leaderboard runs at {url}", ""]
     if link:

@@ -1,4 +1,4 @@
-"""`manage.py backup FOLDER`: the whole site as a folder, while it runs."""
+"""`manage.py backup FOLDER`: back up the whole site into a folder, while it runs."""
 
 from __future__ import annotations
 

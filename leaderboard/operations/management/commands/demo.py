@@ -1,4 +1,4 @@
-"""`manage.py demo`: three competitions to look at; `--remove` takes all of it away again."""
+"""`manage.py demo`: three demonstration competitions; `--remove` deletes them again."""
 
 from __future__ import annotations
 

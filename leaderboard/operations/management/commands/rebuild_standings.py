@@ -1,4 +1,4 @@
-"""`manage.py rebuild_standings [--check]`: make all boards again from their scores, or prove that they are right."""
+"""`manage.py rebuild_standings [--check]`: rebuild all boards from their scores, or check that they equal them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py restore FOLDER`: make the site what it was when a backup was made."""
+"""`manage.py restore FOLDER`: restore the site from a backup."""
 
 from __future__ import annotations
 
