@@ -1,4 +1,4 @@
-"""The tables of this app."""
+"""The models of the core."""
 
 from __future__ import annotations
 

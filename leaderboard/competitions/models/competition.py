@@ -1,4 +1,4 @@
-"""The competition: a question with a deadline."""
+"""Competitions and their data files."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from django.utils.translation import gettext_lazy as _
 from leaderboard.accounts.models import User, Viewer
 from leaderboard.common.display_time import check_zone
 
-# Without letters and digits that look the same on a projector.
+# Without letters and digits that look alike on a projector.
 CODE_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 
-# Rows of their own that each competition has (`competition_settings.py`).
+# Relations to the settings that each competition has in separate tables (`competition_settings.py`).
 ROWS = ("admission", "board", "limits", "archive")
 
-# Addresses below /host/ that are no competition's.
+# Paths below /host/ that are no competition.
 RESERVED_SLUGS = ("new",)
 
 
 def normalize_code(text: str) -> str:
-    """A join code as it is stored, however it was typed: capitals, no spaces, no hyphens."""
+    """A typed join code as it is stored: in capitals, without spaces and hyphens."""
     return "".join(text.upper().split()).replace("-", "")
 
 
 class Split(models.TextChoices):
-    """Which rows a score is about (Kaggle's `Usage`)."""
+    """The part of the rows that a score is computed on (Kaggle's `Usage`)."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -40,23 +40,23 @@ class Split(models.TextChoices):
 
 class CompetitionQuerySet(models.QuerySet["Competition"]):
     def select_for_update(self, *args: Any, **kwargs: Any) -> Self:
-        """The competition alone. Its rows are read after the wait for the lock: in one statement with it they would be
-        as they were before."""
+        """Lock the competition without its settings. These are read after waiting for the lock; joined in the same
+        statement they would be as they were before it."""
         return super(CompetitionQuerySet, self.select_related(None)).select_for_update(*args, **kwargs)
 
     def outside_bin(self) -> CompetitionQuerySet:
-        """All but those that were deleted and wait for their removal: nobody opens these."""
+        """Competitions that are not in the bin. Those in it cannot be opened and wait for their deletion."""
         return self.filter(archive__binned_at=None)
 
     def in_bin_of(self, user: Viewer) -> CompetitionQuerySet:
-        """Deleted ones that a person may bring back."""
+        """Competitions in the bin that a person may restore."""
         if user.is_anonymous:
             return self.none()
         found = self.filter(archive__binned_at__isnull=False)
         return found if user.is_superuser else found.filter(hosts=user)
 
     def visible_to(self, user: Viewer) -> CompetitionQuerySet:
-        """Those a person may open: listed and launched, joined, or hosted."""
+        """Competitions that a person may open: listed and launched, joined, hosted or assisted in."""
         found = self.outside_bin()
         if user.is_anonymous:
             return found.filter(admission__is_listed=True, launched_at__isnull=False)
@@ -66,7 +66,7 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
         return found.filter(Q(admission__is_listed=True, launched_at__isnull=False) | mine | _run_by(user))
 
     def with_roles_of(self, user: Viewer) -> CompetitionQuerySet:
-        """Rows that know the roles of a person as they are now, so that asking for them costs no further query."""
+        """Annotate the roles of a person, so that `is_hosted_by` and `is_run_by` need no further query."""
         if user.is_anonymous:
             return self
         return self.annotate(
@@ -82,19 +82,19 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
         return found if user.is_superuser else found.filter(hosts=user)
 
     def run_by(self, user: Viewer) -> CompetitionQuerySet:
-        """Those that a person hosts or assists in."""
+        """Competitions that a person hosts or assists in."""
         if user.is_anonymous:
             return self.none()
         found = self.outside_bin()
         return found if user.is_superuser else found.filter(_run_by(user))
 
 
-# With a name of its own, or mypy does not see the methods of the queryset.
+# A named class, because otherwise mypy does not see the methods of the queryset.
 _Manager = models.Manager.from_queryset(CompetitionQuerySet)
 
 
 class CompetitionManager(_Manager["Competition"]):
-    """Competitions are read with their rows: nearly every page asks each of them."""
+    """Loads competitions with all their settings, which nearly every page needs."""
 
     def get_queryset(self) -> CompetitionQuerySet:
         return CompetitionQuerySet(self.model, using=self._db).select_related(*ROWS)
@@ -105,7 +105,7 @@ def _run_by(user: User) -> Q:
 
 
 class Competition(models.Model):
-    """A question with a deadline. Draft until `launched_at`, then upcoming, live, closed, revealed."""
+    """A competition: a prediction task with a deadline. Draft until `launched_at`, later see `state`."""
 
     slug = models.SlugField(max_length=60, unique=True)
     title = models.CharField(max_length=120)
@@ -137,8 +137,8 @@ class Competition(models.Model):
             "Published and being scored. The leaderboard uses the current answers until the host applies the new ones."
         ),
     )
-    # Counts every change that a board shows; rendered boards are cached under it. Counting locks this row: with a count
-    # in a row of its own, a process that counted and one that holds the competition could wait for each other.
+    # Incremented by every change of a board; rendered boards are cached under it. It is in this row, which it locks,
+    # because with a row for itself, a process that increments it and one that locks the competition could deadlock.
     board_version = models.PositiveBigIntegerField(default=0, editable=False)
     is_demo = models.BooleanField(default=False, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -191,7 +191,7 @@ class Competition(models.Model):
         return self.hosts.filter(pk=user.pk).exists()
 
     def is_run_by(self, user: Viewer) -> bool:
-        """Whether a person hosts it or assists; `access.py` says what each may do."""
+        """Whether a person is a host or an assistant; their rights are declared in `access.py`."""
         if user.is_anonymous or not user.is_active or self.is_in_bin:
             return False
         if user.is_superuser:
@@ -201,15 +201,15 @@ class Competition(models.Model):
         return Competition.objects.filter(Q(hosts=user) | Q(assistants=user), pk=self.pk).exists()
 
     def has_known_role(self, user: User) -> bool:
-        """Whether the row was read with a role of this person; who has one does not compete."""
+        """Whether `with_roles_of` has found a role of this person, who then cannot be a member."""
         return self._has_roles_of(user) and bool(getattr(self, "is_own", False) or getattr(self, "is_helped", False))
 
     def _has_roles_of(self, user: User) -> bool:
-        """Whether the row was read with the roles of this person (`with_roles_of`)."""
+        """Whether this row was loaded by `with_roles_of` for this person."""
         return getattr(self, "role_of", None) == user.pk
 
     def is_visible_to(self, user: Viewer) -> bool:
-        """The rule of `CompetitionQuerySet.visible_to` for one row, without a query where the row alone suffices."""
+        """The rule of `CompetitionQuerySet.visible_to` for one row; no query if the row is enough to decide."""
         if self.is_in_bin:
             return False
         if self.launched_at is not None and (
@@ -224,23 +224,29 @@ class Competition(models.Model):
         return super().unique_error_message(model_class, unique_check)
 
     def private_is_visible_to(self, user: Viewer, at: datetime) -> bool:
-        """The only door to private scores: after the reveal for everybody, before it for those who run it alone."""
+        """Whether a person may see private scores: everybody after the reveal, before it only hosts and assistants.
+
+        All code that shows private scores must call this.
+        """
         return self.is_revealed(at) or self.is_run_by(user)
 
     @property
     def board_is_hidden(self) -> bool:
-        """Whether the public board shows no scores and ranks to students: only until the reveal."""
+        """Whether the public board hides scores and ranks from students, until the reveal."""
         return self.board.hides_scores and self.revealed_at is None
 
     def public_is_visible_to(self, user: Viewer, at: datetime) -> bool:
-        """The only door to public scores: closed to students of a hidden board until the reveal."""
+        """Whether a person may see public scores: not students of a hidden board before the reveal.
+
+        All code that shows public scores must call this.
+        """
         return not self.board.hides_scores or self.private_is_visible_to(user, at)
 
     def is_revealed(self, at: datetime) -> bool:
         return self.revealed_at is not None and self.revealed_at <= at
 
     def state(self, at: datetime) -> str:
-        """`draft`, `upcoming`, `live`, `closed` (deadline passed, private locked) or `revealed`."""
+        """`draft`, `upcoming`, `live`, `closed` (deadline passed, private board not open yet) or `revealed`."""
         if self.launched_at is None:
             return "draft"
         if at < self.opens_at:
@@ -250,24 +256,24 @@ class Competition(models.Model):
         return "revealed" if self.is_revealed(at) else "closed"
 
     def why_teams_are_closed(self, at: datetime) -> str:
-        """Why teams cannot change any more; empty while they can."""
+        """The reason why teams cannot change any more; "" while they can."""
         if at >= self.closes_at:
             return gettext("The deadline has passed, so teams can't change any more.")
         return ""
 
     def day_of(self, at: datetime) -> date:
-        """The day on the clocks of the competition: attempts and movements are counted by it."""
+        """The date in the competition's time zone, by which attempts and movements are counted."""
         return at.astimezone(ZoneInfo(self.zone)).date()
 
     def midnight(self, day: date) -> datetime:
-        """When a day begins; days around a change of clocks have 23 or 25 hours."""
+        """The start of a date in the competition's time zone; days with a clock change have 23 or 25 hours."""
         return datetime.combine(day, time.min, ZoneInfo(self.zone)).astimezone(UTC)
 
     def begin_of_day(self, at: datetime) -> datetime:
         return self.midnight(self.day_of(at))
 
     def touch_board(self) -> None:
-        """Make every cached board of this competition stale; part of the transaction that changed a board."""
+        """Invalidate all cached boards of this competition. Call it in the transaction that changes a board."""
         Competition.objects.filter(pk=self.pk).update(board_version=F("board_version") + 1)
 
 

@@ -1,7 +1,7 @@
-"""What hosts set for a competition, in a row per subject: who gets in, its boards, its limits.
+"""Settings of a competition in a table per subject: admission, boards, limits, archive.
 
-`create_competition` makes all rows together with the competition. The competition's own row is the lock of them all:
-a service that changes one of them takes that lock first and reads the row after it.
+`create_competition` makes these rows together with the competition. The competition's row is the lock for all of them:
+a service that changes one locks the competition first and then reads the row.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def new_join_code() -> str:
 
 
 class Admission(models.Model):
-    """Who finds a competition, who may join it, and what its assistants may do."""
+    """Settings for listing and joining a competition, and for the rights of its assistants."""
 
     class Kind(models.TextChoices):
-        """Who may join, in addition to the join code."""
+        """Restriction of the people who may join, in addition to the join code."""
 
         CODE = "code", _("Everyone with the code")
         ROSTER = "roster", _("Only people on the roster")
@@ -54,7 +54,7 @@ class Admission(models.Model):
         help_text=_("One per line: an address, or a domain such as @uni.example for everyone there."),
     )
     assistants_grade = models.BooleanField(_("assistants may export grades"), default=False)
-    # Filled in for the host, who has not saved that page yet.
+    # Default values that the host has not confirmed yet.
     is_proposed = models.BooleanField(default=False, editable=False)
 
     class Meta:
@@ -70,7 +70,7 @@ class Admission(models.Model):
 
 
 class BoardSettings(models.Model):
-    """What the boards of a competition show, of whom, and when the private one opens."""
+    """Settings for the boards: hidden scores, pseudonyms, sections, reveal."""
 
     competition = models.OneToOneField(
         Competition, on_delete=models.CASCADE, primary_key=True, related_name="board", editable=False
@@ -107,7 +107,7 @@ class BoardSettings(models.Model):
 
 
 class Limits(models.Model):
-    """How many files and people a competition takes, and whether it takes any now."""
+    """Limits for attempts, files and teams, and the pause."""
 
     competition = models.OneToOneField(
         Competition, on_delete=models.CASCADE, primary_key=True, related_name="limits", editable=False
@@ -117,17 +117,16 @@ class Limits(models.Model):
         _("final submissions"), default=2, validators=[MinValueValidator(1), MaxValueValidator(20)]
     )
     team_size = models.PositiveIntegerField(default=4, validators=[MinValueValidator(1), MaxValueValidator(50)])
-    # Nothing: at the deadline of everybody.
     max_bytes = models.PositiveBigIntegerField(
         _("largest file in bytes"), default=50 * 1024 * 1024, validators=[MinValueValidator(1024)]
     )
     allows_late = models.BooleanField(
         _("late submissions"), default=False, help_text=_("Scored after the deadline, but not ranked.")
     )
-    # While paused no file is taken; the deadline stays where it is.
+    # Set during a pause, in which no file is accepted; the deadline does not move.
     paused_at = models.DateTimeField(null=True, blank=True, editable=False)
     pause_reason = models.CharField(max_length=300, blank=True, editable=False)
-    # Filled in for the host, who has not saved that page yet.
+    # Default values that the host has not confirmed yet.
     is_proposed = models.BooleanField(default=False, editable=False)
 
     class Meta:
@@ -145,9 +144,9 @@ class Limits(models.Model):
 
 
 class Archive(models.Model):
-    """Whether a competition left the lists, or was deleted and can still be brought back."""
+    """Whether a competition is archived, or in the bin, from where it can be restored."""
 
-    # Days in the bin before a competition is removed for good.
+    # Days in the bin before a competition is deleted for good.
     BIN_DAYS = 30
 
     competition = models.OneToOneField(
@@ -164,11 +163,11 @@ class Archive(models.Model):
 
     @property
     def removed_at(self) -> datetime | None:
-        """When a competition in the bin is removed for good."""
+        """The time at which a competition in the bin will be deleted for good; None outside the bin."""
         return self.binned_at + timedelta(days=self.BIN_DAYS) if self.binned_at else None
 
 
-# What forms, imports, exports and the audit log call the settings that do not stand in the competition's own row.
+# Name of a setting in forms, imports, exports and the audit log → its place outside the competition's row.
 PLACES = {
     "is_listed": "admission.is_listed",
     "join_code": "admission.join_code",
@@ -189,7 +188,7 @@ PLACES = {
 
 
 def make_settings(competition: Competition) -> None:
-    """Give a competition that is not stored yet its rows, with what is usual."""
+    """Make the settings of a competition that is not stored yet, with default values."""
     for row in (Admission, BoardSettings, Limits, Archive):
         row(competition=competition)
 
@@ -204,7 +203,7 @@ def write_setting(competition: Competition, name: str, value: Any) -> None:
 
 
 def check_settings(competition: Competition) -> None:
-    """Raises `ValidationError` that names what cannot be in the competition and in its rows."""
+    """Validate the competition and its settings. Raises `ValidationError` by the names of `PLACES`."""
     errors: dict[str, list[ValidationError]] = {}
     for check in (Competition.full_clean, _check_rows):
         try:
@@ -217,7 +216,7 @@ def check_settings(competition: Competition) -> None:
 
 
 def write_rows(competition: Competition, values: Mapping[str, Any]) -> None:
-    """Set those of the values that stand in rows of their own. Raises `ValidationError` with their names."""
+    """Set the values that are outside the competition's row. Raises `ValidationError` by the names of `PLACES`."""
     for name in PLACES.keys() & values.keys():
         write_setting(competition, name, values[name])
     _check_rows(competition)
@@ -243,7 +242,7 @@ def save_settings(competition: Competition) -> None:
 
 
 def setting_field(name: str, **options: Any) -> forms.Field:
-    """The form field of a setting, as a `ModelForm` makes it of the competition's own fields."""
+    """The form field of a setting in `PLACES`, like those that `ModelForm` makes for the competition's fields."""
     row, _dot, field = PLACES[name].rpartition(".")
     related = Competition._meta.get_field(row).related_model
     return cast(forms.Field, related._meta.get_field(field).formfield(**options))  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""What a host allows one team beyond the rules of all: more attempts, a later deadline."""
+"""Extensions of single teams: extra attempts, a later deadline; and the limits that result from them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from .team import Team
 
 class ExtensionQuerySet(models.QuerySet["Extension"]):
     def active(self) -> ExtensionQuerySet:
-        """Those that nobody took back."""
+        """Extensions that are not revoked."""
         return self.filter(revoked_at=None)
 
 
 class Extension(models.Model):
-    """More attempts and/or a later deadline for one team, with its reason. Never edited: revoked and granted again.
+    """Extra attempts, a later deadline, or both, for one team, with the reason. Never edited, but revoked.
 
-    Several add up: attempts are summed, of deadlines the latest counts, and none shortens what everybody has.
+    Several add up: extra attempts are summed, and the latest deadline counts, but never one before the competition's.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="extensions")
@@ -60,7 +60,7 @@ class Extension(models.Model):
 
     def clean(self) -> None:
         if not self.extra_attempts and self.closes_at is None:
-            # With its field named, the constraint above does not say it once more in its own words.
+            # An error for this field suppresses a second message from the constraint above.
             raise ValidationError({"extra_attempts": _("Give extra attempts, a later deadline, or both.")})
         if self.closes_at is not None and self.closes_at <= self.team.competition.closes_at:
             raise ValidationError({"closes_at": _("This isn't later than the regular deadline.")})
@@ -68,14 +68,14 @@ class Extension(models.Model):
 
 @dataclass(frozen=True)
 class EffectiveLimits:
-    """What holds for a team, its grants included. The one place that submitting and pages ask."""
+    """Deadline and attempts per day of a team, with its extensions. Used by submitting and by pages."""
 
     closes_at: datetime
     daily_attempts: int
 
     @classmethod
     def from_extensions(cls, competition: Competition, extensions: Iterable[Extension]) -> EffectiveLimits:
-        """What live grants of one team come to."""
+        """The limits that result from the active extensions of one team."""
         closes_at, attempts = competition.closes_at, competition.limits.daily_attempts
         for extension in extensions:
             closes_at = max(closes_at, extension.closes_at or closes_at)
@@ -84,12 +84,12 @@ class EffectiveLimits:
 
 
 def effective_limits_of(team: Team | int, competition: Competition) -> EffectiveLimits:
-    """One query. Inside a transaction that holds the competition's row they stand until its end."""
+    """The limits of one team; one query. While the competition is locked they do not change."""
     return EffectiveLimits.from_extensions(competition, Extension.objects.active().filter(team=team).order_by())
 
 
 def effective_limits_of_teams(teams: Mapping[int, Competition]) -> dict[int, EffectiveLimits]:
-    """Team → its terms, for teams of any competitions at once. One query."""
+    """Team → its limits, for teams of any competitions. One query."""
     granted: dict[int, list[Extension]] = {key: [] for key in teams}
     for extension in Extension.objects.active().filter(team__in=list(teams)):
         granted[extension.team_id].append(extension)
@@ -97,19 +97,19 @@ def effective_limits_of_teams(teams: Mapping[int, Competition]) -> dict[int, Eff
 
 
 def extended_deadline() -> Subquery:
-    """The latest deadline granted to the `team` of a row of the outer query; NULL without one."""
+    """Annotation for rows with a `team`: the latest deadline granted to it; NULL without one."""
     granted = Extension.objects.active().filter(team=OuterRef("team"), closes_at__isnull=False)
     return Subquery(granted.order_by("-closes_at").values("closes_at")[:1])
 
 
 def team_deadline() -> Combinable:
-    """For a query of submissions: the deadline of each one's team."""
+    """Annotation for submissions: the deadline of the team."""
     everybodys = F("competition__closes_at")
     return Greatest(everybodys, Coalesce(extended_deadline(), everybodys))
 
 
 def last_deadline(competition: Competition) -> datetime:
-    """When the last team's time ends: the private board stays closed until then. Disqualified teams hold nobody up."""
+    """The last deadline of all teams, before which the private board does not open. Disqualified teams do not count."""
     extended = Extension.objects.active().filter(team__competition=competition, team__disqualified_at=None)
     latest: datetime | None = extended.aggregate(latest=Max("closes_at"))["latest"]
     return max(competition.closes_at, latest or competition.closes_at)

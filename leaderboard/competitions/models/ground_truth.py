@@ -1,7 +1,4 @@
-"""Ground truths, and drafts of them.
-
-What is known about a ground truth apart from itself: its last check and its student preview.
-"""
+"""Ground truths and their drafts; checks, row reports and student previews of ground truths; rescorings."""
 
 from __future__ import annotations
 
@@ -18,32 +15,32 @@ from leaderboard.common.library_messages import translated_failure
 from .competition import Competition
 
 MOST_SECONDARY = 3
-"""Most secondary metrics: more would leave no room for a board on a phone."""
+"""Maximum of secondary metrics: with more, the board does not fit on a phone."""
 LONGEST_NAME = 200
-"""Longest name of a stored column."""
+"""Maximum length of a stored column name."""
 
 
 def new_split_secret() -> str:
-    """128 random bits in hexadecimal digits."""
+    """128 random bits as hexadecimal digits."""
     return secrets.token_hex(16)
 
 
 class ImmutableRow(Exception):
-    """A row that may never be edited was about to be."""
+    """An attempt to edit a row that must never change."""
 
 
 class GroundTruth(models.Model):
-    """An immutable ground truth: answer file, split, metric, parameters. A correction is a new number, never an
-    edit."""
+    """An immutable ground truth: answer file with split, metric, parameters. A correction is a new one with the next
+    number."""
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="ground_truths")
     number = models.PositiveIntegerField()
     file_key = models.CharField(max_length=200)
     file_name = models.CharField(max_length=200)
     sha256 = models.CharField(max_length=64)
-    # What the split was drawn with, for a later file of the same competition; empty where it is not known.
+    # Secret by which the split was drawn, for later files of the competition; "" if unknown.
     split_secret = models.CharField(max_length=32, blank=True)
-    # The least time that measuring a file took; what takes far longer leaves the queue.
+    # Shortest time of scoring a file; files that take far longer are scored outside the queue.
     quickest_seconds = models.FloatField(null=True, editable=False)
     metric = models.CharField(max_length=60)
     metric_version = models.CharField(max_length=64)
@@ -78,53 +75,53 @@ class GroundTruth(models.Model):
         return f"{self.competition} · ground truth {self.number}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Insert only: after an edit existing scores would silently mean something else."""
+        """Insert the row. Raises `ImmutableRow` for an update, which would change the meaning of existing scores."""
         if not self._state.adding:
             raise ImmutableRow(f"{self} is published; publish a new ground truth instead.")
         super().save(*args, **kwargs)
 
     @property
     def metric_key(self) -> str:
-        """What to ask the library for: the metric, if its file is a custom one in the version published with."""
+        """Key of the metric for the library; of a custom metric in the version that it was published with."""
         return f"{self.metric}@{self.metric_version}"
 
     @property
     def sample_key(self) -> str:
-        """Where its sample submission is stored after the first request."""
+        """Storage key of its sample submission, which is made at the first request."""
         return f"{self.file_key}.sample"
 
     @property
     def secondary_asked(self) -> list[tuple[str, dict[str, Any]]]:
-        """The secondary metrics to ask the library for."""
+        """(key with version, parameters) of the secondary metrics, for the library."""
         return [(f"{one['key']}@{one['version']}", one["params"]) for one in self.secondary]
 
     @property
     def public_share(self) -> float:
-        """Share of the ranked rows that the public board is computed on, 0–1."""
+        """Share of public rows among public and private ones, 0–1."""
         return self.public_rows / (self.public_rows + self.private_rows)
 
 
 class TruthDraft(models.Model):
-    """An uploaded answer file that the host still looks at: with what the check found, not published yet."""
+    """An uploaded answer file with the report of its check, not published yet; one per competition."""
 
     competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="truth_draft")
     file_key = models.CharField(max_length=200)
     file_name = models.CharField(max_length=200)
     metric = models.CharField(max_length=60)
     params = models.JSONField(default=dict)
-    # Key and params of each secondary metric.
+    # Key and parameters of each secondary metric.
     secondary = models.JSONField(default=list)
     id_column = models.CharField(max_length=LONGEST_NAME, blank=True)
-    # How the system splits a file without a `Usage` column.
+    # Settings for splitting a file without a `Usage` column.
     public_share = models.FloatField(default=0.3)
     seed = models.PositiveIntegerField(default=0)
-    # Made once: the split that the host looks at is the one that is published.
+    # Made once, so that the split in the preview is the one that is published.
     split_secret = models.CharField(max_length=32, default=new_split_secret)
     is_stratified = models.BooleanField(default=True)
-    # Rows with the same text in this column stay in one part.
+    # Rows with the same value in this column stay in one part.
     group_column = models.CharField(max_length=LONGEST_NAME, blank=True, default="")
     report = models.JSONField(default=dict)
-    # Warnings that a host has read and lives with: `key`, the account's number (`by`) and `at`.
+    # Warnings that a host has accepted: `key` of the finding, account (`by`) and time (`at`).
     accepted_findings = models.JSONField(default=list)
     uploaded_at = models.DateTimeField(default=timezone.now)
 
@@ -140,14 +137,13 @@ class TruthDraft(models.Model):
 
 
 class Rescoring(models.Model):
-    """A board switched from one ground truth to another. Scores under both are stored, so the change can always be
-    shown."""
+    """A switch of the boards from one ground truth to another. Scores under both are kept, to show the change."""
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="rescorings")
     before = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="+")
     after = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="rescoring")
     applied_at = models.DateTimeField(default=timezone.now)
-    # What the host wrote to those whose scores changed.
+    # The host's message to teams whose scores changed.
     words = models.TextField(blank=True)
 
     class Meta:
@@ -158,8 +154,7 @@ class Rescoring(models.Model):
 
 
 class RowReport(models.Model):
-    """The rows on which the best teams lose most, computed on request. It quotes the truth, so only hosts may see
-    it."""
+    """The rows on which the best teams lose most, computed on request. Only for hosts: it contains answers."""
 
     ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="row_report")
     # `HardRows` as a dictionary.
@@ -171,11 +166,11 @@ class RowReport(models.Model):
 
 
 class TruthCheck(models.Model):
-    """Report of the last check of a ground truth, which itself never changes."""
+    """Report of the last check of a ground truth; in a separate row, because the ground truth never changes."""
 
     ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="check_report")
     report = models.JSONField(default=dict)
-    # As for a draft.
+    # Like `TruthDraft.accepted_findings`.
     accepted_findings = models.JSONField(default=list)
     checked_at = models.DateTimeField(default=timezone.now)
 
@@ -184,10 +179,9 @@ class TruthCheck(models.Model):
 
 
 class StudentPreview(models.Model):
-    """The student preview of a host, with the sample submission measured as any file is.
+    """The result of scoring the sample submission of a ground truth, as a test before the launch.
 
-    One per ground truth: another one needs another preview. It is no submission: no attempt, no team, no place on a
-    board.
+    One per ground truth. It is no submission: it has no team, uses no attempt and is on no board.
     """
 
     ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="student_preview")
@@ -205,10 +199,10 @@ class StudentPreview(models.Model):
 
     @property
     def failure_words(self) -> str:
-        """Why it failed, in the reader's language; stored it is English."""
+        """The reason of a failure in the reader's language; it is stored in English."""
         return translated_failure(self.failure)
 
     @property
     def is_good(self) -> bool:
-        """Whether the sample came out with both scores."""
+        """Whether the sample submission got both scores."""
         return self.public is not None and self.private is not None

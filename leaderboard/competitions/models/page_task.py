@@ -1,4 +1,4 @@
-"""Forms whose answer takes long: a pages worker gives each to its view, and its page looks again."""
+"""Posted forms that take too long for a request; a worker of pages calls their view, and the page polls the result."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy
 
 MAX_UNFINISHED = 2
-"""Of one person: one at work and one that waits."""
+"""For one person: one running and one waiting."""
 
 
 class PageTask(models.Model):
-    """A form that a person sent, and what its view answered.
+    """A posted form and the response of its view.
 
-    It belongs to a path and not to a competition, because a form may create, rename or delete one.
+    It has a path and no competition, because a form may create, rename or delete one.
     """
 
     class Status(models.TextChoices):
@@ -29,16 +29,16 @@ class PageTask(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="page_tasks")
     place = models.PositiveSmallIntegerField()
-    """Which of the person's places it takes while it is unfinished."""
+    """Number from 1 to `MAX_UNFINISHED`, unique among the person's unfinished tasks, which limits these."""
     path = models.TextField()
     form = models.JSONField(default=dict)
-    """The fields, the stored files, and what of the browser's headers the answer depends on."""
+    """Fields, stored files, and the headers and cookies that the response depends on."""
     is_of_student = models.BooleanField(default=False)
     digest = models.CharField(max_length=64)
-    """Of path, fields and files: the same form sent again joins the unfinished one."""
+    """Hash of path, fields and files: posting the same form again returns the unfinished task."""
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.WAITING)
     answer = models.JSONField(default=dict)
-    """Status, address, type, messages and text of the answer."""
+    """Status, redirect, content type, messages and text of the response."""
     failure = models.CharField(max_length=200, blank=True)
     claim = models.UUIDField(null=True)
     lease_until = models.DateTimeField(null=True)
@@ -53,7 +53,7 @@ class PageTask(models.Model):
                 fields=["user", "place"], condition=Q(status__in=["waiting", "running"]), name="one_task_in_each_place"
             ),
             models.UniqueConstraint(fields=["user"], condition=Q(status="running"), name="one_running_task_each"),
-            # However many students ask, hosts find a thread free.
+            # One at a time, so that threads stay free for hosts.
             models.UniqueConstraint(
                 fields=["is_of_student"],
                 condition=Q(status="running", is_of_student=True),

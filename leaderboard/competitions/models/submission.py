@@ -1,7 +1,4 @@
-"""Uploaded files, what they scored and with what, and what follows from the scores.
-
-Processes that score, as the database heard of them last.
-"""
+"""Submissions and baselines, their scores and refusals, standings; workers and scheduled tasks."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ class Baseline(models.Model):
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def visible_to(self, user: Viewer) -> SubmissionQuerySet:
-        """A person's own team's files; hosts and assistants see those of their competitions."""
+        """Files of the person's teams, and of competitions that they host or assist in."""
         if user.is_anonymous:
             return self.none()
         found = self.filter(competition__archive__binned_at=None)
@@ -57,7 +54,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         )
 
     def using_attempts(self) -> SubmissionQuerySet:
-        """Those that count among the attempts of their day: neither invalid nor failed."""
+        """Files that count among the attempts of their day: neither invalid nor failed."""
         return self.filter(status__in=[Submission.Status.PENDING, Submission.Status.SCORED])
 
     def of_day(self, competition: Competition, day: date) -> SubmissionQuerySet:
@@ -68,24 +65,24 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         )
 
     def with_stored_file(self) -> SubmissionQuerySet:
-        """Those whose file is still stored."""
+        """Submissions whose bytes are still stored."""
         return self.filter(file_removed_at=None)
 
     def with_same_bytes(self, team_id: int | None, sha256: str) -> SubmissionQuerySet:
-        """A team's files with these bytes, the first one first."""
+        """A team's files with this hash, oldest first."""
         return self.filter(team=team_id, team__isnull=False, sha256=sha256).order_by("received_at")
 
 
 def waiting_since() -> Coalesce:
-    """Since when a pending file waits, as an expression for queries."""
+    """SQL expression for the time since which a pending file waits."""
     return Coalesce("rescored_requested_at", "received_at")
 
 
 class Submission(models.Model):
-    """One uploaded file. The file and its receipt never change; the rest is what became of it.
+    """One uploaded file. File and receipt never change; the other fields are its results.
 
-    `pending → scored | invalid | failed`. There is no stored "running": a row is being scored while its lease
-    (`claim`, `lease_until`) lives, and whoever holds the claim alone may finish it.
+    `pending → scored | invalid | failed`. There is no status "running": a row is being scored while its lease
+    (`lease_until`) has not expired, and only the worker with its `claim` may write the result.
     """
 
     class Status(models.TextChoices):
@@ -107,29 +104,29 @@ class Submission(models.Model):
     received_at = models.DateTimeField(editable=False)
     is_late = models.BooleanField(default=False)
     upload_key = models.CharField(max_length=64, editable=False)
-    # When the bytes of an invalid file were removed; its receipt and hash stay.
+    # Time at which the bytes of an invalid file were deleted; receipt and hash stay.
     file_removed_at = models.DateTimeField(null=True, editable=False)
     is_selected = models.BooleanField(_("final submission"), default=False)
-    # A hidden file stands on no board and is no final; its team reads the reason.
+    # A hidden file is on no board and no final submission; its team sees the reason.
     hidden_at = models.DateTimeField(null=True, editable=False)
     hidden_reason = models.CharField(max_length=300, blank=True, editable=False)
 
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     problems = models.JSONField(default=list)
-    # What looks wrong in a file that was scored.
+    # Findings about a file that was scored.
     warnings = models.JSONField(default=list)
     failure = models.CharField(max_length=500, blank=True)
-    # What a custom metric said when it broke. It may quote the truth: only hosts and operators read it.
+    # Message of a custom metric that failed. Only for hosts and operators: it may contain answers.
     host_details = models.TextField(blank=True)
     claim = models.UUIDField(null=True, editable=False)
     lease_until = models.DateTimeField(null=True, editable=False)
     tries = models.PositiveSmallIntegerField(default=0, editable=False)
-    # Scorers that died over this file; a try also ends in other ways, such as a restart of the whole site.
+    # Number of scorers that died with this file. Tries also end in other ways, such as a restart of the site.
     deaths = models.PositiveSmallIntegerField(default=0, editable=False)
-    # It took far longer than usual, so it is measured outside the queue and the files of others do not wait for it.
+    # It takes far longer than usual, so it is scored outside the queue, where other files do not wait for it.
     is_slow = models.BooleanField(default=False, editable=False)
     finished_at = models.DateTimeField(null=True, editable=False)
-    # When a host had a file without a score scored again: how long it waits is counted from there.
+    # Time at which a host queued it for scoring again; the waiting time is counted from then.
     rescored_requested_at = models.DateTimeField(null=True, editable=False)
 
     objects = SubmissionQuerySet.as_manager()
@@ -166,13 +163,13 @@ class Submission(models.Model):
             ),
         ]
         indexes: ClassVar = [
-            # Who counts the files of a class, or looks for the last of each team, reads these two and no rows.
+            # Covering indexes for counts per competition and for each team's latest file.
             models.Index(
                 fields=["team", "-received_at", "status", "is_late", "hidden_at", "id"], name="submission_by_team"
             ),
             models.Index(fields=["competition", "-received_at", "team", "status"], name="submission_by_competition"),
             models.Index(fields=["received_at"], name="submission_waiting", condition=Q(status="pending")),
-            # SQLite uses a partial index only where the query spells the condition out, and Django binds its values.
+            # Not a partial index: SQLite uses these only for literal conditions, and Django binds parameters.
             models.Index(fields=["status", "competition", "received_at"], name="submission_in_turn"),
             models.Index(fields=["lease_until"], name="submission_in_hand"),
         ]
@@ -182,13 +179,15 @@ class Submission(models.Model):
 
     @property
     def failure_words(self) -> str:
-        """Why it failed, in the reader's language; stored it is English."""
+        """The reason of a failure in the reader's language; it is stored in English."""
         return translated_failure(self.failure)
 
 
 class Conversion(models.Model):
-    """A submission whose file was made of an earlier one that could not be read, after its team had looked at the
-    `changes`. Both files stay stored."""
+    """A submission that was converted from an earlier, unreadable one, after the team had seen the `changes`.
+
+    Both files are kept.
+    """
 
     submission = models.OneToOneField(Submission, on_delete=models.CASCADE, primary_key=True, related_name="conversion")
     original = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="converted")
@@ -199,21 +198,21 @@ class Conversion(models.Model):
 
 
 class Score(models.Model):
-    """Value of one submission on one split under one ground truth; written once, full precision."""
+    """Score of one submission on one split under one ground truth; written once, with full precision."""
 
-    # Both keys begin an index below.
+    # No separate indexes: both keys are first in an index below.
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="scores", db_index=False)
     ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="scores", db_index=False)
     split = models.CharField(max_length=7, choices=Split.choices)
     value = models.FloatField()
     parts = models.JSONField(default=dict)
-    # The interval that holds the value in 95 of 100 cases: None where its scale has no end, and of custom metrics.
+    # Standard error and 95 % interval; None for an open end of the interval, and for metrics without intervals.
     standard_error = models.FloatField(null=True)
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
-    # Values of the ground truth's secondary metrics, in its order: {"value": …}, or {"problem": why there is none}.
+    # Secondary metrics in the order of the ground truth: {"value": …}, or {"problem": the reason for none}.
     secondary = models.JSONField(default=list)
-    # Of the metric's file when this was computed: an upgrade may bring another.
+    # Version of the metric that computed this score; an upgrade of the site may change the metric.
     metric_version = models.CharField(max_length=64, editable=False)
 
     class Meta:
@@ -228,7 +227,7 @@ class Score(models.Model):
             models.CheckConstraint(name="score_split_known", condition=Q(split__in=["public", "private"])),
         ]
         indexes: ClassVar = [
-            # A query of all scores of a ground truth reads this index and no rows, which are many times as large.
+            # Covering index for all scores of a ground truth; the rows are many times as large.
             models.Index(fields=["ground_truth", "split", "submission", "value"], name="score_by_ground_truth"),
         ]
 
@@ -237,7 +236,7 @@ class Score(models.Model):
 
 
 class Refusal(models.Model):
-    """Why a submission that an earlier ground truth scored cannot be read with a later one; for the host's preview."""
+    """The problems of a scored submission that cannot be scored with a candidate, for the preview of the rescoring."""
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="refusals")
     ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="refusals")
@@ -260,9 +259,9 @@ class Refusal(models.Model):
 
 
 class Standing(models.Model):
-    """What a team stands on under one ground truth and split. Derived: the command `rebuild_standings` makes it again.
+    """A team's deciding submission on one board. Derived from scores: the command `rebuild_standings` makes it again.
 
-    `sort_key` is the value, negated where higher is better, so that ascending order is board order.
+    `sort_key` is the value, negated if higher is better, so that ascending order is the order of the board.
     """
 
     ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="standings")
@@ -287,7 +286,7 @@ class Standing(models.Model):
 
 
 class Worker(models.Model):
-    """A process that scores, as it was heard of last. Written by itself every few seconds, by the database's clock."""
+    """A worker process, which updates its row every few seconds, by the database's clock."""
 
     host = models.CharField(max_length=200)
     process = models.PositiveIntegerField()
@@ -306,7 +305,7 @@ class Worker(models.Model):
 
 
 class Duty(models.Model):
-    """A task that the clock brings, and when a worker last began it, by the database's clock."""
+    """A scheduled task, and the time at which a worker last began it, by the database's clock."""
 
     task = models.CharField(max_length=100, primary_key=True)
     begun_at = models.DateTimeField()

@@ -1,10 +1,10 @@
-"""Teams (a lone student is a team of one), their members, their daily attempts.
+"""Teams (a single student is a team of one), memberships, daily attempts, pseudonyms.
 
-A pseudonym is drawn by chance: nobody gets from it to the team's name, its number or the order of joining. It is stored
-once and never drawn again, so a team keeps it for ever.
+A pseudonym is drawn at random, so that it reveals neither the team's name nor its number or order of joining. It is
+stored and never changes.
 
-Without pseudonyms no two teams have names that look the same. Under pseudonyms they may: a team that is refused a name
-would learn that another one has it, which the pseudonyms hide. Hosts then distinguish such teams by pseudonym.
+Without pseudonyms no two teams have names that look alike. With pseudonyms they may, because refusing a name would
+reveal that another team has it. Hosts then tell such teams apart by their pseudonyms.
 """
 
 from __future__ import annotations
@@ -32,22 +32,21 @@ def new_invitation() -> str:
 
 
 class Team(models.Model):
-    """Who is ranked. The invitation lets others in while there is room."""
+    """A team: the unit that is ranked. Its invitation link lets others join while there is room."""
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=60)
-    # Counts the teams that share a name. It is 0 but under pseudonyms: there a refused name would reveal
-    # that another team has it.
+    # Number that makes equal names unique in the database. Always 0 without pseudonyms, where names must differ.
     name_copy = models.PositiveIntegerField(default=0, editable=False)
-    # What other teams read where the competition has pseudonyms; given once and never changed (see `give_pseudonyms`).
+    # The name for other teams if the competition uses pseudonyms; never changed (see `give_pseudonyms`).
     pseudonym = models.CharField(max_length=60, blank=True, editable=False)
     captain = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     invitation = models.CharField(max_length=40, unique=True, default=new_invitation)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # A disqualified team hands nothing in and stands on no board; its files and scores stay.
+    # A disqualified team cannot submit and is on no board; its files and scores are kept.
     disqualified_at = models.DateTimeField(null=True, editable=False)
     disqualified_reason = models.CharField(max_length=300, blank=True, editable=False)
-    # When the account of its last member was deleted. Until the reveal such a team stands on no board.
+    # Time at which the account of its last member was deleted. Until the reveal such a team is on no board.
     vacated_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -68,9 +67,9 @@ class Team(models.Model):
 
     @property
     def shown_name(self) -> str:
-        """What everybody may read: the only name of a team that may stand in bytes for other teams.
+        """The name for other teams: the pseudonym if the competition uses them, else `name`.
 
-        The team itself and those who run the competition read `name`. Needs `competition` loaded.
+        Only the team itself, hosts and assistants may see `name`. Needs `competition` loaded.
         """
         return (
             self.name
@@ -79,12 +78,12 @@ class Team(models.Model):
         )
 
     def is_led_by(self, user: User) -> bool:
-        """The captain; where their account is gone, every member."""
+        """Whether a user is the captain; without a captain (deleted account) every member counts as one."""
         return self.captain_id in (None, user.pk)
 
 
 class Membership(models.Model):
-    """A user in a team, and which version of the rules they accepted."""
+    """A user in a team, with the version of the rules that they accepted."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="memberships")
@@ -103,20 +102,20 @@ class Membership(models.Model):
         return f"{self.user} in {self.team}"
 
     def has_accepted_rules(self) -> bool:
-        """Where there are no rules nobody is asked; those that come later ask everybody."""
+        """Whether the current version of the rules is accepted; True without rules."""
         return not self.competition.rules.strip() or self.rules_version >= self.competition.rules_version
 
 
 class DailyAttempts(models.Model):
-    """How many attempts a team used on a day of the competition's zone.
+    """Attempts that a team used on a day in the competition's time zone.
 
-    Taken by compare-and-set, so that no number of parallel uploads can exceed the limit.
+    Counted by compare-and-set, so that parallel uploads cannot exceed the limit.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="daily_attempts")
     day = models.DateField()
     used = models.PositiveIntegerField(default=0)
-    # The most a team could use when it took its last attempt: a host may change the limit at any time.
+    # The limit when the last attempt was used; hosts may change it at any time.
     limit = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -130,8 +129,7 @@ class DailyAttempts(models.Model):
 
     @classmethod
     def use_attempt(cls, team_id: int, day: object, limit: int) -> bool:
-        """Use one attempt; False when none is left. Inside a transaction, where the first one of a day costs no commit
-        of its own."""
+        """Use one attempt; False if none is left. Call it in a transaction: the first one of a day writes twice."""
         left = cls.objects.filter(team_id=team_id, day=day, used__lt=limit)
         if left.update(used=F("used") + 1, limit=limit):
             return True
@@ -140,7 +138,7 @@ class DailyAttempts(models.Model):
 
     @staticmethod
     def create_for(files: Iterable[tuple[int, date]], limit: int) -> None:
-        """Write the counts of made-up files, team and UTC day of each, for teams that have none yet."""
+        """Write the counts for generated files, given as (team, UTC day); for teams without counts."""
         DailyAttempts.objects.bulk_create(
             DailyAttempts(team_id=team, day=day, used=used, limit=max(used, limit))
             for (team, day), used in Counter(files).items()
@@ -148,12 +146,12 @@ class DailyAttempts(models.Model):
 
     @classmethod
     def return_attempt(cls, team_id: int, day: object) -> None:
-        """Return the attempt of a file that did not count."""
+        """Return the attempt of a file that got no score."""
         cls.objects.filter(team_id=team_id, day=day, used__gt=0).update(used=F("used") - 1)
 
     @classmethod
     def count_again(cls, team_id: int, day: object, number: int) -> None:
-        """Count files that were given back once more, also beyond what a team may use: a host has them scored again."""
+        """Count returned attempts once more, because a host has the files scored again; even beyond the limit."""
         cls.objects.get_or_create(team_id=team_id, day=day)
         used = F("used") + number
         cls.objects.filter(team_id=team_id, day=day).update(used=used, limit=Greatest(F("limit"), used))
@@ -163,14 +161,14 @@ LONGEST = 60
 
 
 def teams_called(competition: Competition, name: str) -> QuerySet[Team]:
-    """The teams of a competition whose names look like this one. Reads all of their names."""
+    """The teams of a competition whose names look like this one. Reads the names of all its teams."""
     wanted = lookalike_key(name)
     found = [pk for pk, other in competition.teams.values_list("pk", "name") if lookalike_key(other) == wanted]
     return competition.teams.filter(pk__in=found)
 
 
 def name_with_number(competition: Competition, base: str) -> str:
-    """The name itself, with a number where a team is called so."""
+    """The name, with a number added if a team has a name that looks like it."""
     name, number = base, 2
     while teams_called(competition, name).exists():
         name, number = f"{base[: LONGEST - 6]} {number}", number + 1
@@ -178,15 +176,14 @@ def name_with_number(competition: Competition, base: str) -> str:
 
 
 def next_copy_number(competition: Competition, name: str, *, exclude: int | None = None) -> int:
-    """The number that distinguishes a further team of this name in the database; 0 for the first. The team
-    `exclude` is about to get the name."""
+    """The next free `name_copy` for this name, 0 for the first team. The team `exclude`, which gets it, is ignored."""
     called = competition.teams.annotate(lower=Lower("name")).filter(lower=Lower(Value(name)))
     highest = called.exclude(pk=exclude or 0).aggregate(highest=Max("name_copy"))["highest"]
     return 0 if highest is None else highest + 1
 
 
 def number_shared_names(competition: Competition) -> None:
-    """Give numbers to teams that took a name under pseudonyms which an older team has; real names are shown again."""
+    """Add numbers to names that older teams have too. Called when pseudonyms are switched off."""
     seen = set[str]()
     for team in competition.teams.order_by("created_at", "pk"):
         if lookalike_key(team.name) in seen:
@@ -226,7 +223,7 @@ FIRST, SECOND = tuple(_FIRST.split()), tuple(_SECOND.split())
 
 
 def give_pseudonyms(competition: Competition) -> int:
-    """Give every team of a competition that has none a pseudonym of its own; returns how many got one."""
+    """Give a pseudonym to every team of a competition without one; returns how many got one."""
     waiting = list(competition.teams.filter(pseudonym="").order_by().values_list("pk", flat=True))
     taken = set(competition.teams.exclude(pseudonym="").order_by().values_list("pseudonym", flat=True))
     for team in waiting:
@@ -240,7 +237,7 @@ def _give_pseudonym(competition: Competition, team: int, taken: set[str]) -> str
         try:
             with transaction.atomic():
                 competition.teams.filter(pk=team, pseudonym="").update(pseudonym=name)
-        except IntegrityError:  # another process drew it in this moment
+        except IntegrityError:  # another process has just drawn it
             taken.add(name)
             if attempt == TRIES - 1:
                 raise
@@ -250,7 +247,7 @@ def _give_pseudonym(competition: Competition, team: int, taken: set[str]) -> str
 
 
 def draw_pseudonym(taken: set[str]) -> str:
-    """Two words by chance that nobody has; once a quarter of all pairs is gone, with a number."""
+    """Two random words that are not taken; with a number once a quarter of all pairs is taken."""
     number = ""
     while True:
         name = f"{secrets.choice(FIRST)} {secrets.choice(SECOND)}{number}"
