@@ -1,20 +1,20 @@
-"""Who may open which page about a competition; pages about none declare theirs by `common/access.py`.
+"""Access to the pages of a competition. Pages that are about no competition use `common/access.py`.
 
-Every view declares its audience; the access matrix in the tests is made from it.
+Every view declares its audience; the access matrix in the tests is made from these.
 
-| audience | who gets in | others get |
+| audience | admitted | others get |
 |---|---|---|
-| `visitors` | whoever may see the competition | 404 |
+| `visitors` | everybody who may see the competition | 404 |
 | `members` | members of a team in it, its hosts and assistants | sign-in, 404, or the overview with a word |
 | `hosts` | hosts of the competition | sign-in or 404; its assistants 403 |
 | `assistants` | its hosts and its assistants | sign-in or 404 |
-| `graders` | its hosts, and its assistants where the competition lets them export grades | as `hosts` |
+| `graders` | its hosts, and its assistants if the competition lets them export grades | as `hosts` |
 
-Who may do what to a competition is this table and no other: an assistant opens what is declared `assistants` (seeing
-submissions, names, people and answers; extra attempts, hiding, announcements) and nothing declared `hosts` (truth,
-metric, settings, dates, people's roles, reveal, deletion). An operator is everybody's host.
+This table alone decides about rights in a competition: an assistant opens pages declared `assistants` (submissions,
+names, people and answers; extra attempts, hiding, announcements) and none declared `hosts` (truth, metric, settings,
+dates, roles, reveal, deletion). Operators are hosts of all competitions.
 
-The views take `(request, page_context, …)`; the `slug` of their URL finds the competition.
+The views take `(request, page_context, …)`; `open_to` finds the competition by the `slug` in the URL.
 """
 
 from __future__ import annotations
@@ -53,19 +53,19 @@ class Audience(StrEnum):
     GRADERS = "graders"
 
 
-# Those who run a competition; for everybody else it does not exist.
+# Audiences of people who run a competition; everybody else gets 404 or the sign-in page.
 HOST_AUDIENCES = (Audience.HOSTS, Audience.ASSISTANTS, Audience.GRADERS)
 
 
 def _find_competition(slug: str, user: Viewer, audience: Audience) -> Competition | None:
-    # The navigation of those who run a competition shows its waiting ground truth on each page.
+    # The navigation of hosts shows on each page whether there is a candidate.
     related = ["ground_truth", "candidate"] if audience in HOST_AUDIENCES else ["ground_truth"]
     return only_row(Competition.objects.with_roles_of(user).filter(slug=slug).select_related(*related))
 
 
 @dataclass
 class PageContext:
-    """One person looking at one competition at one moment (`at`, used for every rule of this request)."""
+    """A viewer, a competition and the time of the request (`at`), by which all its rules are decided."""
 
     competition: Competition
     user: Viewer
@@ -73,7 +73,7 @@ class PageContext:
 
     def __post_init__(self) -> None:
         if self.competition.ground_truth is not None:
-            # Whether its board is hidden is asked often: without a query.
+            # Saves a query for each check whether the board is hidden.
             self.competition.ground_truth.competition = self.competition
 
     @cached_property
@@ -89,30 +89,30 @@ class PageContext:
 
     @property
     def is_disqualified(self) -> bool:
-        """Whether the viewer's team stands on no board."""
+        """Whether the viewer's team is disqualified."""
         return self.membership is not None and self.membership.team.disqualified_at is not None
 
     @property
     def closes_at(self) -> datetime:
-        """The deadline of the viewer's team; that of everybody for who is in none."""
+        """The deadline of the viewer's team with its extension; without a team that of the competition."""
         granted: datetime | None = getattr(self.membership, "extended_to", None)
         return max(self.competition.closes_at, granted or self.competition.closes_at)
 
     @cached_property
     def attempts_today(self) -> int:
-        """How many files the viewer's team may hand in today, with what it was granted; one query."""
+        """Attempts per day of the viewer's team, with its extensions; one query."""
         if self.membership is None:
             return self.competition.limits.daily_attempts
         return effective_limits_of(self.membership.team_id, self.competition).daily_attempts
 
     @cached_property
     def last_deadline(self) -> datetime:
-        """When every team's time is over; the private board opens no earlier."""
+        """The last deadline of all teams; the private board opens no earlier."""
         return last_deadline(self.competition)
 
     @property
     def may_view(self) -> bool:
-        """Whether this person may see the competition; for members without a query."""
+        """Whether the viewer may see the competition; no further query for members."""
         if self.competition.is_in_bin:
             return False
         is_member = self.competition.launched_at is not None and self.membership is not None
@@ -124,13 +124,12 @@ class PageContext:
 
     @cached_property
     def assists(self) -> bool:
-        """Whether the viewer hosts the competition or assists in it: both read names, people, answers and scores."""
+        """Whether the viewer is a host or an assistant; both may read names, people, answers and scores."""
         return self.is_host or self.competition.is_run_by(self.user)
 
     @cached_property
     def sees_sections(self) -> bool:
-        """Whether the viewer may ask for the board of one section: whoever runs the competition, and where its host
-        lets them, whoever competes in it."""
+        """Whether the viewer may filter the board by section: hosts, assistants, and members if the host allows it."""
         return self.assists or (self.competition.board.shows_sections and self.membership is not None)
 
     @property
@@ -140,7 +139,7 @@ class PageContext:
 
     @property
     def state(self) -> str:
-        """As the competition's; still `live` for who has more time than the others."""
+        """The competition's state, but `live` while the viewer's team has an extension."""
         state = self.competition.state(self.at)
         return "live" if state == "closed" and self.at < self.closes_at else state
 
@@ -154,7 +153,8 @@ class PageContext:
 
     @property
     def has_data(self) -> bool:
-        """Data files are for those who run it, and for members who accepted the rules, once it has opened."""
+        """Whether the viewer may have the data files: hosts and assistants, and after the opening members who have
+        accepted the rules."""
         if self.assists:
             return True
         if self.membership is None or self.at < self.competition.opens_at:
@@ -191,7 +191,7 @@ def _refuse(request: HttpRequest, page_context: PageContext | None, audience: Au
     if request.user.is_anonymous and audience is not Audience.VISITORS:
         return redirect_to_login(request.get_full_path())
     if page_context is not None and page_context.assists:
-        # An assistant knows that it exists, and may know whom to ask.
+        # Assistants know that the competition exists, so they get an explanation and no 404.
         if audience is Audience.GRADERS:
             words = _("You assist in “%(competition)s”. Its hosts don't let assistants export grades.")
         else:
@@ -201,7 +201,7 @@ def _refuse(request: HttpRequest, page_context: PageContext | None, audience: Au
 
 
 def may_open(page_context: PageContext, audience: Audience) -> bool:
-    """Whether the competition exists for the viewer, as far as a page for this audience tells."""
+    """Whether the viewer may open a page for this audience. For members only whether they may see the competition."""
     if audience is Audience.HOSTS:
         return page_context.is_host
     if audience is Audience.GRADERS:

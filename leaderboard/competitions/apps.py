@@ -1,4 +1,4 @@
-"""What the core adds to the apps below it."""
+"""App configuration: registers the hooks of the core with the apps below."""
 
 from __future__ import annotations
 

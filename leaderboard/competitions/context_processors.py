@@ -1,4 +1,4 @@
-"""What the frame around every page shows."""
+"""Template context for the frame of every page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THEMES = ("light", "dark")
 
 
 def theme_of(request: HttpRequest) -> str:
-    """What the viewer chose; empty while they follow their system."""
+    """The colour theme that the viewer chose; "" to follow the system's."""
     theme = request.COOKIES.get("theme", "")
     return theme if theme in THEMES else ""
 

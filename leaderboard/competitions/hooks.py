@@ -1,7 +1,7 @@
-"""What apps above the core do when something happens in it, and what they add to its pages.
+"""Hooks by which other apps react to events in the core and add to its pages.
 
-The core calls the hook of an event within the transaction of the event, so that either both happen or neither. An app
-appends its functions in `AppConfig.ready()`.
+The core calls the hook of an event inside the transaction of the event, so that both are committed or neither. Apps
+append their functions in `AppConfig.ready()`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from leaderboard.common.hooks import Hook
 
 from .models import Competition, Submission
 
-# --- what a host does -------------------------------------------------------------------------------------------
+# --- actions of hosts -------------------------------------------------------------------------------------------
 
 
 @Hook
@@ -28,83 +28,82 @@ def deadline_changed(*, competition: Competition, before: datetime) -> None:
 
 @Hook
 def paused(*, competition: Competition, reason: str) -> None:
-    """A competition takes no files any more."""
+    """A host has paused a competition."""
 
 
 @Hook
 def resumed(*, competition: Competition) -> None:
-    """A paused competition takes files again."""
+    """A host has ended the pause of a competition."""
 
 
 @Hook
 def submission_hidden(*, submission: Submission, reason: str) -> None:
-    """A host took a submission from the boards and the final picks."""
+    """A host has hidden a submission from the boards and the final submissions."""
 
 
 @Hook
 def submission_shown(*, submission: Submission) -> None:
-    """A hidden submission counts again."""
+    """A host has shown a hidden submission again."""
 
 
 @Hook
 def scored_again(*, competition: Competition, teams: Collection[int | None]) -> None:
-    """Submissions of these teams that had got no score wait for one again."""
+    """A host has queued submissions of these teams, which had no score, for scoring again."""
 
 
 @Hook
 def rescored(*, competition: Competition, teams: Collection[int], words: str) -> int:
-    """Another ground truth decides, and the host wants the teams whose scores or ranks it changes to know, in these
-    words if there are any. Gives how many people were notified."""
+    """A candidate has become the current ground truth, and the host wants the affected teams to be notified.
+
+    `words` is the host's message, if any. Returns the number of people notified.
+    """
     raise NotImplementedError
 
 
-# --- what pages show --------------------------------------------------------------------------------------------
+# --- facts for pages --------------------------------------------------------------------------------------------
 
 
 @Hook
 def membership_facts() -> Mapping[str, Any]:
-    """Gives what an app annotates on the membership of a person who looks at a competition, by the names it chooses."""
+    """Annotations (name → expression) for the query of the viewer's membership."""
     raise NotImplementedError
 
 
 class Roster(Protocol):
-    """What the core asks about the people of a class: who they are and in which section.
-
-    Callers see to it that their reader may know.
-    """
+    """Queries for names and sections on the roster. Callers check that their reader may see these."""
 
     def section_names(self, competition: Competition) -> list[str]:
-        """The sections that people are in, sorted."""
+        """The sections on the roster, sorted."""
 
     def teams_of_section(self, competition: Competition, section: str) -> QuerySet[Any, int | None]:
-        """The teams that somebody of a section is in, for a query."""
+        """Subquery of the teams with a member in this section."""
 
     def section_of_member(self) -> Subquery:
-        """For rows with a `user` and a `competition`: the section of the user; empty or null where there is none."""
+        """Annotation for rows with a `user` and a `competition`: the user's section; "" or NULL without one."""
 
     def name_on_roster(self) -> Subquery:
-        """For rows with a `user` and a `competition`: the name of the user; null where it is not known."""
+        """Annotation for rows with a `user` and a `competition`: the name on the roster; NULL without one."""
 
     def people_called(self, competition: Competition, text: str) -> QuerySet[User]:
-        """Whose username or name has a text in it."""
+        """Accounts whose user name, or name on the roster, contains a text."""
 
     def names_and_ids(self, competition: Competition) -> dict[int, tuple[str, str]]:
-        """User → name and student id."""
+        """User → (name, student ID) for roster entries with an account."""
 
 
 roster: Roster
 """Set by `classroom`."""
 
 
-# --- what the clock and the workers do --------------------------------------------------------------------------
+# --- workers and scheduled tasks --------------------------------------------------------------------------------
 
 
 @Hook
 def scoring_failed(*, submission_id: UUID) -> object:
-    """A submission could not be scored through no fault of its team. Called once that is committed."""
+    """A submission has failed through no fault of its team. Called after the commit."""
 
 
 @Hook
 def due_tasks() -> Iterable[Any]:
-    """Gives tasks of an app that have something to do by now, for the sweep to wake a worker for each."""
+    """An app's tasks that have work now; the sweep wakes a worker for each."""
     raise NotImplementedError

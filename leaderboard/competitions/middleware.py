@@ -1,4 +1,4 @@
-"""What holds for every request: two layers, one around all and one that knows the viewer."""
+"""Middleware for every request: IDs, logs and security headers; the viewer's language, time zone and second factor."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 
 NO_POWERS = "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()"
 FOR_FILES = "default-src 'none'; frame-ancestors 'none'; sandbox"
-# Asked every few seconds by programs, so they would fill the log.
+# Views that programs request every few seconds; logged at level DEBUG only.
 ASKED_BY_PROGRAMS = ("healthz", "healthz_deep", "readyz", "prometheus")
 OPEN_WITHOUT_SECOND_FACTOR = ("account_", "mfa_", "usersessions_", "theme", "healthz", "readyz", "api")
 
 
 class RequestMiddleware:
-    """Gives every request an id that its error page, its answer's header and the log share, and notes its end.
+    """Give every request an ID, for its error page, response header and log lines; log its end; set security headers.
 
-    The log names the page and the numbers in its address, never the address: it may hold a code that opens something.
+    The log has the name of the view, never the URL, which may contain a secret code.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -50,12 +50,12 @@ class RequestMiddleware:
         bind_contextvars(request=request_id)
         response = self.get_response(request)
         note_answer(request, response.status_code, time.perf_counter() - begun)
-        clear_contextvars()  # the thread of this request serves another next
+        clear_contextvars()  # the thread will serve another request
         response["X-Request-ID"] = request_id
         response["Permissions-Policy"] = NO_POWERS
         response["Cross-Origin-Resource-Policy"] = "same-origin"
         if response.get("Content-Disposition", "").startswith("attachment"):
-            # What is handed out as a file may do nothing, should a browser show it after all.
+            # A downloaded file may run nothing, in case a browser shows it in a page.
             response["Content-Security-Policy"] = FOR_FILES
         return response
 
@@ -65,10 +65,10 @@ class RequestMiddleware:
 
 
 class ViewerMiddleware:
-    """Shows a page in the viewer's language and zone, of one moment, and lets no cache on the way hold it.
+    """Activate the viewer's language and time zone, fix the time of the page, and forbid caches to store it.
 
-    It comes after AuthenticationMiddleware, because it asks for the viewer, and before MessageMiddleware, because that
-    writes translated texts.
+    Must come after AuthenticationMiddleware, because it needs the viewer, and before MessageMiddleware, which stores
+    translated texts.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -77,7 +77,7 @@ class ViewerMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         language = request.LANGUAGE_CODE = language_of_request(request)
         one_moment = clock.one_moment_per_page() if request.method in ("GET", "HEAD") else nullcontext()
-        # Language and zone end with the request, because its thread serves another next.
+        # Language and time zone end with the request, because the thread will serve another one.
         with translation.override(language), timezone.override(None), one_moment:
             response = self.get_response(request)
         note_language(request, response)
@@ -86,25 +86,25 @@ class ViewerMiddleware:
         return response
 
     def process_view(self, request: HttpRequest, view: object, *_: object) -> HttpResponse | None:
-        # Programs, the admin and files get UTC as ever.
+        # Only pages with an audience; the API, the admin and files use UTC.
         if hasattr(view, "audience") and (zone := viewer_zone(request)):
             timezone.activate(ZoneInfo(zone))
         return redirect_to_second_factor(request)
 
 
 def remove_nul_characters(request: HttpRequest) -> None:
-    """Take NUL characters out of the address: no name of ours has any, and PostgreSQL fails where it is given one."""
+    """Remove NUL characters from path and query string, because PostgreSQL raises errors for them."""
     request.path = request.path.replace("\0", "")
     request.path_info = request.path_info.replace("\0", "")
-    # What stands around one may be another; a space for that ends it, however many are within each other.
+    # Removing `%00` can join its neighbours to another `%00`; replacing that by a space ends it.
     request.META["QUERY_STRING"] = request.META.get("QUERY_STRING", "").replace("%00", "").replace("%00", "+")
 
 
 def note_answer(request: HttpRequest, status: int, seconds: float) -> None:
-    """Write one line of the log."""
+    """Log view, status and duration of a request."""
     match = request.resolver_match
     view = match.view_name if match else ""
-    # Who it was is only known where somebody asked: asking here would cost every file of the frame a query.
+    # Only if the view has read the user: reading it here would cost a query for each static file.
     user = getattr(request, "_cached_user", None) or getattr(request, "auth", None)
     facts = {"method": request.method, "view": view, "status": status, "ms": round(seconds * 1000, 1)}
     if pk := getattr(user, "pk", None):
@@ -114,7 +114,7 @@ def note_answer(request: HttpRequest, status: int, seconds: float) -> None:
 
 
 def redirect_to_second_factor(request: HttpRequest) -> HttpResponse | None:
-    """Where the site wants a second factor, a person who lacks it sets it up before anything else."""
+    """Redirect to the setup of a second factor if the site requires one of this person and there is none; else None."""
     match = request.resolver_match
     is_open = match is None or (not match.namespaces and (match.url_name or "").startswith(OPEN_WITHOUT_SECOND_FACTOR))
     if is_open or "api" in (match.namespaces if match else ()) or not needs_second_factor(request.user):

@@ -1,6 +1,6 @@
-"""The way through the pages about one competition: tabs, and the pages behind each that open for the viewer.
+"""Navigation within a competition: tabs, and the pages of each tab.
 
-What is shown follows from the audience that each view declares, so an assistant reads no link that would answer 404.
+Only links to pages that the viewer may open are shown, by the audience that each view declares.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .access import Audience, PageContext, may_open
 
 @cache
 def _audience_of(name: str) -> Audience:
-    """Whom the page of this name is for, as its view declares it."""
+    """The audience that the view with this URL name declares."""
     view = resolve(reverse(name, kwargs={"slug": "any"})).func
     audience: Audience = view.audience  # type: ignore[attr-defined]
     return audience
@@ -67,7 +67,7 @@ def _has_grade(page_context: PageContext) -> bool:
 
 @dataclass(frozen=True)
 class NavigationPage:
-    """A link: the name of a URL and view, its words, further pages that it stands for, when it means something."""
+    """A link: URL name, label, URL names of further pages for which it is highlighted, condition to show it."""
 
     name: str
     label: object
@@ -83,7 +83,7 @@ class NavigationPage:
 
 @dataclass(frozen=True)
 class Tab:
-    """A tab of a competition and the pages behind it; the tab leads to the first that opens."""
+    """A tab of a competition and its pages; the tab links to the first one that the viewer may open."""
 
     label: object
     icon: str
@@ -185,13 +185,13 @@ HOST_TABS: tuple[Tab, ...] = (
         ),
     ),
 )
-# Pages of students that those who run the competition read below their own tabs.
+# Pages of students that hosts and assistants see below the hosts' tabs.
 SHARED = ("leaderboard",)
 
 
 @dataclass(frozen=True)
 class NavigationLink:
-    """A link as it is drawn; `current` is the value of `aria-current`, or nothing."""
+    """A link for the template; `current` is the value of `aria-current`, or ""."""
 
     label: object
     address: str
@@ -200,7 +200,7 @@ class NavigationLink:
 
 
 def tabs_of(page_context: PageContext, here: str) -> list[NavigationLink]:
-    """The tabs above the page of this URL name: those of students or, on their pages, of hosts."""
+    """The tabs above the page with this URL name: hosts' tabs on hosts' pages, else students' tabs."""
     links = []
     for tab in _tabs_above(page_context, here):
         pages = [page for page in tab.pages if page.opens_for(page_context)]
@@ -212,7 +212,7 @@ def tabs_of(page_context: PageContext, here: str) -> list[NavigationLink]:
 
 
 def pages_of_tab(page_context: PageContext, here: str) -> list[NavigationLink]:
-    """The pages behind the current tab that open for the viewer."""
+    """The pages of the current tab that the viewer may open."""
     tabs = _tabs_above(page_context, here)
     tab = next((tab for tab in tabs if any(page.holds(here) for page in tab.pages)), None)
     return [

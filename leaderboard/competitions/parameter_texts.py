@@ -1,4 +1,4 @@
-"""In words: what a metric's parameters are and may be, and what is wrong with files."""
+"""Texts about metrics' parameters and about problems of files, in the reader's language."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import metrics
 from leaderboard.common import library_messages
 
 FAR = 1e9
-"""A bound this far away only keeps numbers finite; nobody needs to read it."""
+"""Bounds beyond this only keep numbers finite and are not shown."""
 
 KINDS = {
     "int": gettext_lazy("whole number"),
@@ -25,7 +25,7 @@ KINDS = {
 
 
 def parameter_value_text(value: Any, parameter: metrics.Parameter) -> str:
-    """A parameter's value for people; what an empty one means is said by the parameter's own help."""
+    """A parameter's value as text; for None the parameter's text `when_empty`."""
     if value is None:
         return library_messages.translated_message(parameter.when_empty) or _("not set")
     if isinstance(value, bool):
@@ -38,7 +38,7 @@ def parameter_kind_text(parameter: metrics.Parameter) -> str:
 
 
 def allowed_values_text(parameter: metrics.Parameter) -> str:
-    """Which values a parameter takes."""
+    """The allowed values of a parameter: its choices or its range."""
     if parameter.choices:
         return ", ".join(str(choice) for choice in parameter.choices)
     if parameter.kind == "bool":
@@ -89,6 +89,6 @@ PROBLEM_LABELS: dict[str, Promise] = {
 
 
 def problem_label(code: str) -> str:
-    """A problem's code as a teacher reads it; what only few metrics know is its code without underscores."""
+    """The label of a problem's code for hosts; for codes of single metrics the code with spaces for underscores."""
     known = PROBLEM_LABELS.get(code)
     return str(known) if known is not None else code.replace("_", " ").capitalize()

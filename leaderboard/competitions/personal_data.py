@@ -1,4 +1,4 @@
-"""What the core knows about a person: memberships, submissions with their files, an address among those let in."""
+"""Hooks for export and deletion of a person's data: memberships, submissions with files, admission by address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .services import page_tasks
 NAMELESS_FILE = "submission.csv"
 
 
-# --- taking along -----------------------------------------------------------------------------------------------
+# --- export -----------------------------------------------------------------------------------------------------
 
 
 def export(*, account: User, at: datetime) -> PersonalData:
@@ -40,7 +40,7 @@ def export(*, account: User, at: datetime) -> PersonalData:
 
 
 def _files_of(account: User) -> QuerySet[Submission]:
-    """Their own files, and those of their teams, which they can download anyway."""
+    """Files that they submitted, and files of their teams, which they can download anyway."""
     mine = Q(user=account, baseline=None) | Q(team__in=account.memberships.values("team"))
     return Submission.objects.filter(mine).select_related("competition__board", "team").order_by("received_at")
 
@@ -83,7 +83,7 @@ def _submission(account: User, submission: Submission, at: datetime) -> dict[str
 
 
 def _scores(account: User, submission: Submission, at: datetime) -> dict[str, float]:
-    """Those that the site shows this person, in full: not what a hidden board keeps back."""
+    """Split → score with all digits, for the splits whose scores this person may see."""
     competition = submission.competition
     splits = [Split.PUBLIC] if competition.public_is_visible_to(account, at) else []
     if competition.private_is_visible_to(account, at):
@@ -104,11 +104,11 @@ def obstacle_to_deleting(*, account: User) -> str:
 
 
 def leave(*, leaving: Leaving) -> None:
-    """Leave all teams; files that the person handed in stay there without their words."""
+    """Leave all teams; submitted files stay with them, without the person's notes and file names."""
     account = leaving.account
     leaving.competitions |= _known_in(account)
     page_tasks.remove_tasks_of(account)
-    # Nothing is handed in or scored meanwhile.
+    # Lock the competitions, so that no file is submitted or scored meanwhile.
     joined = Competition.objects.filter(pk__in=account.memberships.values("competition"))
     list(joined.select_for_update().order_by("pk").values_list("pk"))
     mine = Submission.objects.filter(user=account, baseline=None)
@@ -121,7 +121,7 @@ def leave(*, leaving: Leaving) -> None:
 
 
 def _known_in(account: User) -> set[int]:
-    """Competitions that the person takes part in, runs, or has given up running, which its hosts were told by name."""
+    """Competitions with the person as member, host or assistant, or former host or assistant, which notices name."""
     lost = AuditEntry.objects.filter(
         account=account.pk, event__in=(AuditEvent.HOST_REMOVED, AuditEvent.ASSISTANT_REMOVED)
     )
@@ -132,7 +132,7 @@ def _known_in(account: User) -> set[int]:
 
 
 def _leave_team_anonymously(membership: Membership, leaving: Leaving) -> None:
-    """Leave a team, and note what it is called from now on."""
+    """Delete a membership; rename the team if it has the person's name or no other member, and note the new name."""
     team, name, before = membership.team, membership.user.get_username(), membership.team.name
     number = team.pk
     membership.delete()
@@ -156,7 +156,7 @@ def _leave_team_anonymously(membership: Membership, leaving: Leaving) -> None:
 
 
 def _free_anonymous_name(competition: Competition) -> str:
-    """A free name that says nothing."""
+    """An unused anonymous team name, such as “Former member 1”."""
     taken = {name.casefold() for name in Team.objects.filter(competition=competition).values_list("name", flat=True)}
     number = 1
     while f"{NAMELESS} {number}".casefold() in taken:
@@ -165,7 +165,7 @@ def _free_anonymous_name(competition: Competition) -> str:
 
 
 def forget(*, leaving: Leaving) -> None:
-    """Remove their addresses from those that may join; a whole domain that may says nothing about anybody."""
+    """Remove the person's addresses from the addresses that may join. Domains stay: they identify no person."""
     theirs = {address.casefold() for address in leaving.addresses}
     for held in Competition.objects.select_for_update().filter(pk__in=leaving.competitions):
         addresses = held.admission.allowed_addresses

@@ -1,4 +1,4 @@
-"""Pages of competitions. An address has the name of its view and of its template."""
+"""URLs of competitions. Each has the name of its view and of its template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accounts, for operators alone: what the page “People” leaves out, such as staff rights and deletion."""
+"""Admin of accounts, only for operators: actions that the page “People” lacks, such as staff rights and deletion."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         return self._is_operator(request)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        """What rights it gives or takes goes into the audit log."""
+        """Save, and log granted or removed rights in the audit log."""
         before = personal_data.rights_of(User.objects.get(pk=obj.pk)) if change else {}
         super().save_model(request, obj, form, change)
         personal_data.log_rights_changes(account=obj, before=before, user=request.user)  # type: ignore[arg-type]
@@ -62,7 +62,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """The accounts; their teams and files stay, and who is needed here cannot be deleted."""
+        """Lists only the accounts, because teams and files stay, and the reasons why some cannot be deleted."""
         needed = [f"{account}: {words}" for account in objs if (words := personal_data.obstacle_to_deleting(account))]
         return [str(account) for account in objs], {"accounts": len(objs)}, set(), needed
 

@@ -1,4 +1,4 @@
-"""The audit log: read here, edited nowhere."""
+"""Read-only admin of the audit log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .scope import ScopedAdmin
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ScopedAdmin):
-    """Staff see the entries of the competitions they host; operators see all, also of what is deleted."""
+    """Staff see entries about competitions that they host; operators see all, even about deleted ones."""
 
     list_display = ("pk", "at", "words", "about", "competition", "by", "account")
     list_filter = ("event",)

@@ -1,4 +1,4 @@
-"""Competitions, their teams and submissions."""
+"""Admin of competitions, their teams and submissions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HOST_PAGES = (
 
 
 class AdminCompetitionForm(CompetitionForm):
-    """The host's own form, with the hosts for operators."""
+    """The form of the host's pages, with the field `hosts` for operators."""
 
     class Meta(CompetitionForm.Meta):
         fields: ClassVar = [*CompetitionForm.Meta.fields, "hosts"]
@@ -69,7 +69,7 @@ class CompetitionAdmin(ScopedAdmin):
         return ("hosts",) if _is_operator(request) else ()
 
     def save_model(self, request: HttpRequest, obj: Competition, form: Any, change: bool) -> None:
-        """Through the verbs, so that rules are counted and boards grow stale as on the host's pages."""
+        """Save by the services, so that rules get a new version and cached boards are invalidated."""
         fields = form.fields_for_verb
         if change:
             competitions.change_competition(competition=obj, user=request.user, **fields)  # type: ignore[arg-type]

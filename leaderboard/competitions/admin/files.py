@@ -1,4 +1,4 @@
-"""Data files and baselines: added and removed, never edited."""
+"""Admin of data files and baselines, which can be added and removed but not edited."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BaselineAdminForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class UploadedFileAdmin(ScopedAdmin):
-    """Added with a file, removed with it."""
+    """Base class for rows with an uploaded file: no changes, deleting removes the file too."""
 
     shown: tuple[str, ...] = ()
 
@@ -47,7 +47,7 @@ class UploadedFileAdmin(ScopedAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Lists the files alone; deleting a baseline's scores needs no permission of its own."""
+        """Lists only the files: no permission is needed for the scores that are deleted with a baseline."""
         return [str(obj) for obj in objs], {self.opts.verbose_name_plural: len(objs)}, set(), []  # type: ignore[dict-item]
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Ground truths: a draft is uploaded and checked here, published by an action, and never edited."""
+"""Admin of ground truths: upload and check a draft, publish it by an action; published ones are read-only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .scope import REFUSAL_ERRORS, ScopedAdmin, error_lines
 
 
 class TruthForm(AnswersForm):
-    """The host page's file and split, with the answer columns and the metric."""
+    """The form of the host's page for file and split, with the answer columns and the metric."""
 
     competition = forms.ModelChoiceField(queryset=Competition.objects.none())
     answers = forms.CharField(
@@ -73,7 +73,7 @@ class TruthForm(AnswersForm):
 
 
 def metric_named(text: str) -> str:
-    """The key of the metric with this title or key; empty where there is none."""
+    """The key of the metric with this title or key; "" if there is none."""
     wanted = text.strip().casefold()
     found = (one.key for one in metrics.catalogue() if wanted in (one.key, str(one.title).casefold()))
     return next(found, "")
@@ -81,7 +81,7 @@ def metric_named(text: str) -> str:
 
 @admin.register(TruthDraft)
 class TruthDraftAdmin(ScopedAdmin):
-    """A page of its own over the forms of the host's pages, with the same checks by the same service."""
+    """An admin page with the forms of the host's pages; the same service checks the answers."""
 
     list_display = ("competition", "file_name", "metric", "verdict", "uploaded_at")
     actions = ("publish", "publish_confirmed", "discard")
@@ -101,7 +101,7 @@ class TruthDraftAdmin(ScopedAdmin):
         return super().changelist_view(request, extra_context)
 
     def parameters_view(self, request: HttpRequest) -> HttpResponse:
-        """The fields of the metric that was just chosen."""
+        """Fragment with the parameter fields of the chosen metric, for htmx."""
         competition, key = self._competition_asked(request, None), metric_named(request.GET.get("metric", ""))
         if competition is not None and key:
             parameters: ParameterForm | None = truth_metric.parameter_form(competition, key)
@@ -145,7 +145,7 @@ class TruthDraftAdmin(ScopedAdmin):
         return kind(request.POST, request.FILES) if posted else kind()
 
     def _check(self, request: HttpRequest, competition: Competition | None, form: AnswersForm) -> HttpResponse:
-        """Store and check the file with its metric, as on the host's page; a competition has one draft."""
+        """Store and check the file with its metric, as on the host's page; replaces the competition's draft."""
         secondary, parameters, status = SecondaryForm(request.POST), None, 422
         try:
             is_valid = form.is_valid()
@@ -235,7 +235,7 @@ class TruthDraftAdmin(ScopedAdmin):
 
 @admin.register(GroundTruth)
 class GroundTruthAdmin(ScopedAdmin):
-    """Read-only: a correction is a new number."""
+    """Read-only, because a correction is a new ground truth with the next number."""
 
     list_display = ("competition", "number", "metric", "rows", "published_by", "published_at")
     list_filter = (("competition", admin.RelatedOnlyFieldListFilter), "metric")

@@ -18,9 +18,9 @@ from ..services.competitions import CannotHost
 
 
 class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Rows of the viewer's own competitions, readable by default and changeable nowhere.
+    """Rows of competitions that the viewer hosts; read-only unless a subclass permits more.
 
-    `competition_path` leads from the model to its competition.
+    `competition_path` is the lookup from the model to its competition.
     """
 
     competition_path = "competition"
@@ -57,7 +57,7 @@ class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Shows the refusal of a service as a message; the transaction is rolled back by then."""
+        """Show the refusal of a service as a message. The transaction has been rolled back by then."""
         try:
             return super().changeform_view(request, *args, **kwargs)
         except REFUSAL_ERRORS as error:
@@ -70,7 +70,7 @@ REFUSAL_ERRORS = (CannotHost, TooLarge, JobFailed, metrics.ParameterError)
 
 
 def error_lines(error: Exception) -> list[str]:
-    """Lines for the person who asked."""
+    """Sentences about an error of a service, for the user."""
     if isinstance(error, CannotHost):
         return [error.message, *error.details]
     if isinstance(error, metrics.ParameterError):

@@ -1,4 +1,4 @@
-"""The forms of a ground truth: its answers and split, its metric with parameters, secondary metrics, publishing."""
+"""Forms of a ground truth: answers and split, metric with parameters, secondary metrics, publishing, applying."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDARY_EXAMPLE = "quantile=0.9; weight=w"
 
 
 class AnswersForm(forms.Form):
-    """The answer file and its split; the metric is chosen on a page of its own."""
+    """The answer file and its split; the metric is chosen on another page."""
 
     file = forms.FileField(
         label=_("Answer file"),
@@ -70,12 +70,12 @@ class AnswersForm(forms.Form):
     )
 
     def __init__(self, *args: Any, has_file: str = "", has_split: bool = False, **kwargs: Any) -> None:
-        """`has_split`: the file at hand says itself which rows are public."""
+        """`has_file`: name of a stored file, "" if none. `has_split`: whether that file has a `Usage` column."""
         super().__init__(*args, **kwargs)
         if not has_split:
             del self.fields["redraws_split"]
         if self.is_bound and "split_by" not in self.data:
-            # A program that fills the form in need not know the choice: a column of groups says enough.
+            # Programs need not send `split_by`: it follows from the group column.
             self.data = self.data.copy()  # type: ignore[attr-defined]
             self.data["split_by"] = "grouped" if self.data.get("group_column") else "stratified"  # type: ignore[index]
         self.fields["file"].required = not has_file
@@ -97,8 +97,10 @@ class AnswersForm(forms.Form):
 
     @property
     def split(self) -> dict[str, Any]:
-        """The split as `draft_truth` takes it. Whole groups are drawn with the classes in proportion too, as
-        far as that can be; a column that was typed before another choice was made says nothing."""
+        """Arguments for `draft_truth` about the split.
+
+        Grouped splits are stratified too, as far as possible. A group column is ignored for other split methods.
+        """
         filled = self.cleaned_data
         return {
             "public_share": filled["public_percent"] / 100,
@@ -109,7 +111,7 @@ class AnswersForm(forms.Form):
 
 
 class MetricForm(forms.Form):
-    """The metric for a file that was looked at; its parameters are a form of their own."""
+    """Choice of the metric; its parameters are in `ParameterForm`."""
 
     metric = forms.ChoiceField(
         label=_("Metric"),
@@ -119,7 +121,7 @@ class MetricForm(forms.Form):
 
 
 class ParameterForm(forms.Form):
-    """A metric's parameters, made from the metric's file, which also judges what was filled in."""
+    """Fields for a metric's parameters, made and validated by the metric's declaration."""
 
     prefix = "param"
 
@@ -131,7 +133,7 @@ class ParameterForm(forms.Form):
         columns: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
-        """`columns` are those of the answer file that may play a role; without them their names are typed."""
+        """`columns` are the choices for parameters that name a column; without them the name is typed."""
         super().__init__(*args, **kwargs)
         self.key = key
         for parameter in metrics.get(key).parameters:
@@ -148,7 +150,7 @@ class ParameterForm(forms.Form):
 
 
 def _field_of(parameter: metrics.Parameter, initial: Any, columns: Sequence[str]) -> forms.Field:
-    """One form field; numbers stay texts, so that the metric finds and words the mistakes."""
+    """The form field of a parameter. Numbers stay text, because the metric validates them and words the errors."""
     label = parameter.name.replace("_", " ").capitalize()
     options: dict[str, Any] = {"label": label, "initial": initial, "help_text": escape(_parameter_hint(parameter))}
     if parameter.kind == "bool":
@@ -178,7 +180,7 @@ def _field_of(parameter: metrics.Parameter, initial: Any, columns: Sequence[str]
 
 
 def _parameter_hint(parameter: metrics.Parameter) -> str:
-    """What it does, what it may be, what it is if nobody says otherwise."""
+    """Help text of a parameter: its description, bounds and default."""
     least = gettext("more than %(number)s") if parameter.exclusive_minimum else gettext("at least %(number)s")
     bounds = [
         words % {"number": f"{value:g}"}
@@ -186,7 +188,7 @@ def _parameter_hint(parameter: metrics.Parameter) -> str:
         if value is not None
     ]
     default = gettext("empty") if parameter.default is None else parameter.default
-    # The help of a metric that the operator added ends as its author likes.
+    # The help of a custom metric may end without a full stop.
     said = translated_message(parameter.help).strip()
     said += "." if said and not said.endswith((".", "!", "?", "…")) else ""
     between = gettext(" and ")
@@ -196,12 +198,12 @@ def _parameter_hint(parameter: metrics.Parameter) -> str:
 
 
 class SecondaryForm(forms.Form):
-    """As many rows as there may be metrics; a row without a metric is none."""
+    """A row for each possible secondary metric; rows without a metric are ignored."""
 
     prefix = "also"
 
     def __init__(self, *args: Any, held: Iterable[Mapping[str, Any]] = (), **kwargs: Any) -> None:
-        """`held` are those of a draft or a ground truth."""
+        """`held` are the secondary metrics of a draft or ground truth, as stored."""
         super().__init__(*args, **kwargs)
         groups: dict[str, list[tuple[str, str]]] = {}
         for metric in metrics.catalogue():
@@ -232,7 +234,7 @@ class SecondaryForm(forms.Form):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is something to see behind the summary."""
+        """Whether the section of the page starts open: with errors, or with a metric chosen."""
         return bool(self.errors) or any(metric.value() for metric, _ in self.rows)
 
     def clean(self) -> dict[str, Any]:
@@ -254,7 +256,7 @@ class SecondaryForm(forms.Form):
 
 
 def parse_params_line(text: str) -> dict[str, str]:
-    """What a line such as `quantile=0.9; weight=w` says."""
+    """Name → value from a line such as `quantile=0.9; weight=w`. Raises `ValidationError`."""
     found = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
         name, is_pair, value = part.partition("=")
@@ -268,7 +270,7 @@ def parse_params_line(text: str) -> dict[str, str]:
 
 
 def params_line(key: str, params: Mapping[str, Any]) -> str:
-    """The line that says these parameters; those at their defaults need not be said."""
+    """The line for `parse_params_line` with the parameters that are not at their defaults."""
     try:
         defaults = {parameter.name: parameter.default for parameter in metrics.get(key).parameters}
     except metrics.UnknownMetric:
@@ -285,7 +287,7 @@ class PublishForm(forms.Form):
 
 
 class ApplyForm(forms.Form):
-    """The notice to those affected when a board switches to a new ground truth."""
+    """Whether affected teams are notified when the board switches to a new ground truth, and the message to them."""
 
     tells = forms.BooleanField(
         label=_("Notify teams whose scores or ranks change"),

@@ -1,4 +1,4 @@
-"""What hosts fill in."""
+"""Hosts' forms: the competition and its parts, copies, folders, data files, baselines, confirmations."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ..models.competition_settings import PLACES, make_settings, read_setting, s
 
 MEGABYTE = 1024 * 1024
 NOT_SETTINGS = ("max_megabytes", "hosts")
-"""Fields of the form that are saved in another way."""
+"""Fields of the form that `create_competition` and `change_competition` do not take."""
 MOMENT_FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
 
 
 class MomentField(forms.CharField):
-    """A wall-clock time as the browser's `datetime-local` sends it; the form knows the zone it is meant in."""
+    """A local time from the browser's `datetime-local`, without time zone; the form adds that (`moment_in`)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}), **options)
@@ -40,7 +40,7 @@ class MomentField(forms.CharField):
                 moment = datetime.strptime(text, pattern)
             except ValueError:
                 continue
-            if not 1970 <= moment.year <= 9000:  # in another zone it might lie outside of the calendar
+            if not 1970 <= moment.year <= 9000:  # beyond, a conversion to another time zone may overflow
                 raise ValidationError(_("Enter a year between 1970 and 9000."))
             return moment
         if text:
@@ -49,13 +49,13 @@ class MomentField(forms.CharField):
 
 
 def wall_text(moment: datetime, zone: str) -> str:
-    """A moment as `datetime-local` wants it, in a zone."""
+    """The value of a `datetime-local` field for a time in a time zone."""
     local = moment.astimezone(zoneinfo.ZoneInfo(zone))
     return local.strftime("%Y-%m-%dT%H:%M:%S" if local.second else "%Y-%m-%dT%H:%M")
 
 
 def moment_in(wall: datetime, zone: str) -> datetime:
-    """The moment at which the clocks of a zone show `wall`. Raises `ValidationError` where there is none, or two."""
+    """The time at which the clocks of a time zone show `wall`. Raises `ValidationError` if there is none, or two."""
     local = wall.replace(tzinfo=zoneinfo.ZoneInfo(zone), fold=0)
     if local.astimezone(UTC).astimezone(local.tzinfo).replace(tzinfo=None) != wall:
         raise ValidationError(_("This time doesn't exist in this zone: clocks move forward on that day."))
@@ -70,7 +70,7 @@ def moment_in(wall: datetime, zone: str) -> datetime:
 
 
 class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Everything a host says about a competition but its data. Times are meant in the zone of the form."""
+    """All settings of a competition. Times are in the time zone that is chosen in the form."""
 
     opens_at = MomentField(label=_("Opens"))
     closes_at = MomentField(
@@ -167,7 +167,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         held: Competition = self.instance
-        # Filling the form in changes the instance.
+        # Stored now, because validation changes the instance.
         self.asks_to_close, self._closed_at = False, held.closes_at
         if not held.pk:
             make_settings(held)
@@ -184,12 +184,12 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             self.initial["max_megabytes"] = -(-held.limits.max_bytes // MEGABYTE)
             for name in ("opens_at", "closes_at"):
                 self.initial[name] = text = wall_text(getattr(held, name), held.zone)
-                # A browser takes seconds only with a step of 1.
+                # Browsers accept seconds only with a step of 1.
                 self.fields[name].widget.attrs |= {"step": "1"} if text.count(":") == 2 else {}
 
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"] or slug_from_title(self.cleaned_data.get("title", ""))[:60].strip("-")
-        # Without a title that alone is the mistake to name.
+        # Without a title, the missing title is the only error to show.
         if not slug and self.cleaned_data.get("title"):
             raise ValidationError(_("Enter an address; it can't be derived from this title."))
         return slug
@@ -213,7 +213,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             if not cleaned.get(name):
                 continue
             if self.instance.pk and not {name, "zone"} & set(self.changed_data):
-                # One that nobody touched keeps its fractions.
+                # An unchanged time keeps its fractions of a second, which the form does not show.
                 cleaned[name] = getattr(Competition.objects.get(pk=self.instance.pk), name)
                 continue
             try:
@@ -225,14 +225,14 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         self._ask_before_closing(cleaned.get("closes_at"))
         if "max_megabytes" in self.changed_data or ("max_megabytes" in self.fields and not self.instance.pk):
             cleaned["max_bytes"] = cleaned.get("max_megabytes", 1) * MEGABYTE
-        try:  # as a `ModelForm` does for the competition's own fields
+        try:  # like `ModelForm` does for the fields of the competition's row
             write_rows(self.instance, cleaned)
         except ValidationError as error:
             self.add_error(None, error)
         return cleaned
 
     def _ask_before_closing(self, closes_at: datetime | None) -> None:
-        """A deadline in the past ends a running competition, so that is asked for by name."""
+        """Ask for a confirmation (`closes_now`) if a new deadline in the past would end a running competition."""
         now, held = timezone.now(), self.instance
         runs = held.pk and held.launched_at is not None and self._closed_at is not None and self._closed_at > now
         if not runs or closes_at is None or closes_at > now or self.data.get("closes_now"):
@@ -242,12 +242,12 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def fields_for_verb(self) -> dict[str, Any]:
-        """What `create_competition` and `change_competition` take."""
+        """Arguments for `create_competition` and `change_competition`."""
         return {name: value for name, value in self.cleaned_data.items() if name not in NOT_SETTINGS}
 
 
 class PartOfCompetitionForm(CompetitionForm):
-    """Some fields of a competition; the others stay as they are."""
+    """Some fields of a competition (`shown`); the others do not change."""
 
     shown: ClassVar[tuple[str, ...]] = ()
 
@@ -257,7 +257,7 @@ class PartOfCompetitionForm(CompetitionForm):
             del self.fields[name]
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """What is wrong with a field that this form does not show stands above the form."""
+        """Add errors of fields that this form does not show to the errors of the whole form."""
         if field is None and hasattr(error, "error_dict"):
             for name, found in error.error_dict.items():
                 super().add_error(name if name in self.fields else None, ValidationError(found))
@@ -266,7 +266,7 @@ class PartOfCompetitionForm(CompetitionForm):
 
 
 class SetupForm(PartOfCompetitionForm):
-    """What a draft needs to be named and dated; the rest stands under Settings."""
+    """The settings on the setup page of a draft: names, dates and the most important choices."""
 
     shown = (
         "title",
@@ -283,14 +283,14 @@ class SetupForm(PartOfCompetitionForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Before there are answers the page proposes nothing, so it sends no dates.
+        # Before there are answers the page does not show these fields, so they are not posted.
         if self.is_bound and "opens_at" not in self.data:
             for name in ("opens_at", "closes_at", "zone", "daily_attempts", "hides_scores"):
                 del self.fields[name]
 
 
 class CloneForm(forms.Form):
-    """The copy's title and address, and whether baselines come along."""
+    """Title and address of a copy, and whether it gets the baselines."""
 
     title = forms.CharField(label=_("Title"), max_length=120)
     slug = forms.SlugField(
@@ -304,7 +304,7 @@ class CloneForm(forms.Form):
 
 
 class FolderForm(forms.Form):
-    """A competition that was taken along."""
+    """Upload of an exported competition."""
 
     folder = forms.FileField(
         label=_("Zip file"),
@@ -334,7 +334,7 @@ class BaselineForm(forms.Form):
 
 
 class SlugForm(forms.Form):
-    """Type the competition's address, to show that this is meant."""
+    """Confirmation by typing the competition's address."""
 
     confirm = forms.CharField(
         label=_("Address of the competition"),
@@ -355,7 +355,7 @@ class SlugForm(forms.Form):
 
 
 class ReasonForm(forms.Form):
-    """Why something is taken away, for those whom it concerns."""
+    """The reason for a host's decision, shown to the students concerned."""
 
     reason = forms.CharField(
         label=_("Reason"),

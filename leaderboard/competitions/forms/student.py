@@ -1,4 +1,4 @@
-"""What students fill in."""
+"""Students' forms: join code, rules, upload, note, team name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CodeForm(forms.Form):
 
 
 class RulesForm(forms.Form):
-    """One box, and it must be ticked; nothing where there are no rules."""
+    """A checkbox that must be ticked; without rules an empty form."""
 
     accepted = forms.BooleanField(
         label=_("I have read the rules and accept them"),
@@ -36,7 +36,7 @@ class RulesForm(forms.Form):
 
 
 class UploadForm(forms.Form):
-    """A file to hand in. `upload_key` is made with the page, so that a double click hands in once."""
+    """A file to submit. `upload_key` is made with the page, so that a double click submits once."""
 
     file = forms.FileField(
         label=_("File with your predictions"),
@@ -58,19 +58,19 @@ class UploadForm(forms.Form):
     upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
 
     def clean_file(self) -> Any:
-        """One file; of several nobody would know which one was taken."""
+        """Accept one file only: with several, it would not be clear which one was submitted."""
         if (count := len(self.files.getlist("file"))) > 1:
             raise ValidationError(_("You sent %(number)s files. Submit one at a time.") % {"number": count})
         return self.cleaned_data["file"]
 
     @classmethod
     def fresh(cls, *, note: str = "") -> UploadForm:
-        """An empty form with a key of its own."""
+        """An empty form with a new `upload_key`."""
         return cls(initial={"upload_key": uuid.uuid4().hex, "note": note[:300]})
 
 
 class DuplicateForm(forms.Form):
-    """A file handed in before, once more: its bytes are here, so nobody chooses them again."""
+    """Confirmation to submit the same file again; its bytes are stored, so the student need not choose it again."""
 
     again = forms.UUIDField(widget=forms.HiddenInput)
     file_name = forms.CharField(max_length=1000, widget=forms.HiddenInput)

@@ -1,4 +1,4 @@
-"""Tags of the frame: moments, scores, Markdown, form fields, what a competition shows about itself."""
+"""Template tags and filters: times, scores, Markdown, icons, navigation, badges, metrics, form fields."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from ..models import Baseline, Competition, GroundTruth, Submission, Team
 from ..ranking import secondary
 
 register = template.Library()
-# A metric can be called, and Django's templates would call it where they show one of its fields.
+# Metrics are callable, and Django's templates would call them when they read an attribute.
 setattr(metrics.Metric, "do_not_call_in_templates", True)  # noqa: B010 - the library does not declare it
 
-# The account pages' library repeats these fields' labels, in other words, inside the empty fields.
+# django-allauth puts a placeholder that repeats the label into fields with these `autocomplete` values.
 AUTOCOMPLETE_FROM_LABEL = {"username", "email", "new-password", "current-password"}
 QUOTED = 40
 STATES = {
@@ -61,34 +61,34 @@ register.filter("moment", moment)
 
 
 def number_in(value: float | str | None) -> float | None:
-    """None where there is no number: of a name that is not there Django hands on an empty text."""
+    """The number; None for "", which Django passes to filters for an undefined variable."""
     return None if isinstance(value, str) and not value else cast("float | None", value)
 
 
 @register.filter(name="score")
 def score_text(value: float | str | None) -> str:
-    """A score with five decimals."""
+    """A score with five decimals; “–” without one."""
     number = number_in(value)
     return "–" if number is None or not math.isfinite(number) else numbers.number_text(number)
 
 
 @register.filter
 def three_digits(value: float | str | None) -> str:
-    """A number that explains something: more digits would only look exact."""
+    """A number with three significant digits, for explanations; “–” without one."""
     number = number_in(value)
     return "–" if number is None else f"{number + 0.0:.3g}"
 
 
 @register.filter
 def short(value: float | str | None) -> str:
-    """A number that somebody chose: without digits that mean nothing."""
+    """A number that a person chose, without meaningless digits; “–” without one."""
     number = number_in(value)
     return "–" if number is None else numbers.rounded_text(number)
 
 
 @register.filter
 def brief(value: float | str | None) -> str:
-    """A score with the digits that a host needs to understand a class."""
+    """A score with fewer digits, for summaries; “–” without one."""
     number = number_in(value)
     return "–" if number is None or not math.isfinite(number) else numbers.short_text(number)
 
@@ -104,8 +104,10 @@ def score(value: float | str | None) -> SafeString:
 
 @register.simple_tag
 def secondary_value(one: secondary.ShownSecondaryValue | None, style: str = "") -> SafeString:
-    """What a secondary metric says: a score, or a dash. The styles `full` (all digits) and `why` spell the reason of a
-    dash out; otherwise it is on hover."""
+    """The value of a secondary metric, or a dash with the reason on hover.
+
+    With the styles `full` (all digits) and `why` the reason is written out.
+    """
     if one is None or one.value is None:
         dash = '– <span class="muted tiny">{}</span>' if style else '<span title="{}">–</span>'
         return format_html(dash, translated_message(one.problem) if one else "")
@@ -148,7 +150,7 @@ def formula(latex: str | None) -> SafeString:
 @register.simple_tag
 @lru_cache(maxsize=256)
 def icon(name: str, size: int = 16) -> SafeString:
-    """A drawing of `icons.svg` that says nothing to a screen reader: the words stand beside it."""
+    """An icon of `icons.svg`, hidden from screen readers because there is always a text beside it."""
     return format_html(
         '<svg class="icon" aria-hidden="true" width="{}" height="{}" viewBox="0 0 24 24">'
         '<use href="{}?v={}#{}"/></svg>',
@@ -173,7 +175,7 @@ def current(context: Context, *names: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def next_here(context: Context) -> str:
-    """`?next=` this page, for links to sign-in pages; nothing where one is there already."""
+    """`?next=` with this page, for links to sign-in pages; on those the `next` they have. "" for the home page."""
     request = context.get("request")
     if request is None or request.path == "/":
         return ""
@@ -189,7 +191,7 @@ def competition_tabs(context: Context, page_context: PageContext) -> dict[str, A
 
 @register.inclusion_tag("competitions/page_switch.html", takes_context=True)
 def page_switch(context: Context, page_context: PageContext) -> dict[str, Any]:
-    """The pages behind the current tab, where there are several."""
+    """The pages of the current tab."""
     return {"pages": navigation.pages_of_tab(page_context, _url_name(context))}
 
 
@@ -228,13 +230,13 @@ def status_badge(status: str) -> SafeString:
 
 @register.simple_tag
 def metric_choice(one: metrics.Metric, chosen: str | None, reason: str = "") -> SafeString:
-    """A radio button as a card. `reason` says why it fits or not; without one, what columns the metric reads."""
+    """A metric as a radio button on a card, with the reason why it fits or not, else with the columns that it reads."""
     detail = reason or translated_message(one.columns)
     title, summary = translated_message(one.title), translated_message(one.summary)
     return _metric_card(one.key, one.key == chosen, title, summary, detail)
 
 
-# By type too: a text that is markup equals the same text that is none.
+# `typed`, because `SafeString` and `str` with the same characters are equal but rendered differently.
 @lru_cache(maxsize=1024, typed=True)
 def _metric_card(key: str, is_chosen: bool, title: str, summary: str | None, detail: str) -> SafeString:
     return format_html(
@@ -250,7 +252,7 @@ def _metric_card(key: str, is_chosen: bool, title: str, summary: str | None, det
 
 @register.simple_tag
 def join_code(competition: Competition) -> str:
-    """The join code in two groups, as people read it aloud; both ways of writing it are understood."""
+    """The join code in two groups of characters for reading aloud; the form accepts it with and without the space."""
     code = competition.admission.join_code
     middle = (len(code) + 1) // 2
     return f"{code[:middle]} {code[middle:]}" if len(code) > 5 else code
@@ -258,7 +260,7 @@ def join_code(competition: Competition) -> str:
 
 @register.simple_tag
 def metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
-    """A ground truth's metric; None without a ground truth, or when its file is gone."""
+    """A ground truth's metric; None without a ground truth, or if the file of a custom metric is lost."""
     if ground_truth is None:
         return None
     try:
@@ -274,12 +276,12 @@ def better(metric: metrics.Metric) -> str:
 
 @register.simple_tag
 def competition_size(competition: Competition) -> str:
-    """Teams that compete and their submissions, counted twice a minute."""
+    """“12 teams · 340 submissions”, cached for 30 seconds."""
     return str(caches["local"].get_or_set(_size_key(competition), lambda: _count_size(competition), 30))
 
 
 def forget_size(competition: Competition) -> None:
-    """Whoever has just submitted reads a number that has the own file in it."""
+    """Clear the cached counts, so that a student who has just submitted sees a number that includes the new file."""
     caches["local"].delete(_size_key(competition))
 
 
@@ -288,7 +290,7 @@ def _size_key(competition: Competition) -> str:
 
 
 def _count_size(competition: Competition) -> str:
-    # Counted apart, because the number of all files comes from an index alone, and a file's team does not.
+    # All files minus those of baselines and disqualified teams, because the first count is read from an index only.
     out = Team.objects.filter(competition=OuterRef(OuterRef("pk")), disqualified_at__isnull=False).values("pk")
     own = {"competition": OuterRef("pk")}
     parts = [
@@ -297,7 +299,7 @@ def _count_size(competition: Competition) -> str:
         count_rows(Baseline.objects.filter(**own), "competition"),
         count_rows(Submission.objects.filter(team__in=out), "competition"),
     ]
-    # A competition that was removed while a file came in still has the page that says so.
+    # No row: the competition was deleted during the upload; the page that says so is still rendered.
     found = Competition.objects.filter(pk=competition.pk).values_list(*parts).first()
     teams, files, baselines, disqualified = found or (0, 0, 0, 0)
     files -= baselines + disqualified
@@ -309,8 +311,7 @@ def _count_size(competition: Competition) -> str:
 
 @register.filter
 def quoted(text: str | None) -> str:
-    """A text out of somebody's file as messages show it: at most 40 characters, escaped where one would not see them,
-    or where they turn the line around."""
+    """A text from a file for a message: at most `QUOTED` characters, invisible and direction-changing ones escaped."""
     if text is None:
         return "–"
     seen = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:QUOTED])
@@ -319,7 +320,7 @@ def quoted(text: str | None) -> str:
 
 @register.filter
 def kind(field: BoundField) -> str:
-    """How a form field is laid out: `check`, `group` (several inputs) or `plain`."""
+    """The layout of a form field: `check`, `group` (several inputs) or `plain`."""
     widget = field.field.widget
     if isinstance(widget, forms.CheckboxInput):
         return "check"
@@ -330,7 +331,7 @@ def kind(field: BoundField) -> str:
 
 @register.filter
 def control(field: BoundField) -> SafeString:
-    """A field's control with its hint and its first error tied to it."""
+    """A field's widget, linked to its help text and first error by `aria-describedby`."""
     described = [f"{field.auto_id}_helptext"] if field.help_text else []
     attrs: dict[str, Any] = {}
     if field.field.widget.attrs.get("autocomplete") in AUTOCOMPLETE_FROM_LABEL:
