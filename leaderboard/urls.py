@@ -5,9 +5,12 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
+from leaderboard.accounts.views.sign_up import SignUpView
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/oidc/", include("leaderboard.accounts.institution.urls")),
+    path("accounts/signup/", SignUpView.as_view(), name="account_signup"),
     path("accounts/", include("allauth.urls")),
     path("", include("leaderboard.operations.urls")),
     path("", include("leaderboard.accounts.urls")),

@@ -180,7 +180,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Save, and count the account for its code or invitation: accounts are limited per code, not requests."""
         if way := _way_in(request):
             count_try(ACCOUNTS_MADE, way_key(way), seconds=A_DAY_SECONDS)
-        saved: User = super().save_user(request, user, form, commit)
+        saved: User = super().save_user(request, user, form, commit=False)
+        saved.password = getattr(form, "password_hash", saved.password)
+        if commit:
+            saved.save()
         return saved
 
     def is_safe_url(self, url: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -191,11 +192,12 @@ def _confirm_join(
     form = RulesForm(request.POST if request.method == "POST" else None, has_rules=has_rules)
     if request.method == "POST" and form.is_valid() and not context["obstacle"]:
         try:
-            membership = enter()
+            with transaction.atomic():
+                membership = enter()
+                joining.accept_rules(membership=membership)
         except teams.CannotJoin as error:
             context["obstacle"] = str(error)
         else:
-            joining.accept_rules(membership=membership)
             messages.success(
                 request,
                 _("Welcome to “%(competition)s”. Your team is “%(team)s”.")
