@@ -1,4 +1,5 @@
-"""Metric files that the operator puts into the folder ``METRICS_DIR``: Kaggle's, unchanged.
+"""Metric files that the operator puts into the folder ``METRICS_DIR``: in the form of those in ``metrics/``,
+or Kaggle's, unchanged.
 
 Such a file is the operator's trusted code. The scorer at home imports it; a site does so in its sealed processes alone,
 never in the web server or a worker. What it says about itself is kept beside its text under the hash of that text, in
@@ -19,16 +20,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..reading.columns import Kind
 from .arrays import Answers
 from .contract import Example, Metric, Role, Rules, SubmissionFormat, WholeColumn
 from .custom_columns import AnyColumns
 from .custom_packages import custom_folder, how_to_install, import_folders, is_module
-from .custom_scoring import KaggleRun, error_facts, in_words, load_module, score_kaggle
+from .custom_scoring import KaggleRun, error_facts, in_words, load_module, score_kaggle, score_ours
 from .evaluate import Result
 from .lazy import cached_property
 from .messages import Message
@@ -210,7 +213,7 @@ def inspect_here(key: str, data: bytes) -> dict[str, Any]:
     from .custom_inspection import facts_of
 
     try:
-        return facts_of(load_module(key, data, Path(f"{key}.py")))
+        return facts_of(load_module(key, data, Path(f"{key}.py")), key)
     except BaseException as error:
         found = error_facts(error, key)
         return {"error": in_words(found), "missing": found["missing"]}
@@ -255,8 +258,10 @@ def _unfit(key: str, data: bytes) -> str:
 
 @cache
 def _stamp() -> str:
-    """What an inspection depends on beside the file: how we inspect, Python, and its packages."""
-    sources = b"".join(path.read_bytes() for path in [*sorted(_HERE.glob("custom*.py")), _HERE / "parameters.py"])
+    """What an inspection depends on beside the file: how we inspect, the kinds of column, Python, and its packages."""
+    kinds = sorted((_HERE.parent / "reading").glob("*column*.py"))
+    paths = [*sorted(_HERE.glob("custom*.py")), _HERE / "parameters.py", *kinds]
+    sources = b"".join(path.read_bytes() for path in paths)
     return _hash(sources + sys.version.encode() + os.pathsep.join(import_folders()).encode())[:16]
 
 
@@ -295,7 +300,6 @@ class CustomMetric(Metric):
 
     file: CustomFile = field(kw_only=True)
 
-    columns = Message("columns as its file asks for")
     is_custom = True
 
     @property
@@ -303,10 +307,7 @@ class CustomMetric(Metric):
         return self.file.key
 
     def score_custom(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
-        return score_kaggle(truth, table, places)
-
-    def refuse_custom(self, truth: Truth, table: Table) -> None:
-        KaggleRun(truth, table).judge()
+        return score_ours(truth, table, places)
 
     @cached_property
     def _documentation(self) -> tuple[str, str]:
@@ -329,6 +330,18 @@ class CustomMetric(Metric):
     @cached_property
     def version(self) -> str:
         return self.file.version
+
+
+class KaggleMetric(CustomMetric):
+    """A metric of Kaggle's kind: its function ``score`` gets whole tables."""
+
+    columns = Message("columns as its file asks for")
+
+    def score_custom(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
+        return score_kaggle(truth, table, places)
+
+    def refuse_custom(self, truth: Truth, table: Table) -> None:
+        KaggleRun(truth, table).judge()
 
 
 def usable() -> list[CustomMetric]:
@@ -354,7 +367,7 @@ def _made(file: CustomFile) -> CustomMetric | None:
     which must not take the other metrics along."""
     if file.error:
         return None
-    with suppress(AttributeError, KeyError, TypeError, ValueError):
+    with suppress(AttributeError, ImportError, KeyError, TypeError, ValueError):
         metric = metric_of(file)
         list(metric.parameters)  # read here, so that no page stumbles over them
         return metric
@@ -366,22 +379,43 @@ def metric_of(file: CustomFile) -> CustomMetric:
     facts, direction = file.facts, file.direction[0]
     declared = {**facts["said"], **file.settings}
     columns = tuple(file.settings.get("submission_columns") or facts["submission_columns"])
-    roles = [parameter for parameter in facts["parameters"] if parameter["kind"] == "column"]
-    return CustomMetric(
-        title=str(declared.get("title") or file.key.replace("_", " ").replace("-", " ").capitalize()),
-        group=str(declared["group"]) if declared.get("group") else GROUP,
-        direction="maximize" if direction == "maximize" else "minimize",
-        best=_number(declared.get("best"), math.inf if direction == "maximize" else -math.inf),
-        worst=_number(declared.get("worst"), None),
+    general: dict[str, Any] = {
+        "title": str(declared.get("title") or file.key.replace("_", " ").replace("-", " ").capitalize()),
+        "group": str(declared["group"]) if declared.get("group") else GROUP,
+        "direction": "maximize" if direction == "maximize" else "minimize",
+        "best": _number(declared.get("best"), math.inf if direction == "maximize" else -math.inf),
+        "worst": _number(declared.get("worst"), None),
+        "example": Example("", "", 0.0),
+        "file": file,
+    }
+    helps = {one["name"]: one["help"] for one in facts["parameters"] if one["kind"] == "column"}
+    if ours := facts.get("ours"):
+        return CustomMetric(
+            **general,
+            truth=_kind(ours["truth"]),
+            submission=_kind(ours["submission"]),
+            roles={name: Role(_kind(kind), helps[name]) for name, kind in ours["roles"].items()},
+            computation=WholeColumn(),
+            format=SubmissionFormat(columns, tuple(ours["aliases"]), ours["may_miss_ids"]),
+            rules=Rules(confirm={name: dict(pairs) for name, pairs in ours["confirm"].items()}),
+        )
+    return KaggleMetric(
+        **general,
         truth=AnyColumns(),
         submission=AnyColumns(columns),
-        example=Example("", "", 0.0),
-        roles={parameter["name"]: Role(AnyColumns(), parameter["help"]) for parameter in roles},
+        roles={name: Role(AnyColumns(), text) for name, text in helps.items()},
         computation=WholeColumn(),
         format=SubmissionFormat(columns),
         rules=Rules(perfect=_perfect_of(columns) if columns else None),
-        file=file,
     )
+
+
+def _kind(facts: Mapping[str, Any]) -> Kind:
+    """A kind of column of this library, as the metric's file made it."""
+    kind = getattr(import_module(f"{__package__.partition('.')[0]}.{facts['module']}"), facts["class"])
+    if not (isinstance(kind, type) and issubclass(kind, Kind)):
+        raise TypeError(f"{facts['class']} is no kind of column")
+    return kind(**facts["arguments"])
 
 
 def _number(value: Any, otherwise: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import inspect
 import io
+import json
 import math
 import typing
 from collections.abc import Callable
@@ -12,6 +13,9 @@ from dataclasses import asdict, replace
 from types import ModuleType
 from typing import Any
 
+from ..reading.columns import Kind
+from .contract import Metric
+from .custom_scoring import metric_in
 from .parameters import Parameter, parameter_of
 
 FIRST_THREE = ["solution", "submission", "row_id_column_name"]
@@ -21,10 +25,19 @@ class NoMetric(Exception):
     """The file is no metric; the words are for the operator."""
 
 
-def facts_of(module: ModuleType) -> dict[str, Any]:
-    """What the catalogue needs to know, JSON-safe, and how the doctests came out. Raises ``Unfit``."""
-    if not callable(getattr(module, "score", None)):
-        raise NoMetric(f"It has no function score({', '.join(FIRST_THREE)}).")
+def facts_of(module: ModuleType, key: str) -> dict[str, Any]:
+    """What the catalogue needs to know, JSON-safe, and how the doctests came out. Raises ``NoMetric``."""
+    metric = metric_in(module, key)
+    if isinstance(metric, Metric):
+        facts = _facts_of_ours(module, metric)
+    elif callable(getattr(module, "score", None)):
+        facts = _facts_of_kaggles(module)
+    else:
+        raise NoMetric(f"It has neither a function score({', '.join(FIRST_THREE)}) nor {key} = Metric(…).")
+    return {**facts, "doctest": _doctest(module)}
+
+
+def _facts_of_kaggles(module: ModuleType) -> dict[str, Any]:
     text = inspect.cleandoc(module.__doc__ or module.score.__doc__ or "")
     parameters, notes = _extras(module.score)
     said = {name: getattr(module, name, None) for name in ("title", "group", "direction", "best", "worst")}
@@ -41,7 +54,6 @@ def facts_of(module: ModuleType) -> dict[str, Any]:
         "submission_columns": [str(name) for name in columns],
         "parameters": parameters,
         "notes": notes,
-        "doctest": _doctest(module),
     }
 
 
@@ -100,6 +112,52 @@ def _parameter_helps(function: Callable[..., Any]) -> dict[str, str]:
         if found and name.isidentifier() and text.strip():
             helps[name] = text.strip()[:200]
     return helps
+
+
+def _facts_of_ours(module: ModuleType, metric: Metric) -> dict[str, Any]:
+    columns = metric.format.names
+    functions = {
+        "perfect": metric.rules.perfect,
+        "verify": metric.rules.verify,
+        "by_parameters": metric.by_parameters.best or metric.by_parameters.metric,
+        "names": columns if callable(columns) else None,
+    }
+    unsupported = [name for name, function in functions.items() if function is not None]
+    if unsupported or callable(columns):
+        raise NoMetric(f"In this folder a metric cannot have functions for {', '.join(unsupported)}.")
+    names = ("title", "group", "direction", "best", "worst")
+    return {
+        "said": {name: value for name in names if (value := getattr(metric, name)) is not None},
+        "doc": inspect.cleandoc(module.__doc__ or ""),
+        "words": "",
+        "submission_columns": list(columns),
+        "parameters": [{**asdict(parameter), "check": None} for parameter in metric.parameters],
+        "notes": [],
+        "ours": {
+            "truth": _kind(metric.truth),
+            "submission": _kind(metric.submission),
+            "roles": {name: _kind(role.kind) for name, role in metric.roles.items()},
+            "aliases": list(metric.format.aliases),
+            "may_miss_ids": metric.format.may_miss_ids,
+            "confirm": {name: list(words.items()) for name, words in metric.rules.confirm.items()},
+        },
+    }
+
+
+def _kind(kind: Kind) -> dict[str, Any]:
+    """The class of a kind of column and the arguments that make it, which it keeps under their names."""
+    name = type(kind).__name__
+    library, _, home = type(kind).__module__.partition(".")
+    arguments = {argument: getattr(kind, argument) for argument in inspect.signature(type(kind)).parameters}
+    try:
+        json.dumps(arguments)
+    except TypeError:
+        home = ""
+    if library != __package__.partition(".")[0] or "." not in home:
+        raise NoMetric(
+            f"In this folder a metric cannot read {name}: only kinds of column of this site, made of words and numbers."
+        )
+    return {"module": home, "class": name, "arguments": arguments}
 
 
 def _doctest(module: ModuleType) -> dict[str, Any]:

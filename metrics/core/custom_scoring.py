@@ -10,6 +10,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -17,12 +18,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
+from ..reading.columns import Cells
 from ..reading.headers import USAGE
 from ..reading.tables import pick
 from .custom_columns import cycled, stand_in_cells
 from .custom_packages import custom_packages, is_module
-from .errors import MetricFailed, Problem, SubmissionError
-from .evaluate import OVERALL, Result
+from .errors import GroundTruthError, MetricFailed, NotFinite, Problem, SubmissionError
+from .evaluate import OVERALL, Result, measure
 from .messages import Message
 
 if TYPE_CHECKING:
@@ -55,6 +57,11 @@ def load_module(key: str, data: bytes, path: Path) -> ModuleType:
     sys.modules[name] = module
     exec(compile(data, f"{key}.py", "exec"), module.__dict__)  # noqa: S102 - the operator's trusted code
     return module
+
+
+def metric_in(module: ModuleType, key: str) -> Any:
+    """The ``Metric`` that a file in the form of ``metrics/`` declares under its own name; ``None`` without one."""
+    return getattr(module, key.replace("-", "_"), None)
 
 
 def error_facts(error: BaseException, key: str) -> dict[str, Any]:
@@ -128,6 +135,31 @@ def score_kaggle(truth: Truth, table: Table, places: np.ndarray) -> Result:
         private=values.get("private"),
         rows=len(truth.scored),
     )
+
+
+def score_ours(truth: Truth, table: Table, places: np.ndarray) -> Result:
+    """Score aligned rows by a file in the form of ``metrics/``, as metrics of this library are.
+
+    Raises ``SubmissionError`` for cells that only a secondary metric refuses, and ``MetricFailed``.
+    """
+    metric = cast("CustomMetric", truth.metric)
+    columns = [Cells(table, name, truth.id_column) for name in _sent_columns(truth, table)]
+    prediction = metric.submission.read(columns, truth.target)
+    if problems := [problem for cells in columns for problem in cells.problems]:
+        raise SubmissionError(problems)
+    prediction = metric.submission.fill(places, prediction)
+    try:
+        ours = metric_in(load_module(metric.key, metric.file.data, metric.file.path), metric.key)
+        # The answers are read anew, so that nothing in them remains from one submission to the next.
+        computing = replace(metric, computation=ours.computation, rules=ours.rules)
+        again = truth.with_metric(computing, truth.params, truth.table, truth.layout)
+        if again.problems:
+            raise GroundTruthError(again.problems)
+        return measure(again, prediction)
+    except NotFinite:
+        raise MetricFailed(metric.key, "returned no finite number") from None
+    except BaseException as error:
+        _complain(metric, error_facts(error, metric.key), OVERALL)
 
 
 class KaggleRun:
@@ -226,10 +258,13 @@ def _submission(truth: Truth, table: Table, places: np.ndarray) -> bytes:
     """The submission in the order of the scored rows, under the truth's ids; rows it may miss are left out."""
     there = places >= 0
     ids = pick(truth.table.column(truth.id_column), truth.scored[there])
-    wanted = truth.submission_columns[1:]
-    sent = [name if name in table.names else table.names[-1] for name in wanted]
-    arrays = [pick(table.column(name), places[there]) for name in sent]
-    return _csv([truth.id_column, *wanted], [ids, *arrays])
+    arrays = [pick(table.column(name), places[there]) for name in _sent_columns(truth, table)]
+    return _csv(list(truth.submission_columns), [ids, *arrays])
+
+
+def _sent_columns(truth: Truth, table: Table) -> list[str]:
+    """The scored columns by their names in a submission, where the last one may have an alias."""
+    return [name if name in table.names else table.names[-1] for name in truth.submission_columns[1:]]
 
 
 def _stand_in(truth: Truth, table: Table) -> tuple[bytes, bytes, bytes]:

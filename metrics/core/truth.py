@@ -57,6 +57,7 @@ class Truth:
     def __init__(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> None:
         self.metric = metric
         self.params = params
+        self.layout = layout
         self.id_column = layout.id_column
         self.target_columns = layout.targets
         self.role_columns = layout.roles
@@ -318,9 +319,7 @@ class Truth:
 
     def some(self, rows: np.ndarray) -> Truth:
         """The truth of some rows of the file, in the given order."""
-        table = self.table.some(rows)
-        layout = Layout(self.id_column, self.target_columns, self.has_split, self.role_columns, self.unscored_columns)
-        return Truth(self.metric, self.params, table, layout)
+        return Truth(self.metric, self.params, self.table.some(rows), self.layout)
 
 
 def _call(function: Callable[[], None] | None) -> None:

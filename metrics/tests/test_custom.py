@@ -448,7 +448,7 @@ def _lives(process: int) -> bool:
 BROKEN = {
     "import nothing_of_this_name": "the library nothing_of_this_name (line 1)",
     "def score(:": "SyntaxError",
-    "x = 1": "no function score(solution, submission, row_id_column_name)",
+    "x = 1": "neither a function score(solution, submission, row_id_column_name) nor broken = Metric(…)",
     "def score(y_true, y_pred): return 1": "must begin with the parameters solution, submission, row_id_column_name",
     "raise SystemExit(0)": "SystemExit",
     "broken = 1 / 0": "ZeroDivisionError",
@@ -732,6 +732,93 @@ def test_without_a_folder_nothing_is_looked_at(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("METRICS_DIR", str(tmp_path / "nowhere"))
     assert list_custom_files() == ()
     assert not any(metric.is_custom for metric in metrics.catalogue())
+
+
+# --- files in the form of metrics/ ------------------------------------------------------------------------------
+
+
+def source_of(key: str) -> str:
+    """The file of a built-in metric, as the metric ``own_<key>``."""
+    return metrics.get(key).source_path.read_text().replace(f"\n{key} = ", f"\nown_{key} = ")
+
+
+def test_a_file_in_the_form_of_ours_scores_as_a_built_in_one(drop: Drop) -> None:
+    assert drop("own_rmse", source_of("rmse")).error == ""
+    ours, theirs = metrics.get("rmse"), metrics.get("own_rmse")
+    assert (theirs.summary, theirs.description, theirs.best) == (ours.summary, ours.description, ours.best)
+    assert (theirs.title, theirs.group, theirs.direction) == (ours.title, ours.group, ours.direction)
+    assert (theirs.columns, theirs.is_custom) == (ours.columns, True)
+    first, second = score("rmse"), score("own_rmse")
+    assert (first.overall, first.public, first.private, first.parts) == (
+        (second.overall, second.public, second.private, second.parts)
+    )
+    assert second.version == theirs.version
+    assert metrics.check_truth("own_rmse", TRUTH.encode()).ok
+    with pytest.raises(metrics.SubmissionError, match="decimal comma"):
+        score("own_rmse", submission=MINE.replace("5,1\n", '5,"0,5"\n'))
+    with pytest.raises(metrics.SubmissionError, match="too large"):
+        score("own_rmse", submission=MINE.replace("5,1\n", "5,1e300\n"))
+
+
+@pytest.mark.parametrize("key", ["accuracy", "weighted_mae", "average_precision", "fbeta", "roc_auc"])
+def test_its_roles_parameters_and_kinds_of_columns_are_those_of_its_file(drop: Drop, key: str) -> None:
+    assert drop(f"own_{key}", source_of(key)).error == ""
+    ours, theirs = metrics.get(key), metrics.get(f"own_{key}")
+    assert theirs.parameters == ours.parameters
+    assert (theirs.columns, theirs.format) == (ours.columns, ours.format)
+    assert {name: role.help for name, role in theirs.roles.items()} == {n: role.help for n, role in ours.roles.items()}
+    example = ours.example
+    found = score(theirs.key, example.truth, example.submission, **example.params)
+    assert (found.overall, found.params) == (
+        score(key, example.truth, example.submission, **example.params).overall,
+        ({**example.params, **found.params}),
+    )
+
+
+def test_every_kind_of_column_crosses_or_is_refused_in_words(drop: Drop) -> None:
+    refused = set()
+    for metric in metrics.catalogue():
+        file = drop(f"own_{metric.key}", source_of(metric.key))
+        if file.error:
+            assert file.error.startswith("NoMetric: In this folder a metric cannot"), file.error
+            refused.add(metric.key)
+            continue
+        theirs = metrics.get(file.key)
+        for one, other in ((metric.truth, theirs.truth), (metric.submission, theirs.submission)):
+            assert (type(one), vars(one)) == (type(other), vars(other))
+    assert {"map_at_k", "rmsle", "mean_haversine"} <= refused
+    assert not {"accuracy", "f1", "log_loss", "weighted_mae", "word_jaccard"} & refused
+
+
+@pytest.mark.parametrize(
+    ("value", "reason", "details"),
+    [
+        ("1 / 0", "raised ZeroDivisionError in line", "division by zero"),
+        ("float('nan')", "returned no finite number", ""),
+        ("metrics.score('none', truth, prediction)", "raised UnknownMetric in line", "none"),
+        ("exit(str(truth))", "raised SystemExit", "0."),
+    ],
+)
+def test_what_its_functions_do_wrong_reaches_no_student(drop: Drop, value: str, reason: str, details: str) -> None:
+    computation = f"WholeColumn(score=lambda truth, prediction: {value})"
+    text = source_of("rmse").replace("root_mean_over_rows(squared_error)", computation)
+    text = text.replace("import Example, Metric", "import Example, Metric, WholeColumn\nimport metrics")
+    assert drop("own_rmse", text).error == ""
+    found = failure("own_rmse")
+    assert reason in found.reason
+    assert details in found.host_details
+
+
+def test_answers_that_its_rules_cannot_score_fail_with_a_reason_for_the_host(drop: Drop) -> None:
+    drop("own_roc_auc", source_of("roc_auc"))
+    found = failure("own_roc_auc", "id,y\n1,1\n2,1\n", "id,y\n1,0.5\n2,0.25\n")
+    assert found.reason == "raised GroundTruthError"
+    assert "cannot be scored" in found.host_details
+
+
+def test_a_kind_of_column_of_its_own_is_refused(drop: Drop) -> None:
+    text = source_of("rmse").replace("\nown_rmse = ", "\nclass Mine(Number):\n    pass\n\n\nown_rmse = ")
+    assert "cannot read Mine" in drop("own_rmse", text.replace("truth=Number()", "truth=Mine()")).error
 
 
 # --- the home scorer, the stand-in --------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Bo scores at home with every kind of metric: built in, and Kaggle's file."""
+"""Bo scores at home with every kind of metric: built in, Kaggle's file, a file in the form of ours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,28 @@ def score(solution, submission, row_id_column_name):
         raise ParticipantVisibleError("No value may be negative.")
     return float((solution.y - submission.y).abs().mean())
 '''
-EVERY_KIND = pytest.mark.parametrize("key", ["mae", "kaggles"])
+OURS = '''
+"""Mean absolute error."""
+from metrics.core.contract import Example, Metric, RowSum
+from metrics.reading.column_kinds import Number
+import numpy as np
+
+
+def rows(truth, prediction):
+    return np.column_stack([np.abs(truth - prediction), np.ones(len(truth))])
+
+
+def total(sums):
+    return float(sums[0] / sums[1])
+
+
+ours = Metric(
+    title="Ours", group="Numbers", direction="minimize", best=0.0, truth=Number(), submission=Number(),
+    computation=RowSum(rows, total, parts=("error", "rows")),
+    example=Example(truth="id,y\\n1,1\\n", submission="id,y\\n1,2\\n", score=1.0),
+)
+'''
+EVERY_KIND = pytest.mark.parametrize("key", ["mae", "kaggles", "ours"])
 SPLITS = {"overall": 0.75, "public": 0.5, "private": 1.0}
 
 
@@ -36,6 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Bo's folder: Ada's truth, two files of his own, and the site's metric files."""
     (tmp_path / "metrics").mkdir()
     (tmp_path / "metrics" / "kaggles.py").write_text(KAGGLE)
+    (tmp_path / "metrics" / "ours.py").write_text(OURS)
     (tmp_path / "truth.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Public\n3,3,Private\n4,4,Private\n5,9,Ignored\n")
     (tmp_path / "near.csv").write_text("id,y\n5,0\n4,5\n3,2\n2,2\n1,2\n")
     (tmp_path / "far.csv").write_text("id,y\n5,0\n4,8\n3,7\n2,6\n1,5\n")
@@ -117,9 +139,11 @@ def test_a_program_compares_two_files(capsys: pytest.CaptureFixture[str], key: s
 
 @EVERY_KIND
 def test_any_metric_is_a_further_one_of_any_other(capsys: pytest.CaptureFixture[str], key: str) -> None:
-    status, out, _ = run(capsys, key, "truth.csv", "near.csv", "--also", "kaggles", "--also", "mae")
+    status, out, _ = run(capsys, key, "truth.csv", "near.csv", "--also", "kaggles", "--also", "mae", "--also", "ours")
     assert (status, printed(out)) == (0, SPLITS)
-    assert out.splitlines()[3:] == [f"{one}: overall 0.75, public 0.5, private 1.0" for one in ("kaggles", "mae")]
+    assert out.splitlines()[3:] == [
+        f"{one}: overall 0.75, public 0.5, private 1.0" for one in ("kaggles", "mae", "ours")
+    ]
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])

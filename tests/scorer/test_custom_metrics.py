@@ -99,6 +99,24 @@ def test_ada_chooses_it_and_bo_is_scored_by_it(gaps: Competition, bo: User) -> N
         assert "Gap" in page_of(bo, f"/c/gaps/{url}")
 
 
+def test_ada_chooses_a_file_in_the_form_of_ours_with_a_weight(
+    metrics_folder: Path, tmp_path: Path, ada: User, bo: User
+) -> None:
+    text = metrics.get("weighted_mae").source_path.read_text()
+    (tmp_path / "own_mae.py").write_text(text.replace("\nweighted_mae = ", "\nown_mae = "))
+    call_command("add_metric", str(tmp_path / "own_mae.py"))
+    truth = "id,y,weight,Usage\n1,1,1,Public\n2,2,3,Public\n3,3,1,Private\n4,4,1,Private\n"
+    competition = make_competition(ada, slug="weighted", metric="own_mae", truth=truth)
+    enter(competition, bo)
+    mine = hand_in(competition, bo, b"id,y\n1,1\n2,4\n3,3\n4,4\n")
+    assert mine.status == "scored", mine.problems or mine.host_details
+    assert values(mine) == {"public": 1.5, "private": 0.0}
+    refused = hand_in(competition, bo, b"id,y\n1,1\n2,4\n3,3\n4,many\n")
+    assert (refused.status, refused.problems[0]["line"], used(bo)) == ("invalid", 5, 1)
+    for url in ("/c/weighted/", f"/c/weighted/submissions/{mine.pk}/", "/metrics/own_mae/"):
+        assert "Weighted" in page_of(bo, url)
+
+
 def test_what_the_metric_says_of_bos_file_reaches_bo_and_costs_no_attempt(gaps: Competition, bo: User) -> None:
     mine = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,-2"))
     assert (mine.status, mine.problems[0]["message"]) == ("invalid", "Gaps need numbers from 0 on.")

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+import metrics
 from leaderboard import scoring
 from leaderboard.scoring import (
     ScorerAnswer,
@@ -598,6 +599,27 @@ def test_a_custom_metric_runs_in_the_sealed_process(
     (problem,) = measure(b"id,y\n4,4\n3,-3\n2,3\n1,1\n", by=gap).problems
     assert problem["message"] == "Gaps need numbers from 0 on."
     assert measure(b"id,y\n4,4\n", by=gap).problems
+
+
+def test_a_custom_metric_in_the_form_of_ours_runs_there_too(
+    measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics_folder = tmp_path / "metrics"
+    metrics_folder.mkdir()
+    text = metrics.get("pearson").source_path.read_text().replace("\npearson = ", "\nown_pearson = ")
+    (metrics_folder / "own_pearson.py").write_text(text)
+    monkeypatch.setenv("METRICS_DIR", str(metrics_folder))
+    monkeypatch.setattr(custom, "_inspector", [custom_metrics.inspect_sealed])
+    custom._facts.clear()
+    assert metrics.get("own_pearson").columns == metrics.get("pearson").columns
+    scoring.close_scorer()
+    (tmp_path / "truth.csv").write_text("id,y\n1,1\n2,2\n3,3\n")
+    own = TruthSpec("own", "own_pearson", str(tmp_path / "truth.csv"), {}, "id", secondary=[("own_pearson", {})])
+    result = measure(b"id,y\n3,6\n2,4\n1,2\n", by=own).result
+    assert result is not None
+    assert (result.overall, result.secondary[0].overall) == (1.0, 1.0)
+    (problem,) = measure(b"id,y\n3,6\n2,many\n1,2\n", by=own).problems
+    assert (problem["code"], problem["line"]) == ("not_a_number", 3)
 
 
 HOSTILE = {

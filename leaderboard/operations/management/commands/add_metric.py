@@ -21,7 +21,7 @@ from metrics.core.custom import (
 
 class Command(BaseCommand):
     help = (
-        "Check a metric file of Kaggle's kind, run its doctests, and put it into the folder METRICS_DIR. "
+        "Check a metric file, Kaggle's or in the form of metrics/, run its doctests, and put it into METRICS_DIR. "
         "Without a file: list the folder, and exit with 1 if some file is no metric."
     )
 
