@@ -1,4 +1,4 @@
-"""The one way to read a file: in sealed processes, never in the web server or the worker.
+"""Reading and scoring files: only in sealed processes, never in the web server or the worker.
 
 ::
 
@@ -8,8 +8,8 @@
 
 A job of a page, such as the check of a truth, is a waiting process that seals itself.
 
-Nothing here knows Django. What a sealed process answers is JSON, is bounded in size, and what it says of a submission
-is checked for its form. `score_file` is the way in for submissions, `run_job` for all else.
+Nothing here depends on Django. The answer of a sealed process is JSON of bounded size, and an answer about a submission
+is validated. `score_file` is the entry for submissions, `run_job` for everything else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The site's side: starts the waiting process, has files scored one after another, and keeps the time."""
+"""The site's side of scoring: starts the waiting process, sends it files, and enforces time limits."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from .truth_spec import ScoringLimits, TruthSpec
 log = logging.getLogger(__name__)
 
 MAX_PROCESSES = 4
-"""Ground truths whose processes one worker keeps."""
+"""The most ground truths whose processes one worker keeps."""
 
 MAX_FILES = 50
 MAX_REUSED_BYTES = 1_048_576
 MAX_GROWTH_MB = 100
-"""When a process that scored its file well is recycled: after so many files, after a file larger than this and than
+"""When a healthy process is recycled: after so many files, after a file larger than this and than
 the ground truth (which takes seconds to be read again where it is large), and when its memory has grown by so much
 since it read the ground truth."""
 
 IDLE_SECONDS = 30.0
-"""After which a process that was sent no file ends by itself, because it holds memory."""
+"""The idle time after which a process ends by itself, to free its memory."""
 
 START_SECONDS, ANSWER_SECONDS = 60.0, 10.0
-"""How long the waiting process may take to load its libraries, and to start or end a process."""
+"""The most time of the waiting process for loading its libraries, and for starting or ending a process."""
 
 GRACE_SECONDS = 1.0
-"""What a job of a page may take beyond its time to say so itself."""
+"""Extra time for a job of a page, so that it can report its own timeout."""
 
 OWN_SIGNALS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL})
-"""What ends a process for what it did itself; SIGKILL and SIGTERM come from outside."""
+"""Signals that a process causes itself; SIGKILL and SIGTERM come from outside."""
 
 _PYTHON = (sys.executable, "-s", "-B", "-X", "utf8")
 _PROGRAM = ["-m", "leaderboard.scoring.sealed_process"]
@@ -51,23 +51,23 @@ _ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 class JobFailed(Exception):
-    """The process died, took too long or met a bug; the text is for the log."""
+    """The process died, took too long or met a bug; the message is for the log."""
 
 
 class JobTimedOut(JobFailed):
-    """The process took more time than it may."""
+    """The process took longer than its limit."""
 
 
 @dataclass(frozen=True)
 class JobLimits:
-    """How long the process of a job may take: of the processor, and on the wall."""
+    """Time limits of a job's process: processor time, and wall-clock time."""
 
     processor_seconds: int
     seconds: float
 
 
 class ScorerDied(JobFailed):
-    """The sealed process ended without an answer, and neither for want of time nor through the file's fault."""
+    """The sealed process ended without an answer, neither by a timeout nor through the file's fault."""
 
 
 class ScorerInterrupted(JobFailed):
@@ -76,7 +76,8 @@ class ScorerInterrupted(JobFailed):
 
 @dataclass
 class SealedProcess:
-    """A process that reads one ground truth and then scores files; `stage` is what it said last of the file it has."""
+    """A process that reads one ground truth and then scores files; `stage` is its last report about the current
+    file."""
 
     pid: int
     channel: Channel
@@ -88,7 +89,8 @@ class SealedProcess:
 
 @dataclass(frozen=True)
 class Death:
-    """How a process ended that gave no answer: with which file in hand, at which stage, and how it was seen to end."""
+    """The end of a process without an answer: its stage with the current file, its exit status, and its processor
+    time."""
 
     stage: str
     status: int
@@ -105,7 +107,7 @@ class Death:
 
 
 class Scorer:
-    """The waiting process and those that it forked."""
+    """The waiting process and the processes that it forked."""
 
     def __init__(self) -> None:
         self.owner = os.getpid()
@@ -129,7 +131,7 @@ class Scorer:
         return self.owner == os.getpid() and self.process.poll() is None
 
     def start(self, request: dict[str, Any]) -> SealedProcess:
-        """Have a process started for a request, without waiting for what it does. Raises `ConnectionEnded`."""
+        """Have a process forked for a request, without waiting for its work. Raises `ConnectionEnded`."""
         self.wait_until_ready()
         ours, theirs = Channel.pair()
         try:
@@ -143,7 +145,8 @@ class Scorer:
             theirs.close()
 
     def wait_until_ready(self) -> None:
-        """Loading the libraries takes a moment, which is no time of a file. Raises `ConnectionEnded`."""
+        """Wait until the libraries are loaded, so that this time is not counted for a file. Raises
+        `ConnectionEnded`."""
         if not self._is_ready:
             try:
                 self.channel.receive(time.monotonic() + START_SECONDS)
@@ -152,8 +155,8 @@ class Scorer:
             self._is_ready = True
 
     def end(self, process: SealedProcess) -> tuple[int, float]:
-        """End a process, if it has not ended by itself; how it ended, and the seconds of the processor that it used.
-        Raises `ConnectionEnded`."""
+        """End a process, if it still runs; returns its exit status and the seconds of processor time it used. Raises
+        `ConnectionEnded`."""
         process.channel.close()
         until = time.monotonic() + ANSWER_SECONDS
         self.channel.send({"end": process.pid}, until)
@@ -161,12 +164,13 @@ class Scorer:
         return int(answer["status"]), float(answer["processor_seconds"])
 
     def kill(self) -> None:
-        """End the waiting process; the kernel ends what it forked."""
+        """Kill the waiting process; the kernel then kills its forks."""
         with suppress(ProcessLookupError):
             os.kill(self.process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """End it and let go of everything; only the latter where another process started it."""
+        """Kill the process and close all connections; only the latter if this process is a fork of the one that started
+        it."""
         self.channel.close()
         for process in self.processes.values():
             process.channel.close()
@@ -174,16 +178,16 @@ class Scorer:
             self.kill()
             self.process.wait()
         else:
-            self.process.returncode = 0  # not ours to wait for
+            self.process.returncode = 0  # another process must wait for it
 
     # --- the processes of ground truths ---
 
     def process_for(self, spec: TruthSpec, limits: ScoringLimits, *, fresh: bool) -> SealedProcess:
-        """The process of this ground truth; a fresh one where that is asked for or the old one is over. Raises
+        """The process of this ground truth; a new one if `fresh`, or if the old one has ended. Raises
         `ConnectionEnded`."""
         key = spec.key, limits.memory_mb
         process = self.processes.pop(key, None)
-        # One that speaks before it is asked is not believed either, but for the word that it has read its truth.
+        # A process that sends something unasked is not trusted, except for the message that it has read its truth.
         if process is not None and (fresh or (process.is_ready and process.channel.has_something())):
             self.end(process)
             process = None
@@ -196,7 +200,7 @@ class Scorer:
         return process
 
     def recycle(self, spec: TruthSpec, limits: ScoringLimits, process: SealedProcess) -> tuple[int, float]:
-        """End the process of a ground truth; how it ended. Raises `ConnectionEnded`."""
+        """End the process of a ground truth; returns its exit status and processor time. Raises `ConnectionEnded`."""
         self.processes.pop((spec.key, limits.memory_mb), None)
         return self.end(process)
 
@@ -205,7 +209,7 @@ class Scorer:
 
 
 def run_job(job: str, arguments: dict[str, Any], limits: JobLimits, memory_mb: int) -> dict[str, Any]:
-    """Have a job done in a process of its own. Raises `JobFailed`, `JobTimedOut`."""
+    """Do a job in a new process, and return its answer. Raises `JobFailed`, `JobTimedOut`."""
     scorer = Scorer()
     try:
         scorer.wait_until_ready()
@@ -236,11 +240,11 @@ _place = threading.Lock()
 
 
 def score_file(spec: TruthSpec, file: Path, limits: ScoringLimits, *, alone: bool = False) -> ScorerAnswer:
-    """Score one file, in the process that scores all files under this ground truth, or `alone` in a fresh one.
+    """Score one file, in the process that scores all files of this ground truth, or `alone` in a new one.
 
-    A file in whose hands the process died is tried once more, alone. One that dies again, while it is read and by
-    what it does itself, cannot be read: that is the answer. Raises `JobTimedOut`, `ScorerDied` for every other death
-    and, after `stop_scorer`, `ScorerInterrupted`.
+    A file during which the process died is tried once more, alone. If that process dies while reading the file, by a
+    signal it caused itself, or uses up its processor time there, the answer is that the file cannot be read. Raises
+    `JobTimedOut`, `ScorerDied` for every other death and, after `stop_scorer`, `ScorerInterrupted`.
     """
     with _place:
         answer = _score(spec, file, limits, alone=alone)
@@ -250,7 +254,7 @@ def score_file(spec: TruthSpec, file: Path, limits: ScoringLimits, *, alone: boo
     if not isinstance(answer, Death):
         return answer
     if answer.is_late:
-        # On a busy machine a file may wait for the processor: what counts against it is what it used.
+        # On a busy machine a file may wait for the processor, so only the processor time it used counts against it.
         if alone and answer.stage == "reading" and answer.processor_seconds >= 0.8 * limits.seconds:
             return not_readable()
         raise JobTimedOut(f"the sealed process took longer than its time while {answer.stage or 'starting'}")
@@ -260,13 +264,13 @@ def score_file(spec: TruthSpec, file: Path, limits: ScoringLimits, *, alone: boo
 
 
 def start_scorer() -> None:
-    """Have the waiting process start now, so that no file waits for its libraries later."""
+    """Start the waiting process now, so that no file has to wait for its libraries."""
     with _place:
         _started_scorer()
 
 
 def stop_scorer() -> None:
-    """From another thread: end everything that is being scored; `score_file` raises `ScorerInterrupted`."""
+    """Kill everything that is being scored, from another thread; `score_file` raises `ScorerInterrupted`."""
     for scorer in _running:
         scorer.was_stopped = True
         scorer.kill()
@@ -274,7 +278,7 @@ def stop_scorer() -> None:
 
 @atexit.register
 def close_scorer() -> None:
-    """End the waiting process; the next file starts another one."""
+    """End the waiting process; the next file starts a new one."""
     while _running:
         _running.pop().close()
 
@@ -288,8 +292,8 @@ def _started_scorer() -> Scorer:
 
 
 def _score(spec: TruthSpec, file: Path, limits: ScoringLimits, *, alone: bool) -> ScorerAnswer | Death:
-    """One try. Where the waiting process is gone before the file is in any hands, another one is started, once.
-    Raises `ScorerInterrupted`."""
+    """One try to score a file. If the waiting process is gone before the file was sent, a new one is started, once.
+    Raises `ScorerInterrupted`, `ScorerDied`."""
     for _ in range(2):
         scorer = _started_scorer()
         try:
@@ -328,7 +332,7 @@ def _score_in(
 
 
 def _ask(process: SealedProcess, spec: TruthSpec, file: Path, limits: ScoringLimits) -> ScorerAnswer:
-    """What a process says of a file. Raises `ConnectionEnded`, `OSError`."""
+    """The answer of a process about a file. Raises `ConnectionEnded`, `OSError`."""
     if not process.is_ready:
         message = process.channel.receive(time.monotonic() + limits.seconds)
         if "ready" not in message:
@@ -348,7 +352,7 @@ def _ask(process: SealedProcess, spec: TruthSpec, file: Path, limits: ScoringLim
 
 
 def _may_go_on(process: SealedProcess, answer: ScorerAnswer, spec: TruthSpec, file: Path) -> bool:
-    """Whether the process may score another file: nothing unforeseen happened, and it has not become large."""
+    """Whether the process may score another file: it behaved as expected, and it has not become large."""
     with suppress(OSError):
         return (
             answer.result is not None
@@ -360,7 +364,7 @@ def _may_go_on(process: SealedProcess, answer: ScorerAnswer, spec: TruthSpec, fi
 
 
 def memory_mb(pid: int) -> float:
-    """What a process has in memory; 0 where the system does not say."""
+    """The resident memory of a process; 0 if the system does not tell."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except (OSError, IndexError, ValueError):

@@ -1,4 +1,4 @@
-"""Custom metric files are loaded by a sealed process; what they say about themselves is kept for all others."""
+"""Inspection of custom metric files: each is loaded by a sealed process, and the result is cached for all others."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .client import JobFailed, JobLimits, JobTimedOut, run_job
 
 INSPECT_SECONDS = 30
 INSPECT_MEMORY_MB = 2048
-"""What loading a file with its doctests may take."""
+"""Limits for loading a file and running its doctests."""
 
 
 def inspect_sealed(key: str, data: bytes) -> dict[str, Any]:
-    """What a file says about itself, or the `error` in words: also where loading it takes too long, fills the memory or
-    ends the process."""
+    """The facts about a metric file, or its `error` in words, also if loading it takes too long, needs too much memory
+    or kills the process."""
     with tempfile.TemporaryDirectory(prefix="metric-") as folder:
         copy = Path(folder) / f"{key}.py"
         copy.write_bytes(data)
@@ -31,17 +31,17 @@ def inspect_sealed(key: str, data: bytes) -> dict[str, Any]:
 
 
 def try_seal(secret: Path, port: int) -> dict[str, Any]:
-    """What a sealed process of this machine reaches outside; see `probes`. Raises `JobFailed`."""
+    """The outcome of three ways out of a sealed process on this machine; see `probes`. Raises `JobFailed`."""
     return _run("try_seal", {"secret": str(secret), "port": port})
 
 
 def find_uninspected() -> list[custom.CustomFile]:
-    """The files of `METRICS_DIR` that no worker has loaded yet."""
+    """The files of `METRICS_DIR` that no worker has inspected yet."""
     return [file for file in custom.list_custom_files() if file.error == custom.NOT_INSPECTED]
 
 
 def custom_metrics_status() -> dict[str, Any]:
-    """What an operator should know about custom metrics, for a page: the folder, and its files with their errors."""
+    """The folder of custom metrics and its files, with their errors, for the operator's page."""
     files = custom.list_custom_files()
     return {
         "folder": os.environ.get("METRICS_DIR", ""),

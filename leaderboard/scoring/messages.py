@@ -1,7 +1,7 @@
 """Messages between the processes: JSON objects through a socket that is open already.
 
-A sealed process may read and write what is open and ask for nothing else, so nothing here calls `send` or `recv`. Each
-wait has an end: the moment, by the monotonic clock, that the caller names.
+A sealed process may only read and write open descriptors, so nothing here calls `send` or `recv`. Each wait has a
+deadline given by the caller, in time of the monotonic clock.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 MAX_MESSAGE_BYTES = 8_000_000
-"""Of one message: the resampled values of a result take some kilobytes, a long list of problems a few hundred."""
+"""The most bytes of one message: a result takes some kilobytes, a long list of problems a few hundred."""
 
 Result = TypeVar("Result")
 
@@ -26,7 +26,7 @@ _MAX_WAIT_SECONDS = 3600.0
 
 
 class ConnectionEnded(Exception):
-    """Nothing more can be asked of the other side: it is gone, or one of these."""
+    """The connection cannot be used any more: the other side is gone, too slow, or sent nonsense (the subclasses)."""
 
 
 class DeadlinePassed(ConnectionEnded):
@@ -34,7 +34,7 @@ class DeadlinePassed(ConnectionEnded):
 
 
 class MalformedMessage(ConnectionEnded):
-    """The other side sent what no honest one sends."""
+    """The other side sent something that no correct process sends."""
 
 
 class Channel:
@@ -73,7 +73,7 @@ class Channel:
         return message
 
     def read(self, size: int, until: float | None = None) -> bytes:
-        """So many bytes. Raises `ConnectionEnded`."""
+        """Read exactly `size` bytes. Raises `ConnectionEnded`."""
         pieces: list[bytes] = []
         while size:
             piece = _now(os.read, self.socket.fileno(), min(size, 1_048_576))
@@ -87,8 +87,8 @@ class Channel:
         return b"".join(pieces)
 
     def send_file(self, path: Path, message: dict[str, Any], until: float | None = None) -> None:
-        """Send a message with the `size` of a file and then its bytes. Raises `ConnectionEnded`, and `OSError`
-        where there is no such file."""
+        """Send a message with the `size` of a file and then its bytes. Raises `ConnectionEnded`, and `OSError` if there
+        is no such file."""
         with path.open("rb") as file:
             size, sent = os.fstat(file.fileno()).st_size, 0
             self.send({**message, "size": size}, until)
@@ -102,13 +102,13 @@ class Channel:
                     sent += count
 
     def send_channel(self, message: dict[str, Any], channel: Channel, until: float) -> None:
-        """Send a message and a connection with it. Raises `ConnectionEnded`."""
+        """Send a message and then a connection. Raises `ConnectionEnded`."""
         self.send(message, until)
         self._wait(select.POLLOUT, until)
         _now(socket.send_fds, self.socket, [b"c"], [channel.socket.fileno()])
 
     def receive_channel(self) -> Channel:
-        """The connection that `send_channel` sent behind its message. Raises `ConnectionEnded`."""
+        """The connection that `send_channel` sent after its message. Raises `ConnectionEnded`."""
         self._wait(select.POLLIN, None)
         received = _now(socket.recv_fds, self.socket, 1, 1)
         if not received or not received[1]:
@@ -116,7 +116,7 @@ class Channel:
         return Channel(socket.socket(fileno=received[1][0]))
 
     def has_something(self, seconds: float = 0) -> bool:
-        """Whether the other side has said something, or ended, or does so within these seconds."""
+        """Whether the other side has sent something or ended, or does so within these seconds."""
         poll = select.poll()
         poll.register(self.socket.fileno(), select.POLLIN)
         return bool(poll.poll(seconds * 1000))
@@ -133,7 +133,7 @@ class Channel:
 
 
 def _now(function: Callable[..., Result], *arguments: Any) -> Result | None:
-    """Call a function of the system; nothing where that is not possible yet. Raises `ConnectionEnded`."""
+    """Call a function of the system; None if it would block. Raises `ConnectionEnded`."""
     try:
         return function(*arguments)
     except BlockingIOError:

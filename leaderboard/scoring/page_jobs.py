@@ -1,6 +1,6 @@
-"""What the site asks of tables, each job in a sealed process: the functions in `JOBS`.
+"""Jobs on tables for the site's pages, each in a sealed process: the functions in `JOBS`.
 
-Files are named by path. A job that makes a file gives its bytes as `file`, which are written to the `target`.
+Files are passed as paths. A job that makes a file returns its bytes as `file`, which are written to the `target`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PREVIEW_BYTES, PREVIEW_LINES, LONGEST_PREVIEW = 4096, 4, 120
 FILES = ("truth", "submission", "sample", "earlier")
 """Arguments that name a file; `submissions` and `tests` name several."""
 FINDING_PROBLEMS = ("add_split", "correct_rows", "to_csv")
-"""Jobs whose answer are the `problems` of the file."""
+"""Jobs that answer with the `problems` of a bad file instead of failing."""
 
 
 # --- a ground truth ---------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ def check_truth(
     earlier_id_column: str | None = None,
     **others: Any,
 ) -> dict[str, Any]:
-    """The truth report as a dictionary; for a truth that can be used also how it differs from an `earlier` one."""
+    """The truth report as a dictionary; for a usable truth also its differences from an `earlier` one."""
     report = metrics.check_truth(metric, truth, params, id_column, **others)
     texts = {name: list(map(with_templates, getattr(report, name))) for name in ("findings", "baselines", "secondary")}
     found = {**asdict(report), **texts, "ok": report.ok}
@@ -55,9 +55,10 @@ def check_truth(
 
 
 def describe_table(truth: Path) -> dict[str, Any]:
-    """The names of a table's columns, its rows, and whether each row could be read; no columns for what is none.
+    """The column names of a table, the number of rows, and whether every row could be read; no columns if it is not a
+    table.
 
-    Of a spreadsheet's file, such as one with semicolons, the columns that it would have as plain CSV: it is not sound.
+    For a spreadsheet's file, such as one with semicolons, the columns of its plain CSV; it does not count as sound.
     """
     try:
         data = read_bytes(truth)
@@ -79,7 +80,7 @@ def _described(data: bytes) -> dict[str, Any]:
 
 
 def suggest(truth: Path, id_column: str | None, group: str | None = None, sample: Path | None = None) -> dict[str, Any]:
-    """Which metrics fit, most plausible first; none for a file that is no table."""
+    """The metrics that fit, most plausible first; none for a file that is not a table."""
     try:
         fits = metrics.suggest(truth, sample, id_column, group=group)
     except metrics.GroundTruthError:
@@ -103,7 +104,7 @@ def correct_rows(truth: Path, **asked: Any) -> dict[str, Any]:
 
 
 def sample_submission(**asked: Any) -> dict[str, Any]:
-    """Make a valid submission that knows nothing."""
+    """Make the sample submission: valid, with the same answer in each row."""
     return {"file": _prepared(**asked).sample_submission()}
 
 
@@ -122,16 +123,17 @@ def to_csv(truth: Path) -> dict[str, Any]:
 
 
 def as_meant(truth: Path) -> dict[str, Any]:
-    """Make plain CSV of what a spreadsheet's file says; gives what was changed, nothing where unclear."""
+    """Convert a spreadsheet's file to plain CSV, with the list of changes; both are empty if the conversion is
+    unclear."""
     found = convert_spreadsheet(truth.read_bytes())
     return {"file": found.text, "changes": found.as_stored()} if found else {"file": b"", "changes": []}
 
 
 def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
-    """Make plain CSV of what a spreadsheet's file says, if it can be scored then.
+    """Convert a spreadsheet's file to plain CSV, if it can be scored then.
 
-    Gives the `changes` and a `preview`: lines as they are and as they would be. Both are empty where nothing helps.
-    Nothing is scored: the answer reveals nothing about the truth.
+    Returns the `changes` and a `preview`: the first lines before and after. Both are empty if a conversion does not
+    help. Nothing is scored, so the answer reveals nothing about the truth.
     """
     try:
         text = read_container(submission.read_bytes())
@@ -155,12 +157,12 @@ def _first_lines(text: bytes) -> list[str]:
 
 
 def hardest_rows(metric: str, truth: Path, submissions: list[Path], **asked: Any) -> dict[str, Any]:
-    """The rows on which some files lose most, with what they say there."""
+    """The rows on which these files lose most, with their answers there."""
     return with_templates(find_hardest_rows(metric, truth, submissions, **asked))
 
 
 def agreement(metric: str, truth: Path, submissions: list[Path], **asked: Any) -> dict[str, Any]:
-    """Which of some files are wrong in the same way beyond chance."""
+    """The pairs of files that are wrong in the same way more often than by chance."""
     return asdict(find_similar_predictions(metric, truth, submissions, **asked))
 
 
@@ -168,13 +170,13 @@ def agreement(metric: str, truth: Path, submissions: list[Path], **asked: Any) -
 
 
 def inspect_metric_file(metric: str, truth: Path) -> dict[str, Any]:
-    """What a custom metric's file, a copy of which is `truth`, says about itself once it is imported, or the `error`
-    in words."""
+    """The facts about a custom metric's file (`truth` is a copy of it) after importing it, or its `error` in words."""
     return custom.inspect_here(metric, truth.read_bytes())
 
 
 def try_seal(secret: str, port: int) -> dict[str, Any]:
-    """Which of three ways lead outside: reading a file of the site, the network, another process. Others are tests."""
+    """The outcomes of three ways out of the process: reading a file of the site, the network, another process. Tests
+    try more."""
 
     def start_process() -> None:
         if (pid := os.fork()) == 0:
@@ -232,7 +234,7 @@ def run_job_here(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def do_job(job: str, *, target: str = "", **arguments: Any) -> dict[str, Any]:
-    """The answer of a job; the file that it makes is in `target`."""
+    """The answer of a job; a file that it makes is written to `target`."""
     arguments |= {name: Path(arguments[name]) for name in FILES if arguments.get(name)}
     if "submissions" in arguments:
         arguments["submissions"] = list(map(Path, arguments["submissions"]))

@@ -1,4 +1,4 @@
-"""What a process that reads somebody's table may use and touch."""
+"""Limits of a process that reads untrusted tables: its environment, resources and files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW
 
 
 def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """No variable of the site but where custom metric files lie and what they may use: no password, no address
-    of a database. One thread per library, so that nothing else runs when a process forks. Folders of packages in
-    `PYTHONPATH` go along, but for those around the site or its state, because sealed processes may read them."""
+    """Environment variables for scoring processes: no variable of the site except those of custom metrics, so no
+    password and no database URL. One thread per library, so that no other thread runs when a process forks. Folders of
+    packages in `PYTHONPATH` are kept, except those around the site or its state, because sealed processes may read
+    them."""
     packages = os.pathsep.join(import_folders(environment))
     passed = [name for name in environment if name.startswith("METRICS_")]
     return {
@@ -31,7 +32,7 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
         **dict.fromkeys(_THREADS, "1"),
         "JE_ARROW_MALLOC_CONF": "background_thread:false",
         "MALLOC_ARENA_MAX": "1",
-        "JOBLIB_MULTIPROCESSING": "0",  # else joblib finds out by itself, with a warning, that it may start none
+        "JOBLIB_MULTIPROCESSING": "0",  # otherwise joblib tries to start processes and warns
         "PATH": os.defpath,
         "HOME": "/nonexistent",
         "LANG": "C.UTF-8",
@@ -40,15 +41,15 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
 
 
 def limit_processor_time(seconds: float) -> None:
-    """Have the kernel end this process after so many more seconds of the processor; can be set anew."""
+    """Have the kernel end this process after `seconds` more of processor time; may be called again."""
     with suppress(ValueError, OSError):
         hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
         resource.setrlimit(resource.RLIMIT_CPU, (max(1, round(time.process_time() + seconds)), hard))
 
 
 def confine(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:
-    """Limit this process for the rest of its life and, as far as the kernel can, seal it: it opens these files, the
-    libraries and custom metric files and nothing else, and starts no process."""
+    """Limit this process for the rest of its life and, as far as the kernel can, seal it: it can open only these files,
+    the libraries and custom metric files, and start no process."""
     limit_process(memory_mb)
     custom = [Path(os.environ[name]) for name in _OF_CUSTOM_METRICS if os.environ.get(name)]
     files = [Path(metrics.__file__).parent, *(path for path in (*read, *custom) if path.exists())]

@@ -1,4 +1,4 @@
-"""What came of one submission: as a sealed process sends it, and as the site reads it."""
+"""The answer about one submission: as a sealed process sends it, and as the site validates it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _LONGEST_TEXT = 8000
 
 @dataclass(frozen=True)
 class ScorerAnswer:
-    """A result with warnings, or all problems of the file, or a `failure` that is not the file's, in words for the log
-    that quote no value. `host_details` is what a custom metric said about it, for the host alone; `details` say
-    where it arose."""
+    """A result with warnings, or all problems of the file, or a `failure` that is not the file's fault, as a message
+    for the log that quotes no value. `host_details` is a custom metric's message, for the host alone; `details` is the
+    place in the code."""
 
     result: metrics.Result | None = None
     problems: tuple[dict[str, Any], ...] = ()
@@ -45,7 +45,7 @@ def too_much_memory(megabytes: int) -> dict[str, Any]:
 
 
 def not_readable() -> ScorerAnswer:
-    """The answer for a file that ended the process that read it, whenever it was tried."""
+    """The answer for a file whose reading killed the process each time."""
     message = metrics.Message("This file cannot be read: reading it breaks off. Save it again as a plain CSV file.")
     return ScorerAnswer(problems=(metrics.Problem("unreadable", message).as_stored(),))
 
@@ -56,8 +56,8 @@ def not_readable() -> ScorerAnswer:
 def score_bytes(
     truth: metrics.Truth, file: bytes | Path, memory_mb: int, when_read: Callable[[], None] | None = None
 ) -> dict[str, Any]:
-    """Read a file and score it; `when_read` is called in between. Never raises for anything that a file or a metric
-    does."""
+    """Read a file and score it; `when_read` is called in between. Never raises an error that a file or a metric
+    causes."""
     try:
         return _message_of(truth.evaluate(file, uncertainty=True, with_parts=True, when_read=when_read))
     except metrics.SubmissionError as error:
@@ -69,7 +69,8 @@ def score_bytes(
 
 
 def failure_of(error: BaseException) -> dict[str, Any]:
-    """An error that no file is to blame for. The text of a library may quote the truth, so its class alone is sent."""
+    """The message about an error that is no file's fault. Only the class is sent, because a library's message may quote
+    the truth."""
     if isinstance(error, metrics.MetricFailed):
         return {"failure": str(error), "host_details": f"{error} {error.host_details}".strip()}
     if isinstance(error, metrics.UnknownMetric):
@@ -97,7 +98,7 @@ def _message_of(result: metrics.Result) -> dict[str, Any]:
 
 
 def read_answer(message: Mapping[str, Any]) -> ScorerAnswer:
-    """What a sealed process sent, if it has the form of an answer. Raises `MalformedMessage`."""
+    """The validated answer of a sealed process. Raises `MalformedMessage`."""
     try:
         if "result" in message:
             warnings = tuple(_problem(one) for one in message.get("warnings", ()))
@@ -131,7 +132,7 @@ def _result(message: Mapping[str, Any]) -> metrics.Result:
 
 
 def _uncertainty(error: Any, low: Any, high: Any) -> metrics.Uncertainty:
-    """Without replicates: the site compares no files by them. The interval may be open."""
+    """The uncertainty without replicates, which the site does not use. The interval may be infinite."""
     return metrics.Uncertainty(_finite_or_none(error), _number(low), _number(high), np.empty(0))
 
 

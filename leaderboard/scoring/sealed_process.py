@@ -1,7 +1,7 @@
 """The waiting process, `python -m leaderboard.scoring.sealed_process PARENT DESCRIPTOR`. It forks a sealed process for
 each ground truth, which scores file after file; or it becomes the sealed process of one job of a page.
 
-It has read no file, so what it forks is clean. It ends with its parent, and all it forked with it.
+It has read no file, so its forks are clean. It ends with its parent, and all its forks with it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ PRELOADED = ("numpy", "numpy.random", "pyarrow", "pyarrow.csv", "pyarrow.compute
 
 
 def serve(client: Channel) -> None:
-    """Start a process for each ground truth that the client names, and end those that it names; or do a job."""
+    """Start a process for each ground truth that the client names, end those that it names, or do one job."""
     for name in PRELOADED:
         import_module(name)
     gc.collect()
-    gc.freeze()  # the collector would write into each object, and so copy its page in each fork
+    gc.freeze()  # otherwise the collector writes into each object, which copies memory pages in each fork
     client.send({"ready": True})
     while True:
         request = client.receive()
@@ -51,7 +51,7 @@ def serve(client: Channel) -> None:
 
 
 def start_process(client: Channel, asker: Channel, request: dict[str, Any]) -> int:
-    """Fork a process that does what is asked and says what came of it to `asker`; its number."""
+    """Fork a process that does the request and sends its answers to `asker`; returns its pid."""
     waiting = os.getpid()
     pid = os.fork()
     if not pid:
@@ -62,8 +62,8 @@ def start_process(client: Channel, asker: Channel, request: dict[str, Any]) -> i
 
 
 def end_process(pid: int) -> tuple[int, float]:
-    """End a process forked from this one, if it has not ended yet: its exit code, negative for a signal, and the
-    seconds of the processor that it used. Until then the few that ended by themselves are zombies."""
+    """Kill and reap a process forked from this one; returns its exit code (negative for a signal) and the seconds of
+    processor time it used. Processes that ended by themselves are zombies until then."""
     os.kill(pid, signal.SIGKILL)
     _, status, usage = os.wait4(pid, 0)
     return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
@@ -73,7 +73,7 @@ def end_process(pid: int) -> tuple[int, float]:
 
 
 def work(asker: Channel, request: dict[str, Any]) -> NoReturn:
-    """Score files, or do one job; what was not foreseen is said without a value of any table."""
+    """Score files or do one job, then exit. Unexpected errors are reported without any value of a table."""
     close_standard_streams()
     try:
         if "job" in request:
@@ -90,9 +90,9 @@ def work(asker: Channel, request: dict[str, Any]) -> NoReturn:
 
 
 def score_files(asker: Channel, request: dict[str, Any]) -> None:
-    """Read the ground truth once, then score one file after another until none comes for a while.
+    """Read the ground truth once, then score one file after another until none has come for `idle_seconds`.
 
-    Sealed before anything is read: of all files of the site this process can open its own ground truth alone.
+    The process is sealed before anything is read: of all files of the site it can open only its own ground truth.
     """
     spec, memory_mb = TruthSpec(**request["spec"]), int(request["memory_mb"])
     confine(memory_mb, read=[Path(spec.truth)])
@@ -110,7 +110,7 @@ def score_files(asker: Channel, request: dict[str, Any]) -> None:
 
 
 def close_standard_streams() -> None:
-    """What a library writes there is for nobody."""
+    """Redirect standard streams to nothing, so that output of libraries is dropped."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for one in (0, 1, 2):
         os.dup2(nothing, one)
@@ -120,7 +120,7 @@ def close_standard_streams() -> None:
 def main() -> None:
     parent, descriptor = map(int, sys.argv[1:])
     child_processes.die_with(parent)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of the memory would hold a truth
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain a truth
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started all
     with suppress(ConnectionEnded):
         serve(Channel(socket.socket(fileno=descriptor)))

@@ -1,4 +1,4 @@
-"""Jobs on whole tables, each in a sealed process. Only workers ask for them: no request waits for a process."""
+"""Jobs on whole tables, each in a sealed process. Only workers run them, so no request waits for a process."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ __all__ = ["JobFailed", "JobTimedOut", "csv_of", "do_job", "run_page_job"]
 
 OF_HOSTS = JobLimits(processor_seconds=120, seconds=120)
 LIMITS = {"convert_submission": JobLimits(processor_seconds=10, seconds=30)}
-"""Of jobs that students ask for."""
+"""Limits of jobs that students request."""
 
 
 def run_page_job(job: str, **arguments: Any) -> dict[str, Any]:
-    """Do a job in a process of its own. Raises `JobFailed`, `JobTimedOut`."""
+    """Do a job in a new sealed process, and return its answer. Raises `JobFailed`, `JobTimedOut`."""
     return run_job(job, arguments, LIMITS.get(job, OF_HOSTS), settings.SCORING_MEMORY_MB)
 
 
 def csv_of(data: bytes) -> bytes:
-    """An Excel or Parquet file as CSV, read in a process of its own; empty where it cannot be read."""
+    """An Excel or Parquet file as CSV, read in a new sealed process; empty if it cannot be read. Raises `JobFailed`,
+    `JobTimedOut`."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "table", Path(folder) / "table.csv"
         source.write_bytes(data)

@@ -1,4 +1,4 @@
-"""What a scorer must know: by which truth it scores, and within what limits."""
+"""The inputs of a scorer: its ground truth, and its limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from metrics.core.lazy import cached_property
 
 @dataclass(frozen=True)
 class TruthSpec:
-    """A ground truth as `metrics.prepare` wants it; `mark` distinguishes two of them, wherever their files lie."""
+    """The arguments of `metrics.prepare` for a ground truth; `mark` identifies its file, wherever that is stored."""
 
     mark: str
     metric: str
@@ -26,7 +26,7 @@ class TruthSpec:
 
     @cached_property
     def key(self) -> str:
-        """Equal for specs that give the same scores."""
+        """A text that is equal for specs with the same scores."""
         fields = asdict(self)
         del fields["truth"]
         return json.dumps(fields, sort_keys=True)
@@ -39,8 +39,8 @@ class TruthSpec:
 
 @dataclass(frozen=True)
 class ScoringLimits:
-    """What reading a truth and scoring one file may take: seconds on the wall, megabytes of data. `file_seconds` is
-    for the file alone, once the truth is read."""
+    """Limits for reading a truth and scoring one file: wall-clock seconds, megabytes of data. `file_seconds` is for the
+    file alone, once the truth is read."""
 
     seconds: float
     memory_mb: int

@@ -1,10 +1,10 @@
-"""The isolation of a process that scores: what it may use up, and what it may touch.
+"""The isolation of a scoring process: limits of its resources, and of what it may access.
 
-``limit_process`` works on every kernel: time, memory, size of files. ``seal_process`` needs Linux with Landlock (which
-files) and seccomp (which calls of the kernel), and neither root nor namespaces. Both are for a process of one thread
-before it runs foreign code, and can never be taken back. Standard library only.
+``limit_process`` works on every kernel: time, memory, size of files. ``seal_process`` needs Linux with Landlock (for
+files) and seccomp (for system calls), and neither root nor namespaces. Both must be called by a process of one thread
+before it runs foreign code, and cannot be undone. Standard library only.
 
-Refused calls answer with an error as if the kernel did not allow or know them, so that libraries do without.
+Refused calls return an error as if the kernel did not allow or know them, so that libraries do without them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _ADDRESSES = 4 * 2**30  # libraries and their threads reserve addresses that the
 
 
 def limit_process(memory_mb: int, *, seconds: int = DAY, file_mb: int = 1024) -> None:
-    """Limit what this process uses up: memory for data, time of the processor, size of each file it writes.
+    """Limit the resources of this process: memory for data, processor time, and the size of each file it writes.
 
-    At ``seconds`` the kernel sends SIGXCPU, a second later it kills; too much memory is a ``MemoryError``, too large a
-    file an ``OSError``. What a kernel does not know is left out.
+    At ``seconds`` the kernel sends SIGXCPU, and a second later it kills; too much memory is a ``MemoryError``, too
+    large a file an ``OSError``. Limits that a kernel does not support are left out.
     """
     memory = memory_mb * 1_048_576
     _lower(resource.RLIMIT_CPU, seconds, seconds + 1)
@@ -43,11 +43,11 @@ def limit_process(memory_mb: int, *, seconds: int = DAY, file_mb: int = 1024) ->
 
 
 def seal_process(*, read: Sequence[Path] = (), write: Sequence[Path] = ()) -> None:
-    """Let this process touch nothing but the files below ``read`` and ``write`` and the libraries of Python.
+    """Restrict this process to the files below ``read`` and ``write`` and the libraries of Python.
 
-    No other process, no program, no socket, no change of owners and rights. Descriptors that are open stay open.
-    Raises ``NoSandbox`` where the kernel lacks a part of this, once it is sealed by the other part, and ``OSError``
-    where a path does not exist.
+    No other process, no program, no socket, no change of owners and permissions. Open descriptors stay open. Raises
+    ``NoSandbox`` if the kernel lacks one of the two parts, after sealing with the other, and ``OSError`` if a path does
+    not exist.
     """
     without_filter, without_files = seccomp.missing(), landlock.missing()
     if _threads() != 1:
@@ -62,12 +62,13 @@ def seal_process(*, read: Sequence[Path] = (), write: Sequence[Path] = ()) -> No
 
 
 def available() -> str:
-    """Why ``seal_process`` cannot work here, in words for an operator, or ``""``."""
+    """The reason why ``seal_process`` cannot work here, for the operator, or ``""``."""
     return seccomp.missing() or landlock.missing()
 
 
 def _threads() -> int:
-    """Of this process. A seal around it hides them; what was forked within one has had no time to start any."""
+    """The number of threads of this process. Within a seal they cannot be counted; a process forked there has only
+    one."""
     try:
         return len(os.listdir("/proc/self/task"))
     except OSError:
@@ -82,8 +83,8 @@ def _lower(limit: int, soft: int, hard: int) -> None:
 
 
 def _give_up_capabilities() -> None:
-    """What root may do beside being root: raise limits again, above all. Reading stays, because the libraries may lie
-    in the folder of another user; which files may be read is Landlock's matter."""
+    """Drop root's capabilities, above all to raise limits again. Reading all files stays, because the libraries may be
+    in the folder of another user; Landlock restricts the files."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)

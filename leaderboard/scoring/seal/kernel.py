@@ -1,4 +1,4 @@
-"""The kernel's calls that Python has no function for. All that asks the kernel for a sandbox goes through here."""
+"""System calls without a Python function. All code of the sandbox calls the kernel through this module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 X86_64, AARCH64 = "x86_64", "aarch64"
 AUDIT: Final = {X86_64: 0xC000003E, AARCH64: 0xC00000B7}
-"""How seccomp calls a machine."""
+"""Seccomp's number of each machine."""
 
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _OURS: Final = {
@@ -23,15 +23,15 @@ _OURS: Final = {
     "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),
 }
-"""The numbers of the calls that a sandbox is made with, on x86_64 and on aarch64."""
+"""The numbers of the system calls that make a sandbox, on x86_64 and on aarch64."""
 
 
 class NoSandbox(Exception):
-    """This kernel cannot seal a process; the words are for the operator."""
+    """This kernel cannot seal a process; the message is for the operator."""
 
 
 def machine() -> str:
-    """The machine that Python was built for. Raises ``NoSandbox`` for one that we have no numbers of."""
+    """The machine that Python was built for. Raises ``NoSandbox`` if its system call numbers are unknown here."""
     if sys.platform != "linux":
         raise NoSandbox("Only Linux can seal a process the way that is needed here.")
     name = platform.machine()
@@ -41,7 +41,7 @@ def machine() -> str:
 
 
 def column() -> int:
-    """Which of a call's two numbers is that of this machine. Raises ``NoSandbox``."""
+    """The index of this machine in pairs of system call numbers. Raises ``NoSandbox``."""
     return 0 if machine() == X86_64 else 1
 
 
@@ -63,5 +63,5 @@ def syscall(name: str, *arguments: int) -> int:
 
 
 def no_new_privileges() -> None:
-    """No program that this process might start gets rights of its own; both parts of the sandbox ask for it."""
+    """Forbid that a program started by this process gets more rights; both parts of the sandbox require it."""
     syscall("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)

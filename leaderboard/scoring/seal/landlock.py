@@ -1,4 +1,4 @@
-"""Which files a sealed process may touch: Landlock, in the kernel since 5.13."""
+"""Restriction of the files that a sealed process may access: Landlock, in the kernel since 5.13."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .kernel import NoSandbox, no_new_privileges, syscall
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _REMOVE_DIR, _REMOVE_FILE = (1 << bit for bit in range(6))
 _MAKE_DIR, _MAKE_REG, _TRUNCATE = 1 << 7, 1 << 8, 1 << 14
 _RIGHTS_OF: Final = ((1, 13), (2, 14), (3, 15), (5, 16))
-"""From which version of Landlock on it knows how many rights of files."""
+"""(version of Landlock, number of file rights that it knows)."""
 _BIND_TCP, _CONNECT_TCP = 1, 2
 _SCOPED_SOCKETS, _SCOPED_SIGNALS = 1, 2
 _READ: Final = _READ_FILE | _READ_DIR
@@ -36,11 +36,11 @@ _SYSTEM: Final = (
     *("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"),
     *("/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu"),
 )
-"""What libraries look at, beside themselves. Nothing of it knows of this site."""
+"""System files that libraries read. None of them contains anything about this site."""
 
 
 def missing() -> str:
-    """Why there is no Landlock, or ``""``."""
+    """The reason why Landlock cannot be used, or ``""``."""
     try:
         _version()
     except NoSandbox as error:
@@ -59,7 +59,7 @@ def _version() -> int:
 
 
 def restrict(read: Sequence[Path], write: Sequence[Path]) -> None:
-    """Nothing is opened, made or removed any more but below these paths; neither are TCP ports."""
+    """Allow opening, making and removing files only below these paths, and no TCP ports."""
     version = _version()
     rights = (1 << max(number for since, number in _RIGHTS_OF if version >= since)) - 1
     parts = [rights, *([_BIND_TCP | _CONNECT_TCP] if version >= 4 else [])]
@@ -89,7 +89,7 @@ def _allow(ruleset: int, paths: Iterable[Path], rights: int) -> None:
 
 
 def _libraries() -> Iterator[Path]:
-    """What Python and its libraries are made of, without the folders around them: a site may keep its state beside."""
+    """The folders of Python and its libraries, without the folders around them, where a site may keep its state."""
     paths = sysconfig.get_paths()
     names = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     names += [f"{prefix}/{lib}" for prefix in (sys.prefix, sys.base_prefix) for lib in ("lib", "lib64")]

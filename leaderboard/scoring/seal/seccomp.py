@@ -1,7 +1,7 @@
-"""Which calls of the kernel a sealed process may make: a seccomp filter, in the kernel since 3.17.
+"""Restriction of the system calls of a sealed process: a seccomp filter, in the kernel since 3.17.
 
-The filter is a list of what is refused, with everything that is newer than this list. Numbers from 424 on are the same
-on all machines.
+The filter refuses the calls of a list, and all calls that are newer than the list. Numbers from 424 on are the same on
+all machines.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ _CLONE_THREAD: Final = 0x10000
 _SHARED, _NAMELESS, _STACK = 0x1, 0x20, 0x100
 _UNCOUNTED: Final = (_SHARED | _NAMELESS, _STACK, _STACK | _SHARED, _STACK | _NAMELESS, _STACK | _SHARED | _NAMELESS)
 _CUT, _NEITHER, _CUT_OR_WRITE = 0o1000, 0o3, 0o1003
-"""Bits of an opening. Opened neither for reading nor for writing a file asks Landlock for nothing, and can be cut."""
+"""Bits of `open`. Landlock does not check a file opened neither for reading nor for writing, which can be truncated."""
 
 _SEALED_OPTIONS: Final = (3, 15, 16, 21, 23, 29, 30, 39, 0x53564D41)
-"""Names of threads, slack of timers, names of memory, and questions. Above all not: whom this process ends with."""
+"""Names of threads, timer slack, names of memory, and queries. Above all not the signal at the parent's death."""
 _FOR_OTHERS: Final = (8, 15, 1024, 1026)
-"""Whom a file sends signals to, making others wait before they write, and watching a folder."""
+"""Refused: sending a file's signals to others, leases that make other writers wait, and watching a folder."""
 _QUESTIONS: Final = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C542A)
-"""Whether this is a terminal and how large, how much can be read, what programs keep, and waiting or not. Others change
-the attributes of a file that may only be read, lock it for ever, or type for somebody."""
+"""Allowed: queries of terminals and readable bytes, close-on-exec, and non-blocking mode. Other requests may change
+attributes of a read-only file, lock it forever, or type into a terminal."""
 
 
 class _Rule(NamedTuple):
-    """A call that depends on the bits ``mask`` of one of its arguments: only ``values``, or all but ``values``."""
+    """A call that depends on the bits ``mask`` of one of its arguments: allowed only for ``values``, or for all
+    others."""
 
     numbers: tuple[int | None, int | None]
     argument: int
@@ -45,9 +46,9 @@ class _Rule(NamedTuple):
 _RULES: Final = (
     _Rule((72, 25), 1, _FOR_OTHERS, is_allowed=False),  # fcntl
     _Rule((16, 29), 1, _QUESTIONS),  # ioctl
-    # Memory shared with nobody, and memory that is said to be a stack, are not counted as data of this process.
+    # Anonymous shared memory and memory declared as a stack are not counted as data of this process.
     _Rule((9, 222), 3, _UNCOUNTED, _SHARED | _NAMELESS | _STACK, is_allowed=False),  # mmap
-    # Older kernels let a file that may be read be cut.
+    # Older kernels allow truncating a file that may only be read.
     _Rule((2, None), 1, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # open
     _Rule((257, 56), 2, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # openat
     _Rule((56, 220), 0, (_CLONE_THREAD,), _CLONE_THREAD),  # clone
@@ -56,7 +57,7 @@ _RULES: Final = (
 
 
 def _own_rules(process: int) -> list[_Rule]:
-    """Calls that are refused for others than this process."""
+    """Calls that are allowed only for this process itself."""
     own, none_or_own = (process,), (0, process)
     return [
         _Rule((62, 129), 0, own),  # kill
@@ -70,7 +71,7 @@ def _own_rules(process: int) -> list[_Rule]:
 
 
 def missing() -> str:
-    """Why there is no seccomp, or ``""``."""
+    """The reason why seccomp cannot be used, or ``""``."""
     errno_answer = ctypes.c_uint32(_ERRNO)
     try:
         syscall("seccomp", _IS_KNOWN, 0, ctypes.addressof(errno_answer))
@@ -82,7 +83,7 @@ def missing() -> str:
 
 
 def restrict() -> None:
-    """Refuse everything of the list to this process. Raises ``NoSandbox`` where that is not possible."""
+    """Refuse all calls of the lists to this process. Raises ``NoSandbox`` if that is not possible."""
     rules = (*_RULES, *_own_rules(os.getpid()))
     _install(_program(_numbers(REFUSED), _numbers(UNKNOWN), rules))
 
@@ -99,7 +100,7 @@ _X32: Final = 0x40000000
 _SET_FILTER, _IS_KNOWN, _ALL_THREADS = 1, 2, 1
 
 _Step = tuple[int, int, int, int]
-"""An instruction: its code, how many steps to jump if true, if false, and its constant."""
+"""An instruction: its code, the steps to jump if true and if false, and its constant."""
 _STEP: Final = struct.Struct("=HBBI")
 _GRANTED: Final = (_END, 0, 0, _ALLOW)
 
@@ -129,7 +130,7 @@ def _by_argument(rule: _Rule) -> list[_Step]:
     if not rule.is_allowed:
         found, otherwise = otherwise, found
     tests: list[_Step] = [(_LOAD, 0, 0, low), (_AND, 0, 0, rule.mask)]
-    # From each value the jump leads behind the remaining ones and `otherwise`.
+    # Each matching value jumps over the remaining ones and `otherwise`.
     tests += [(_EQUAL, len(rule.values) - place, 0, value) for place, value in enumerate(rule.values)]
     tests += [otherwise, found]
     return [(_EQUAL, 0, len(tests), number), *tests]
@@ -138,7 +139,7 @@ def _by_argument(rule: _Rule) -> list[_Step]:
 def _install(steps: Iterable[_Step]) -> None:
     code = b"".join(starmap(_STEP.pack, steps))
     instructions = ctypes.create_string_buffer(code, len(code))
-    # struct sock_fprog: a number of 16 bits and, at the next place of a pointer, where the instructions are.
+    # struct sock_fprog: a 16-bit count, and a pointer to the instructions at the next aligned place.
     program = ctypes.create_string_buffer(struct.pack("@HP", len(code) // _STEP.size, ctypes.addressof(instructions)))
     try:
         no_new_privileges()

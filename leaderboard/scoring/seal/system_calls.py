@@ -1,11 +1,11 @@
-"""The kernel's calls that a sealed process may not make, with their numbers on x86_64 and on aarch64."""
+"""System calls that a sealed process may not make, with their numbers on x86_64 and on aarch64."""
 
 from __future__ import annotations
 
 from typing import Final
 
 NEWEST: Final = 469
-"""The last call that was looked at for this list; later ones do not exist for a sealed process."""
+"""The newest call considered for this list; later ones are unknown to a sealed process."""
 
 REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     # other programs and processes
@@ -62,10 +62,10 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "msgctl": (71, 187),
     "mq_open": (240, 180),
     "mq_unlink": (241, 181),
-    # memory that no limit counts
+    # memory outside of all limits
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
-    # what Landlock does not look at: owners, rights, times and lengths of files, and watching them
+    # not checked by Landlock: owners, permissions, times and lengths of files, and watching them
     "chmod": (90, None),
     "fchmod": (91, 52),
     "fchmodat": (268, 53),
@@ -94,7 +94,7 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "fanotify_mark": (301, 263),
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
-    # who one is
+    # user and group
     "setuid": (105, 146),
     "setgid": (106, 144),
     "setreuid": (113, 145),
@@ -146,7 +146,7 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "ioperm": (173, None),
     "modify_ldt": (154, None),
     "uselib": (134, None),
-    # parts of the kernel that are known for their holes
+    # parts of the kernel known for vulnerabilities
     "bpf": (321, 280),
     "perf_event_open": (298, 241),
     "userfaultfd": (323, 282),
@@ -156,4 +156,4 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "seccomp": (317, 277),
 }
 UNKNOWN: Final[dict[str, tuple[int | None, int | None]]] = {"clone3": (435, 435), "openat2": (437, 437)}
-"""What they are asked for lies in memory, where a filter cannot look; libraries then use the older calls."""
+"""Calls with arguments in memory, which a filter cannot read; libraries then use the older calls."""
