@@ -1,10 +1,10 @@
-"""Metric files that the operator puts into the folder ``METRICS_DIR``: in the form of those in ``metrics/``,
-or Kaggle's, unchanged.
+"""Custom metrics: files that the operator puts into the folder ``METRICS_DIR``, in the form of those in ``metrics/`` or
+Kaggle's, unchanged.
 
-Such a file is the operator's trusted code. The scorer at home imports it; a site does so in its sealed processes alone,
-never in the web server or a worker. What it says about itself is kept beside its text under the hash of that text, in
-``METRICS_CACHE`` (by default ``.inspected`` in the folder), so that a catalogue costs a look at the folder. A text that
-was once inspected is kept there: a ground truth goes on being scored with the version it was published with.
+Such a file is the operator's trusted code. The scorer at home imports it; a site does so only in sealed processes,
+never in the web server or a worker. The result of its inspection is stored with its text under the hash of the text, in
+``METRICS_CACHE`` (by default ``.inspected`` in the folder), so that a catalogue needs only a listing of the folder. The
+text of an inspected file stays there: a ground truth keeps being scored with the version it was published with.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class CustomFile:
-    """A file of ``METRICS_DIR`` as it is now. With an ``error`` (in words for the operator) it is not offered."""
+    """A file of ``METRICS_DIR`` in its present version. With an ``error`` (in words for the operator) it is not
+    offered."""
 
     key: str
     path: Path
@@ -77,7 +78,7 @@ class CustomFile:
 
     @property
     def error(self) -> str:
-        """Why it is no metric, and what to do about it, or ``""``."""
+        """The reason why it is not a metric, with advice, or ``""``."""
         error, missing = str(self.facts.get("error", "")), self.facts.get("missing")
         return f"{error} {how_to_install(missing)}" if is_module(missing) else error
 
@@ -88,19 +89,19 @@ class CustomFile:
 
     @property
     def doctest(self) -> Mapping[str, Any]:
-        """How the examples in its docstrings came out: numbers ``tried`` and ``failed``, and the ``text`` of what
-        failed."""
+        """The result of the examples in its docstrings: numbers ``tried`` and ``failed``, and the ``text`` of the
+        failures."""
         found: Mapping[str, Any] = self.facts.get("doctest", {"tried": 0, "failed": 0, "text": ""})
         return found
 
     @property
     def parameters(self) -> list[Mapping[str, Any]]:
-        """The parameters that a host will see, each as a mapping with ``name``, ``kind``, ``default``, ``required``."""
+        """The parameters for the host, each as a mapping with ``name``, ``kind``, ``default``, ``required``."""
         return list(self.facts.get("parameters", []))
 
     @property
     def notes(self) -> list[str]:
-        """What the operator should know."""
+        """Notes for the operator."""
         direction, who = self.direction
         if self.error or who != "guess":
             return list(self.facts.get("notes", []))
@@ -114,7 +115,7 @@ class CustomFile:
 
     @property
     def direction(self) -> tuple[str, str]:
-        """The direction, and who says so: the operator's ``settings``, the ``file``, or a ``guess`` from its words."""
+        """The direction and its source: the operator's ``settings``, the ``file``, or a ``guess`` from its words."""
         for said, who in ((self.settings, "settings"), (self.facts.get("said", {}), "file")):
             if said.get("direction") in ("maximize", "minimize"):
                 return str(said["direction"]), who
@@ -127,15 +128,14 @@ class CustomFile:
 
 
 def list_custom_files() -> tuple[CustomFile, ...]:
-    """All files of ``METRICS_DIR``, sorted, also those that are no metric."""
+    """All files of ``METRICS_DIR``, sorted, including those that are not metrics."""
     home = custom_folder()
     paths = sorted(home.glob("*.py")) if home else []
     return tuple(read_custom_file(path) for path in paths if not path.name.startswith(("_", ".")))
 
 
 def read_custom_file(path: Path, settings: Mapping[str, Any] | None = None, *, again: bool = False) -> CustomFile:
-    """One file, wherever it is; ``again`` inspects it although that was done before. ``settings`` replace what the
-    operator has said about it."""
+    """One file from any path; ``again`` repeats its inspection. ``settings`` replace those that the operator stored."""
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
@@ -146,7 +146,7 @@ def read_custom_file(path: Path, settings: Mapping[str, Any] | None = None, *, a
 
 
 def add_custom_file(file: CustomFile) -> Path:
-    """Put a file into ``METRICS_DIR`` with what the operator says about it, and give its place. Raises ``OSError``."""
+    """Copy a file into ``METRICS_DIR`` with the operator's settings, and return its path. Raises ``OSError``."""
     home = custom_folder()
     if home is None:
         raise FileNotFoundError("METRICS_DIR names no folder.")
@@ -158,13 +158,13 @@ def add_custom_file(file: CustomFile) -> Path:
 
 
 def read_custom_settings(key: str) -> dict[str, Any]:
-    """What the operator has said about a metric of ``METRICS_DIR``."""
+    """The operator's settings for a metric of ``METRICS_DIR``."""
     home = custom_folder()
     return read_settings(home / f"{key}.json") if home else {}
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """What the operator says about a metric where its file does not: a JSON file of its name beside it."""
+    """The operator's settings for facts that a metric's file lacks: a JSON file of the same name beside it."""
     known = _read_json(path)
     return {name: known[name] for name, fits in _SETTINGS.items() if name in known and fits(known[name])}
 
@@ -186,7 +186,7 @@ def _hash(data: bytes) -> str:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    """What is in a file; nothing where it is missing or spoiled."""
+    """The object in a JSON file; empty if the file is missing or damaged."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -203,13 +203,13 @@ def _write(path: Path, data: bytes) -> None:
 # --- what a file says about itself ------------------------------------------------------------------------------
 
 Inspector = Callable[[str, bytes], dict[str, Any]]
-"""From the key and the text of a file to what it says about itself, or an ``error`` in words."""
+"""A function from the key and the text of a file to the facts about it, or an ``error`` in words."""
 
 NOT_INSPECTED = "A worker has not loaded it yet. This takes a minute."
 
 
 def inspect_here(key: str, data: bytes) -> dict[str, Any]:
-    """Import a file in this process and ask it; whatever it does instead is an error in words."""
+    """Import a file in this process and collect the facts about it; any exception becomes an ``error`` in words."""
     from .custom_inspection import facts_of
 
     try:
@@ -224,15 +224,15 @@ _facts: dict[tuple[str, str], dict[str, Any]] = {}
 
 
 def set_inspector(inspector: Inspector | None) -> Inspector | None:
-    """Have files inspected in another way by this process from now on, or only by others; the way before."""
+    """Set the function with which this process inspects files (None: not at all); returns the previous one."""
     before = _inspector[0]
     _inspector[:] = [inspector]
     return before
 
 
 def _inspected(key: str, data: bytes, *, again: bool = False) -> dict[str, Any]:
-    """What a file says about itself, from memory, from the cache or by an inspection, which is kept. Errors stay in the
-    cache alone: another process may have found since that a missing library is there."""
+    """The facts about a file, from memory, from the cache, or by an inspection, which is then cached. Errors are not
+    kept in memory: another process may have found since that a missing library was installed."""
     if error := _unfit(key, data):
         return {"error": error}
     digest = _hash(data)
@@ -258,7 +258,8 @@ def _unfit(key: str, data: bytes) -> str:
 
 @cache
 def _stamp() -> str:
-    """What an inspection depends on beside the file: how we inspect, the kinds of column, Python, and its packages."""
+    """A hash of everything that an inspection depends on besides the file: our code for it, the kinds of column,
+    Python, and its packages."""
     kinds = sorted((_HERE.parent / "reading").glob("*column*.py"))
     paths = [*sorted(_HERE.glob("custom*.py")), _HERE / "parameters.py", *kinds]
     sources = b"".join(path.read_bytes() for path in paths)
@@ -279,7 +280,7 @@ def _recalled(key: str, digest: str) -> dict[str, Any]:
 
 
 def _remember(key: str, data: bytes, facts: dict[str, Any]) -> None:
-    """Keep the inspection, and the text itself. A folder that cannot be written costs an inspection per process."""
+    """Cache the inspection, and the text itself. If the folder cannot be written, each process inspects again."""
     folder = _cache()
     if folder is None:
         return
@@ -296,7 +297,7 @@ def _remember(key: str, data: bytes, facts: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class CustomMetric(Metric):
-    """Declared by a file's inspection instead of by a module: nothing of the file is loaded until it scores."""
+    """A metric made from the inspection of a file instead of a module: the file is not loaded until it scores."""
 
     file: CustomFile = field(kw_only=True)
 
@@ -333,7 +334,7 @@ class CustomMetric(Metric):
 
 
 class KaggleMetric(CustomMetric):
-    """A metric of Kaggle's kind: its function ``score`` gets whole tables."""
+    """A metric in Kaggle's format: its function ``score`` gets whole tables."""
 
     columns = Message("columns as its file asks for")
 
@@ -351,7 +352,7 @@ def usable() -> list[CustomMetric]:
 
 
 def find(key: str, version: str = "") -> CustomMetric | None:
-    """The metric of this name, as its file is now or, where a version is asked for, as it was then."""
+    """The metric of this name in its present version, or in the given ``version``; None if there is none."""
     home = custom_folder()
     if home is None or not _KEY.fullmatch(key):
         return None
@@ -363,8 +364,8 @@ def find(key: str, version: str = "") -> CustomMetric | None:
 
 
 def _made(file: CustomFile) -> CustomMetric | None:
-    """The metric that a file declares; ``None`` where it declares none, or where what was kept about it was spoiled,
-    which must not take the other metrics along."""
+    """The metric that a file declares; ``None`` if it declares none, or if its cached inspection is damaged, which must
+    not break the other metrics."""
     if file.error:
         return None
     with suppress(AttributeError, ImportError, KeyError, TypeError, ValueError):
@@ -411,7 +412,7 @@ def metric_of(file: CustomFile) -> CustomMetric:
 
 
 def _kind(facts: Mapping[str, Any]) -> Kind:
-    """A kind of column of this library, as the metric's file made it."""
+    """A kind of column of this library, restored from the facts about it. Raises ``TypeError`` for another class."""
     kind = getattr(import_module(f"{__package__.partition('.')[0]}.{facts['module']}"), facts["class"])
     if not (isinstance(kind, type) and issubclass(kind, Kind)):
         raise TypeError(f"{facts['class']} is no kind of column")
@@ -423,7 +424,7 @@ def _number(value: Any, otherwise: Any) -> Any:
 
 
 def _perfect_of(columns: Sequence[str]) -> Callable[..., list[list[str]]]:
-    """The answers under the names that the submission's columns have."""
+    """A function that returns the answers under the names of the submission's columns."""
 
     def perfect(truth: Any) -> list[list[str]]:
         answers = truth.answer if isinstance(truth, Answers) else truth

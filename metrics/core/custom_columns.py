@@ -1,7 +1,7 @@
-"""The columns of a Kaggle metric: any number of them, of any sort.
+"""The columns of a metric in Kaggle's format: any number of them, of any kind.
 
-The metric's file judges what they say; here is only refused what would be missing or no finite number, so that students
-read it with line and id.
+The metric's file checks their content; only missing and non-finite numbers are refused here, so that students get a
+message with line and id.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Columns:
         return len(next(iter(self.arrays.values()), ()))
 
     def matching_answers(self, names: Sequence[str]) -> list[Any]:
-        """The answers that stand beside a submission's columns: those of the same name, for the others the rest in its
-        order. Without names, all."""
+        """The answers for a submission's columns: those of the same name; for other names the remaining columns in
+        order. Without names, all columns."""
         rest = [name for name in self.arrays if name not in names] or list(self.arrays)
         places = enumerate(names or self.arrays)
         return [self.arrays[name if name in self.arrays else rest[place % len(rest)]] for place, name in places]
 
     def constant_prediction(self, names: tuple[str, ...]) -> list[str]:
-        """What the sample submission has in each of its columns; looked for once."""
+        """The cells of the sample submission by column; cached."""
         if names not in self._constants:
             matching_answers = self.matching_answers(names)
             self._constants[names] = [_constant_answer(array, len(matching_answers)) for array in matching_answers]
@@ -56,12 +56,12 @@ class Columns:
 
 
 class AnyColumns(Kind):
-    """All columns as texts. A column is one of numbers where each cell that is not empty is a number. ``names`` are a
-    submission's columns, where they are not called as the truth's."""
+    """All columns as texts. A column is numeric if every nonempty cell is a number. ``names`` are a submission's
+    columns, if they differ from the truth's."""
 
     words = Message("columns as the metric's file asks for")
     many = True
-    longest_line = LONGEST_MASK_LINE  # nobody knows what a column holds
+    longest_line = LONGEST_MASK_LINE  # a column may hold anything
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self.names = tuple(names)
@@ -98,7 +98,7 @@ def _check_truth(cells: Cells) -> None:
 
 
 def _check(cells: Cells, constant: str) -> None:
-    """A submission's column, beside what the sample submission has in it: what the truth has there is secret."""
+    """Check a submission's column against the sample submission's cell, because the truth's column is secret."""
     if constant:
         cells.refuse_blank()
     numbers = _numbers(cells.array)
@@ -117,8 +117,8 @@ def _check(cells: Cells, constant: str) -> None:
 
 
 def stand_in_cells(names: Sequence[str], roles: Collection[str], constant: Mapping[str, str]) -> list[list[str]]:
-    """Answers that tell nothing for the columns of a truth, each as cells to be repeated: they follow from the
-    ``constant`` prediction of the sample submission. Numbers take turns, because many metrics need two different
+    """Answers for the columns of a truth that reveal nothing, each as cells to be repeated: they are derived from the
+    ``constant`` prediction of the sample submission. Numbers alternate, because many metrics need two different
     answers."""
     targets = [name for name in names if name not in roles]
     found = []
@@ -139,14 +139,14 @@ def stand_in_cells(names: Sequence[str], roles: Collection[str], constant: Mappi
 
 
 def cycled(cells: Sequence[str], rows: int) -> Any:
-    """So many rows in which these cells take turns, as an Arrow array."""
+    """An Arrow array of ``rows`` cells in which these cells take turns."""
     import pyarrow as pa
 
     return pick(pa.array(cells, pa.string()), np.arange(rows) % len(cells))
 
 
 def _numbers(array: Any) -> np.ndarray | None:
-    """The numbers of a column, 0 for an empty cell; ``None`` where some cell is anything else."""
+    """The numbers of a column, 0 for an empty cell; ``None`` if a cell is anything else."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -158,8 +158,8 @@ def _numbers(array: Any) -> np.ndarray | None:
 
 
 def _constant_answer(array: Any, width: int) -> str:
-    """The same answer for every row: the first text in order or the least whole number, which may be a class; equal
-    parts of 1 where the answers look like probabilities."""
+    """One answer for every row: the first text in order or the least whole number, which may be a class; equal parts of
+    1 if the answers look like probabilities."""
     numbers = _numbers(array)
     texts: list[str] = array.unique().to_pylist()
     if numbers is None:

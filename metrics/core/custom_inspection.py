@@ -1,4 +1,4 @@
-"""What a custom metric's file says about itself, once it is imported."""
+"""Facts about a custom metric's file, collected after importing it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FIRST_THREE = ["solution", "submission", "row_id_column_name"]
 
 
 class NoMetric(Exception):
-    """The file is no metric; the words are for the operator."""
+    """The file is not a metric; the message is for the operator."""
 
 
 def facts_of(module: ModuleType, key: str) -> dict[str, Any]:
-    """What the catalogue needs to know, JSON-safe, and how the doctests came out. Raises ``NoMetric``."""
+    """The facts for the catalogue in JSON form, and the results of the doctests. Raises ``NoMetric``."""
     metric = metric_in(module, key)
     if isinstance(metric, Metric):
         facts = _facts_of_ours(module, metric)
@@ -58,7 +58,7 @@ def _facts_of_kaggles(module: ModuleType) -> dict[str, Any]:
 
 
 def _extras(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """The parameters behind the first three, and what was left out."""
+    """The parameters after the first three, and notes about those that were left out. Raises ``NoMetric``."""
     arguments = list(inspect.signature(function).parameters.values())
     if [argument.name for argument in arguments[:3]] != FIRST_THREE:
         raise NoMetric(f"Its function score must begin with the parameters {', '.join(FIRST_THREE)}.")
@@ -83,7 +83,7 @@ def _extras(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[st
 
 
 def _extra(argument: inspect.Parameter, hints: dict[str, Any]) -> Parameter | None:
-    """The parameter that a form can ask for, or ``None``."""
+    """The parameter, or ``None`` if no form field can ask for its type."""
     default = argument.default
     is_required = default is argument.empty
     hint = hints.get(argument.name, None if is_required else type(default))
@@ -104,7 +104,7 @@ def _extra(argument: inspect.Parameter, hints: dict[str, Any]) -> Parameter | No
 
 
 def _parameter_helps(function: Callable[..., Any]) -> dict[str, str]:
-    """What a docstring says of arguments in lines such as ``beta: the weight of recall``."""
+    """Help texts of arguments from lines of a docstring such as ``beta: the weight of recall``."""
     helps = {}
     for line in inspect.cleandoc(function.__doc__ or "").splitlines():
         name, found, text = line.strip(" -*").partition(":")
@@ -145,7 +145,8 @@ def _facts_of_ours(module: ModuleType, metric: Metric) -> dict[str, Any]:
 
 
 def _kind(kind: Kind) -> dict[str, Any]:
-    """The class of a kind of column and the arguments that make it, which it keeps under their names."""
+    """The class of a kind of column and the arguments that restore it, which it keeps as attributes. Raises
+    ``NoMetric``."""
     name = type(kind).__name__
     library, _, home = type(kind).__module__.partition(".")
     arguments = {argument: getattr(kind, argument) for argument in inspect.signature(type(kind)).parameters}
@@ -161,7 +162,7 @@ def _kind(kind: Kind) -> dict[str, Any]:
 
 
 def _doctest(module: ModuleType) -> dict[str, Any]:
-    """How the file's own examples came out. Kaggle runs its metrics' examples with ELLIPSIS: 0.33... is 0.3333."""
+    """The results of the file's doctests. Kaggle runs the examples of its metrics with ELLIPSIS: 0.33... is 0.3333."""
     helps = io.StringIO()
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     for example in doctest.DocTestFinder().find(module):

@@ -1,9 +1,10 @@
-"""Libraries for custom metric files: a folder of their own, which no other process of the site reads.
+"""Python packages for custom metric files, in a separate folder that no other process of the site imports from.
 
-It is ``packages`` in ``METRICS_DIR``. Such a file finds it behind the libraries of the site, so nothing in it
-can replace a library that the site has, such as pandas.
+It is ``packages`` in ``METRICS_DIR``. It comes after the site's libraries in the search path, so nothing in it can
+replace a library of the site, such as pandas.
 
-Which folders of ``PYTHONPATH`` a process without a site's secrets may know and read. Standard library only.
+``import_folders`` are the folders of ``PYTHONPATH`` that a process without the site's secrets may read. Standard
+library only.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
-"""What pip calls a library, where that is not the name that a file imports."""
+"""pip's names of libraries that differ from the imported names."""
 
 
 def custom_folder() -> Path | None:
@@ -44,12 +45,12 @@ def custom_packages() -> Path | None:
 
 
 def is_module(name: object) -> TypeGuard[str]:
-    """Whether this is the name of a library and nothing else: a metric's file can say anything here."""
+    """Whether this is a valid name of a library: a metric's file may return anything here."""
     return isinstance(name, str) and _MODULE.fullmatch(name) is not None
 
 
 def how_to_install(module: str) -> str:
-    """What the operator does about a library that a metric's file misses."""
+    """The advice to the operator about a library that a metric's file needs."""
     home = os.environ.get("METRICS_DIR")
     target = (Path(home).absolute() if home else Path("METRICS_DIR")) / NAME
     python = [sys.executable, "-m", "pip", "install"]
@@ -64,7 +65,7 @@ def how_to_install(module: str) -> str:
 
 def import_folders(environment: Mapping[str, str] = os.environ) -> list[str]:
     """The folders and archives in ``PYTHONPATH``, without those around the site, its state or the user's home. They are
-    absolute, because the processes have folders of their own; an empty name would mean the current one."""
+    absolute, because the processes have other working directories; an empty name would mean the current one."""
     site = Path(__file__).resolve().parents[2]
     private = [path for path in (site / "manage.py", site / "var") if path.exists()]
     private += [Path(environment[name]).resolve() for name in ("VAR_DIR", "HOME") if environment.get(name)]

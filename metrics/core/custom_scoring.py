@@ -1,4 +1,4 @@
-"""Runs the code of a custom metric's file: on a site in a sealed process, at home right here."""
+"""Running the code of a custom metric's file: on a site in a sealed process, at home in this process."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ UTILITIES = "kaggle_metric_utilities"
 
 
 def load_module(key: str, data: bytes, path: Path) -> ModuleType:
-    """The file as a fresh module, so that nothing in it remains from one submission to the next; its name has a prefix,
-    so that it hides no library. Libraries of its own are found behind those of the site."""
+    """The file as a new module, so that nothing remains from one submission to the next; its name has a prefix, so that
+    it hides no library. Packages for custom metrics are found after those of the site."""
     folder = custom_packages()
     if folder is not None and str(folder) not in sys.path:
         sys.path.append(str(folder))
@@ -60,12 +60,12 @@ def load_module(key: str, data: bytes, path: Path) -> ModuleType:
 
 
 def metric_in(module: ModuleType, key: str) -> Any:
-    """The ``Metric`` that a file in the form of ``metrics/`` declares under its own name; ``None`` without one."""
+    """The ``Metric`` that a file in the form of ``metrics/`` declares under its key; ``None`` without one."""
     return getattr(module, key.replace("-", "_"), None)
 
 
 def error_facts(error: BaseException, key: str) -> dict[str, Any]:
-    """An error in words: its class, what it says, and where in the file it arose."""
+    """An error as a dictionary: its class, its message, and its line in the file."""
     name = type(error).__name__
     for_participants = any(kind.__name__ == "ParticipantVisibleError" for kind in type(error).__mro__)
     try:
@@ -86,11 +86,11 @@ def error_facts(error: BaseException, key: str) -> dict[str, Any]:
 
 
 class Unfit(Exception):
-    """What the metric returned is no score."""
+    """The metric returned something that is not a score."""
 
 
 def _finite(value: Any) -> float:
-    """The score as a float. Raises ``Unfit`` where it is anything but one finite number."""
+    """The score as a float. Raises ``Unfit`` unless it is one finite number."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise Unfit(f"score returned {type(value).__name__} where one finite number is needed")
     try:
@@ -103,7 +103,7 @@ def _finite(value: Any) -> float:
 
 
 def in_words(error: Mapping[str, Any]) -> str:
-    """An error of the metric's process for the operator or the host."""
+    """A message about an error of the metric's process, for the operator or the host."""
     where = f" (line {error['line']})" if error.get("line") else ""
     if is_module(error.get("missing")):
         return f"It needs the library {error['missing']}{where}, which is not installed for custom metrics."
@@ -113,9 +113,9 @@ def in_words(error: Mapping[str, Any]) -> str:
 
 
 def score_kaggle(truth: Truth, table: Table, places: np.ndarray) -> Result:
-    """Score aligned rows by the file's function ``score``, part by part.
+    """Score aligned rows by the file's function ``score``, split by split.
 
-    Raises ``SubmissionError`` with what the metric wants the participant to read, and ``MetricFailed``.
+    Raises ``SubmissionError`` with the metric's message for participants, and ``MetricFailed``.
     """
     run = KaggleRun(truth, table)
     refusal = run.judge()
@@ -138,7 +138,7 @@ def score_kaggle(truth: Truth, table: Table, places: np.ndarray) -> Result:
 
 
 def score_ours(truth: Truth, table: Table, places: np.ndarray) -> Result:
-    """Score aligned rows by a file in the form of ``metrics/``, as metrics of this library are.
+    """Score aligned rows by a file in the form of ``metrics/``, as built-in metrics are scored.
 
     Raises ``SubmissionError`` for cells that only a secondary metric refuses, and ``MetricFailed``.
     """
@@ -150,7 +150,7 @@ def score_ours(truth: Truth, table: Table, places: np.ndarray) -> Result:
     prediction = metric.submission.fill(places, prediction)
     try:
         ours = metric_in(load_module(metric.key, metric.file.data, metric.file.path), metric.key)
-        # The answers are read anew, so that nothing in them remains from one submission to the next.
+        # The answers are read again, so that the file's code leaves nothing in them for the next submission.
         computing = replace(metric, computation=ours.computation, rules=ours.rules)
         again = truth.with_metric(computing, truth.params, truth.table, truth.layout)
         if again.problems:
@@ -163,7 +163,7 @@ def score_ours(truth: Truth, table: Table, places: np.ndarray) -> Result:
 
 
 class KaggleRun:
-    """A metric of Kaggle's format with a submission as it came, and answers that tell nothing."""
+    """A metric in Kaggle's format with a submission in its original order, and stand-in answers that reveal nothing."""
 
     def __init__(self, truth: Truth, table: Table) -> None:
         self.truth, self.metric = truth, cast("CustomMetric", truth.metric)
@@ -174,10 +174,10 @@ class KaggleRun:
             _complain(self.metric, error_facts(error, self.metric.key), OVERALL)
 
     def judge(self) -> dict[str, Any] | None:
-        """Raise what the metric says against the submission beside answers that tell nothing.
+        """Raise the metric's message for participants, if it refuses the submission with stand-in answers.
 
-        One that refuses the sample as well may only dislike these answers. What it says is returned: it counts where
-        the metric dislikes the true ones, too.
+        If it refuses the sample, too, it may only reject these answers. Then its message is returned: it is shown if
+        the metric also refuses the submission with the true answers.
         """
         refusal = self.refusal(self.whole)
         if refusal is not None and self.refusal(self.sample) is None:
@@ -185,7 +185,7 @@ class KaggleRun:
         return refusal
 
     def refusal(self, submission: Any) -> dict[str, Any] | None:
-        """What the metric wants the participant to read. Other errors tell nothing here."""
+        """The metric's error for participants with stand-in answers; None for other errors, which mean nothing here."""
         try:
             self.score(self.stand_in.iloc[: len(submission)].copy(deep=True), submission.copy(deep=True))
         except BaseException as error:
@@ -194,7 +194,7 @@ class KaggleRun:
         return None
 
     def score(self, solution: Any, submission: Any) -> Any:
-        """What the file's function returns; one that draws numbers draws the same ones each time."""
+        """The result of the file's function; random numbers are seeded, so that they are the same each time."""
         random.seed(0)
         np.random.seed(0)
         with warnings.catch_warnings():
@@ -202,7 +202,7 @@ class KaggleRun:
             return self.module.score(solution, submission, self.truth.id_column, **self.truth.params)
 
     def read(self, text: bytes) -> Any:
-        """A table as pandas reads it by itself, with texts as objects; only an empty cell is missing."""
+        """A table as pandas reads it by default, with texts as objects; only an empty cell is missing."""
         import pandas as pd
 
         kinds: dict[str, type] = {} if self.truth.ids.are_integers else {self.truth.id_column: str}
@@ -223,14 +223,14 @@ def _cut(frame: Any, rows: Any) -> Any:
 
 
 STAND_IN = "stand_in"
-"""The part in which a metric judges a submission beside answers that tell nothing."""
+"""The name of the part with stand-in answers, which reveal nothing."""
 
 
 def _complain(
     metric: CustomMetric, error: Mapping[str, Any], part: str, refusal: Mapping[str, Any] | None = None
 ) -> NoReturn:
-    """Sort an error by who may read it. The participant reads what the metric says beside answers that tell nothing;
-    what it says of the true ones could tell about them, so only the host reads it."""
+    """Raise an error as a message for its readers. Participants read the metric's message about stand-in answers; one
+    about the true answers could reveal them, so only the host reads it."""
     if error["kind"] == "participant":
         where = "all rows together" if part == OVERALL else f"the {part} part"
         host_details = "" if part == STAND_IN else f"Of {where} the metric says: {_words(error) or 'nothing'}"
@@ -255,7 +255,7 @@ def _solution(truth: Truth) -> bytes:
 
 
 def _submission(truth: Truth, table: Table, places: np.ndarray) -> bytes:
-    """The submission in the order of the scored rows, under the truth's ids; rows it may miss are left out."""
+    """The submission in the order of the scored rows, under the truth's ids; missing rows are left out."""
     there = places >= 0
     ids = pick(truth.table.column(truth.id_column), truth.scored[there])
     arrays = [pick(table.column(name), places[there]) for name in _sent_columns(truth, table)]
@@ -263,13 +263,13 @@ def _submission(truth: Truth, table: Table, places: np.ndarray) -> bytes:
 
 
 def _sent_columns(truth: Truth, table: Table) -> list[str]:
-    """The scored columns by their names in a submission, where the last one may have an alias."""
+    """The scored columns by their names in a submission, whose last column may have an alias."""
     return [name if name in table.names else table.names[-1] for name in truth.submission_columns[1:]]
 
 
 def _stand_in(truth: Truth, table: Table) -> tuple[bytes, bytes, bytes]:
-    """Answers that follow from the sample submission alone, all rows of the submission as they came, and the sample's
-    first rows: a metric that refuses these as well only dislikes the answers."""
+    """Stand-in answers derived only from the sample submission, all rows of the submission in its order, and the
+    sample's first rows: a metric that refuses these, too, only rejects the answers."""
     wanted = truth.submission_columns[1:]
     ids = table.column(truth.id_column)
     whole = [table.column(truth.name_in(table, name)) for name in wanted]
