@@ -24,7 +24,7 @@ PAGE_SIZE = boards.PAGE_SIZE
 
 
 def visible_competitions(user: User) -> QuerySet[Any]:
-    """Those a person may open, with `metric`, `team_count`, `is_member` and `is_host`."""
+    """Competitions that a person may open, annotated with `team_count`, `is_member` and `is_host`."""
     mine = Membership.objects.filter(competition=OuterRef("pk"), user=user)
     hosted = Competition.objects.hosted_by(user).filter(pk=OuterRef("pk"))
     teams = Count("teams", filter=Q(teams__disqualified_at=None), distinct=True)
@@ -43,7 +43,7 @@ def visible_competition_with_counts(user: User, slug: str) -> Any:
 
 
 def visible_competition(user: User, slug: str) -> Competition:
-    """A competition without the counts, for what must be quick."""
+    """A competition without the counts, for quick operations. Raises `Http404`."""
     competition = Competition.objects.filter(slug=slug).first()
     if competition is None or not competition.is_visible_to(user):
         raise Http404("No competition of this name is open to you.")
@@ -63,7 +63,7 @@ def metric_out(ground_truth: GroundTruth) -> MetricOut:
     direction: Literal["maximize", "minimize"] = "minimize" if sign_of(ground_truth) > 0 else "maximize"
     try:
         title = metrics.get(ground_truth.metric_key).title
-    except metrics.UnknownMetric:  # its custom file is gone
+    except metrics.UnknownMetric:  # the file of a custom metric is lost
         title = ground_truth.metric
     return MetricOut(key=ground_truth.metric, title=title, direction=direction, params=ground_truth.params)
 
@@ -87,7 +87,7 @@ def submissions_with_scores(user: User) -> QuerySet[Submission]:
 
 
 def submission_without_scores(submission: Submission) -> Submission:
-    """A submission just handed in, as one of `submissions_with_scores`."""
+    """A submission without a score yet, in the form of `submissions_with_scores`."""
     submission.current_scores = []  # type: ignore[attr-defined]
     return submission
 
@@ -102,7 +102,7 @@ def visible_splits(competition: Competition, user: User, at: datetime) -> set[Sp
 
 
 def submission_out(submission: Submission, splits: Collection[Split] = ()) -> SubmissionOut:
-    """One of `submissions_with_scores`; `splits` are its reader's `visible_splits`."""
+    """The schema of one of `submissions_with_scores`; `splits` are the reader's `visible_splits`."""
     competition = submission.competition
     current: list[Score] = submission.current_scores  # type: ignore[attr-defined]
     ground_truth = competition.ground_truth.number if current and competition.ground_truth else None
@@ -129,7 +129,7 @@ def submission_out(submission: Submission, splits: Collection[Split] = ()) -> Su
 
 
 def _secondary_out(submission: Submission, scores: Mapping[str, Score]) -> list[SecondaryOut]:
-    """What the secondary metrics say on the splits whose scores are shown."""
+    """Secondary metrics of a submission on the splits in `scores`."""
     secondary_metrics = secondary.secondary_metrics_of(submission.competition.ground_truth)
     public, private = (
         secondary.shown_secondary_values(secondary_metrics, scores[split].secondary) if split in scores else ()
@@ -148,7 +148,7 @@ def _secondary_out(submission: Submission, scores: Mapping[str, Score]) -> list[
 
 
 def paginate(found: QuerySet[Any], page: int) -> tuple[list[Any], int, int]:
-    """The items of a page, the number of pages, the number of items."""
+    """(items of the page, number of pages, number of items). Raises `ApiError` for a page beyond the end."""
     total = found.count()
     pages = max(1, -(-total // PAGE_SIZE))
     if page > pages:

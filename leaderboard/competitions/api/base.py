@@ -1,12 +1,12 @@
-"""What all operations share: the token of a person, declared answers, and one shape for what goes wrong.
+"""The basis of all API operations: authentication by token, declared responses, one shape for all errors.
 
-An error answers `{"detail": …, "errors": […]}`, whichever layer noticed it:
+Every error response is `{"detail": …, "errors": […]}`, whatever raised it:
 
-ApiError           an operation refuses, with words for the caller
+ApiError           an operation refuses, with a message for the caller
 ValidationError    the request does not fit the OpenAPI document          422
 AuthenticationError                                                       401
 Http404            nothing here for this person                           404
-SuspiciousOperation, MultiPartParserError, …   a body nobody can read     400, 413
+SuspiciousOperation, MultiPartParserError, …   an unreadable body         400, 413
 Unreachable, OperationalError, a full disk: logged, try again later       503, 507
 anything else      our bug: logged, answered without details              500
 """
@@ -48,7 +48,7 @@ Scope = ApiToken.Scope
 
 
 class ApiError(Exception):
-    """An operation refuses; `errors` are problems as dictionaries with at least `code` and `message`."""
+    """A refusal of an operation; `errors` are dictionaries with at least `code` and `message`."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ def error_response(
 
 
 def exception_response(request: HttpRequest, error: Any) -> HttpResponse:
-    """The answer to any exception, also for ninja's handlers."""
+    """The response to an exception, also used by ninja's handlers."""
     if isinstance(error, ApiError):
         return error_response(error.status, error.detail, error.errors, error.headers)
     if isinstance(error, AuthenticationError):
@@ -93,8 +93,7 @@ def exception_response(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def answer_in_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Let a view answer in our shape even where ninja does not ask its handlers; no cache on the way may store the
-    answer."""
+    """Decorate a view so that errors which ninja does not handle get our shape, and no cache stores the response."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -109,19 +108,19 @@ def answer_in_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
         patch_vary_headers(response, ["Authorization"])
         return response
 
-    # A page elsewhere cannot send a bearer token for somebody, so there is nothing for a CSRF token to prove.
+    # Other sites cannot make a browser send a bearer token, so no CSRF token is needed.
     answer.csrf_exempt = True  # type: ignore[attr-defined]
     return answer
 
 
 def _validation_problem(found: Mapping[str, Any]) -> dict[str, str]:
-    """One of pydantic's findings: `column` names the parameter, as it names a column in a problem of a file."""
+    """A problem from one of pydantic's errors; `column` is the name of the parameter."""
     name = str(found["loc"][-1]) if found.get("loc") else ""
     return {"code": str(found["type"]), "message": f"{name}: {found['msg']}", "column": name}
 
 
 class Token(HttpBearer):
-    """A token from the account page; sessions and cookies are not looked at, so there is nothing to forge."""
+    """Authentication by an API token. Sessions and cookies are ignored, so requests cannot be forged (CSRF)."""
 
     def __init__(self, needs: Scope = Scope.READ) -> None:
         super().__init__()
@@ -131,7 +130,7 @@ class Token(HttpBearer):
         if not isinstance(request, page_tasks.StoredForm):
             found: User | None = super().__call__(request)
             return found
-        # It came with its token, which may have been revoked since.
+        # Authenticated when it was stored, but the token may have been revoked since.
         tokens = ApiToken.objects.filter(pk=request.META.get(page_tasks.TOKEN, 0), user=request.sender)
         return request.sender if any(token.allows(self.needs) for token in tokens) else None
 
@@ -147,13 +146,13 @@ class Token(HttpBearer):
 
 
 def declared_answers(*others: int, **success: Any) -> dict[int, Any]:
-    """The declared answers: the success, those that every operation may give, and `others`."""
+    """Response schemas by status: the success (`s200=…`), the errors that any operation may return, and `others`."""
     good = {int(name.removeprefix("s")): shape for name, shape in success.items()}
     return good | {status: ErrorsOut for status in sorted({401, 403, 429, 500, *others})}
 
 
 def file_answer(kind: str) -> dict[str, Any]:
-    """The OpenAPI words for an answer that is a file."""
+    """The OpenAPI description of a response that is a file."""
     content = {kind: {"schema": {"type": "string", "format": "binary"}}}
     return {"responses": {200: {"description": "The file", "content": content}}}
 
@@ -164,7 +163,7 @@ def token_owner(request: HttpRequest) -> User:
 
 
 def answered_by_worker(operation: Callable[..., Any], *, is_of_student: bool = False) -> Callable[..., Any]:
-    """Have the forms of an operation answered by a pages worker: 202 with where to ask, unless that is done at once."""
+    """Have an operation run by a worker of pages: the response is 202 with a URL to poll, unless it is done at once."""
 
     @wraps(operation)
     def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -172,13 +171,13 @@ def answered_by_worker(operation: Callable[..., Any], *, is_of_student: bool = F
             return operation(request, *args, **kwargs)
         return hand_over(request, is_of_student=is_of_student)
 
-    # Its annotations are texts, which ninja would look up in this module.
+    # Evaluated here, because the annotations are strings, which ninja would look up in this module.
     answered.__signature__ = inspect.signature(operation, eval_str=True)  # type: ignore[attr-defined]
     return answered
 
 
 def hand_over(request: HttpRequest, *, path: str = "", is_of_student: bool = False) -> HttpResponse:
-    """Leave the form of a request, or an empty one for another operation, to a worker."""
+    """Store a request as a task for a worker; with `path` an empty one for another operation. Raises `ApiError`."""
     try:
         task = page_tasks.add_task(
             request, token_owner(request), path=path, is_empty=bool(path), is_of_student=is_of_student
@@ -192,7 +191,7 @@ def hand_over(request: HttpRequest, *, path: str = "", is_of_student: bool = Fal
 
 
 def task_response(task: PageTask) -> HttpResponse:
-    """What the operation answered; until then where to ask, and in how many seconds."""
+    """The response of the operation; before it is done 202 with the URL to poll and `Retry-After`."""
     if task.status == PageTask.Status.FAILED:
         return error_response(503, page_tasks.failure_text(task))
     if task.status == PageTask.Status.DONE:

@@ -1,4 +1,4 @@
-"""The API's own pages: the OpenAPI document, the page for people made from it, and the 404 in our shape."""
+"""Pages about the API: the OpenAPI document, its page for people, and the 404 response."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .base import api as operations
 
 ROOT = "/api/v1/"
 Document = dict[str, Any]
-# What the example of an operation sends, where it takes it.
+# Values of form fields in the examples.
 EXAMPLE_VALUES = {"file": "@submission.csv", "note": '"first try"', "status": "failed"}
 
 
 @cache
 def document() -> Document:
-    """Cached until the next start, because making it takes longer than any page."""
+    """The OpenAPI document; cached until the next start, because making it is slow."""
     return dict(operations.get_openapi_schema(path_prefix=ROOT))
 
 
@@ -31,7 +31,7 @@ def openapi(request: HttpRequest) -> HttpResponse:
 
 @open_page_to(SiteAudience.ANYONE)
 def api(request: HttpRequest) -> HttpResponse:
-    """The API for people."""
+    """The page with the documentation of the API."""
     found = document()
     site = request.build_absolute_uri("/").rstrip("/")
     listed = [
@@ -49,7 +49,7 @@ def not_found(request: HttpRequest, path: str) -> HttpResponse:
 
 
 def _operation(method: str, path: str, details: Document, site: str) -> Document:
-    """One operation as the page shows it. All refusals have the shape `ErrorsOut`."""
+    """One operation for the template. All errors have the schema `ErrorsOut`."""
     fields = [
         {
             "name": parameter["name"],
@@ -76,13 +76,13 @@ def _operation(method: str, path: str, details: Document, site: str) -> Document
 
 
 def _shape_of(answer: Document) -> str:
-    """The name of the shape; "" for a file."""
+    """The name of the response's schema; "" for a file."""
     content = answer["content"].get("application/json", {})
     return str(content["schema"]["$ref"]).rsplit("/", 1)[-1] if content else ""
 
 
 def _fields(schema: Document, place: str) -> list[Document]:
-    """The fields of a form, or of an answer."""
+    """The fields of a form or of a response (`place`)."""
     return [
         {
             "name": name,
@@ -96,7 +96,7 @@ def _fields(schema: Document, place: str) -> list[Document]:
 
 
 def _type_text(schema: Document) -> str:
-    """A type in a few words: “string or null”, “list of BoardRow”, “public or private”."""
+    """A type as text: “string or null”, “list of BoardRow”, “public or private”."""
     if "anyOf" in schema:
         return " or ".join(_type_text(each) for each in schema["anyOf"])
     if "$ref" in schema:

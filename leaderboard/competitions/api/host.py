@@ -1,4 +1,4 @@
-"""What hosts do: a competition of a folder, ground truths, the launch, a correction, files that are scored again."""
+"""API endpoints for hosts: import, data files, ground truths, launch, corrections, scoring files again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ StatusWithoutScore = Literal["failed", "invalid"]
 
 
 def hosted_competition(request: HttpRequest, slug: str) -> Competition:
-    """A competition that the token's owner hosts; it does not exist for anybody else."""
+    """A competition that the token's owner hosts. Raises `Http404` for everybody else."""
     competition = only_row(Competition.objects.select_related("ground_truth", "candidate").filter(slug=slug))
     if competition is None or not competition.is_hosted_by(token_owner(request)):
         raise Http404(_("You don't host a competition with this name."))
@@ -61,7 +61,7 @@ def hosted_competition(request: HttpRequest, slug: str) -> Competition:
 
 
 def call_host_service(verb: Callable[[], Found]) -> Found:
-    """What a host's verb gives; what it refuses becomes an answer with a line for each reason."""
+    """Call a host's service; its refusals and failures become `ApiError` with a problem for each reason."""
     try:
         return verb()
     except competitions.CannotHost as error:
@@ -306,7 +306,7 @@ def score_again(
 def _requested_metric(
     current: GroundTruth | None, metric: str, params: str
 ) -> tuple[str, dict[str, Any], list[tuple[str, dict[str, Any]]]]:
-    """Metric, parameters and secondary metrics: those that were given, else those of the current ground truth."""
+    """(metric, parameters, secondary metrics) as requested, else of the current ground truth. Raises `ApiError`."""
     try:
         given = json.loads(params or "{}")
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Schemas of API responses: allow-lists, so a new model field is not exposed until it is named here."""
+"""Schemas of API responses. They are allow-lists: a new model field is not exposed until it is added here."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ class FileListOut(Schema):
 
 
 class FindingOut(Schema):
-    """What the check of a ground truth found."""
+    """A finding of the check of a ground truth."""
 
     code: str
     message: str
@@ -254,7 +254,7 @@ class MoveOut(Schema):
 
 
 class RescoringOut(Schema):
-    """What would change if the waiting ground truth counted."""
+    """The changes if the waiting ground truth counted."""
 
     ground_truth: int
     total: int

@@ -1,4 +1,4 @@
-"""What visitors and students do. Whatever is not visible to the token's owner does not exist: 404."""
+"""API endpoints for visitors and students. Everything that the token's owner may not see is a 404."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def hand_in(
 ) -> Status[SubmissionOut] | HttpResponse:
     """Hand in a file. It is stored and queued; ask for the submission again until its status is no longer “pending”."""
     user = token_owner(request)
-    # Who is a member may see a competition that was launched, which needs no further query.
+    # Members may see a launched competition, so no further query is needed for them.
     membership = submit_conditions.membership_in(slug, user)
     is_open = membership and membership.competition.launched_at and not membership.competition.is_in_bin
     competition = membership.competition if membership and is_open else visible_competition(user, slug)
@@ -248,7 +248,7 @@ def convert_submission(
         bool, Query(description="Answer the submission itself, and not 409, where its file can't be converted.")
     ] = False,
 ) -> Status[SubmissionOut]:
-    """Hand in what a submission’s “conversion” makes of its file, as a submission of its own."""
+    """Submit the converted file of a submission with a “conversion”, as a new submission."""
     user = token_owner(request)
     original = submissions_with_scores(user).filter(pk=submission_id, team__memberships__user=user).first()
     if original is None:
@@ -284,12 +284,12 @@ def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> S
     "submissions/{uuid:submission_id}", response=declared_answers(404, s200=SubmissionOut), url_name="api_submission"
 )
 def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
-    """One submission: what became of it, and every problem of a file that was not scored."""
+    """One submission: its status and scores, and every problem of a file that was not scored."""
     user = token_owner(request)
     submission = only_row(submissions_with_scores(user).filter(pk=submission_id))
     if submission is None:
         raise Http404("No submission of this id is open to you.")
-    if submission.status == Submission.Status.PENDING:  # asked for again and again: two queries fewer
+    if submission.status == Submission.Status.PENDING:  # polled often, so two queries are saved
         return submission_out(submission_without_scores(submission))
     return _submission_out_for(submission, user)
 
@@ -300,7 +300,7 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     url_name="api_task",
 )
 def answer_of_task(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """What a request came to that was answered with 202; 202 again until it is done."""
+    """The answer to a request that was answered with 202; 202 again until it is done."""
     task = PageTask.objects.filter(pk=task_id, user=token_owner(request), path__startswith="/api/").first()
     if task is None:
         raise Http404("No request of this id is yours.")
@@ -357,7 +357,7 @@ def _submit_converted(submission: Submission, user: User, waited: timedelta) -> 
 
 
 def _submission_out_for(submission: Submission, user: User) -> SubmissionOut:
-    """With what a conversion would change, as far as it is known: asked of one submission alone."""
+    """The schema of a submission with its conversion, which is computed for single submissions only."""
     found = submission_out(submission, visible_splits(submission.competition, user, database_now()))
     offer = converting.offer_conversion(submission)
     if offer and offer.changes:
@@ -367,7 +367,7 @@ def _submission_out_for(submission: Submission, user: User) -> SubmissionOut:
 
 
 def refusal_error(refused: submit_conditions.SubmissionRefused, competition: Competition) -> ApiError:
-    """Which status a refusal is: 429 come back later, mostly tomorrow, 403 not you, 409 not now."""
+    """The `ApiError` for a refused file: 429 to try again later, 403 for missing rights, 409 otherwise."""
     status = REFUSAL_STATUSES.get(refused.code, 409)
     headers = {}
     if refused.code == "one_a_minute":
