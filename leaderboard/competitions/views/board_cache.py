@@ -1,7 +1,7 @@
-"""Rendered boards of this process.
+"""Cache of rendered boards in this process.
 
-Keys carry the board version, so no entry is ever out of date: a changed board has another key, and entries without
-readers fall off the end. Every key also holds the reader's language.
+Keys contain the version of the board, so entries are never stale: a changed board has another key, and old entries are
+dropped when space is needed. All keys also contain the reader's language.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from django.utils.translation import get_language
 
 T = TypeVar("T")
 
-# Assumed bytes of an entry in addition to its text.
+# Estimated bytes of an entry besides its text.
 FACTS = 10_000
 
 
 class BytesLimitedCache:
-    """Holds so many bytes and drops what was used longest ago. Threads that miss a key at once all make the entry: a
-    request waits for no other one's result."""
+    """LRU cache limited by bytes. Threads that miss a key at the same time all make the entry; none waits."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -44,28 +43,31 @@ class BytesLimitedCache:
             if key not in self._entries:
                 self._entries[key] = made
                 self.weight += _weight_of(made)
-                # The newest entry stays however much it weighs.
+                # The newest entry stays, whatever its size.
                 while self.weight > self.size and len(self._entries) > 1:
                     self.weight -= _weight_of(self._entries.popitem(last=False)[1])
         return made
 
     def clear(self) -> None:
-        """For tests, whose databases come and go under the same keys."""
+        """Remove all entries. For tests, in which different databases have the same keys."""
         with self._lock:
             self._entries.clear()
             self.weight = 0
 
 
 class CalmVersions:
-    """Versions of boards for pages that renew themselves. In a burst each score makes a new version; such a page asks
-    every 15 seconds, so one that is a second old will do, and the board is rendered once a second."""
+    """Versions of boards for pages that poll, at most one per second.
+
+    Each score makes a new version, and polling pages need not be newer than a second, so a busy board is rendered once
+    per second for them.
+    """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._chosen: dict[Hashable, tuple[float, int]] = {}
 
     def choose(self, board: Hashable, version: int) -> int:
-        """The version to show of a board whose version is `version` now."""
+        """The version to show for a board whose current version is `version`."""
         now = time.monotonic()
         begun, chosen = self._chosen.get(board, (-math.inf, version))
         if now - begun < self.seconds:
@@ -76,11 +78,11 @@ class CalmVersions:
 
 calm_versions = CalmVersions(1.0)
 
-# A table of 100 rows weighs up to 400 kB, and a page with it a little more.
+# Bytes. A table of 100 rows has up to 400 kB, and its page a little more.
 boards = BytesLimitedCache(20_000_000)
 
 
 def _weight_of(made: object) -> int:
-    """In bytes: the text or its `html`, and a fixed sum for all else."""
+    """Estimated bytes of an entry: those of its text or `html`, and a fixed number for the rest."""
     text = getattr(made, "html", made)
     return FACTS + (sys.getsizeof(text) if isinstance(text, (str, bytes)) else 0)

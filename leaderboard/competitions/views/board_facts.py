@@ -1,4 +1,4 @@
-"""What stands above the table of a board: the reader's place, the next one, and what happened today."""
+"""Facts above the table of a board: the viewer's rank, the team before it, highlights of the day."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..ranking.rows import BoardRowData, Placing
 
 
 class ShownBoard(Protocol):
-    """A page of a board: its number, its rows; none where some teams alone were asked for."""
+    """A page of a board: its number and rows; no rows for a search."""
 
     @property
     def page(self) -> int: ...
@@ -24,7 +24,7 @@ class ShownBoard(Protocol):
 
 @dataclass(frozen=True)
 class Neighbour:
-    """The team before one's own, or the one behind the first place; `gap` lies between both scores."""
+    """The team before the viewer's, or after it if that is first; `gap` is the absolute difference of the scores."""
 
     rank: int
     name: str
@@ -36,21 +36,24 @@ class Neighbour:
 class BoardFacts:
     own: Placing | None = None
     movement: int | None = None
-    """Of one's own team."""
+    """Ranks that the viewer's team has gained."""
     neighbour: Neighbour | None = None
     first: BoardRowData | None = None
-    """For readers without a place."""
+    """The first row, for viewers without a rank."""
     best_today: BoardRowData | None = None
-    """The best score that was handed in today."""
+    """The best row whose file was received today."""
     climb: BoardRowData | None = None
-    """The team that won the most ranks since yesterday."""
+    """The team that gained the most ranks since yesterday."""
 
     def __bool__(self) -> bool:
         return bool(self.own or self.first)
 
 
 def board_facts(page_context: PageContext, split: Split, table: ShownBoard, own: Placing | None) -> BoardFacts:
-    """Facts of the board of the visitor; of the day on the first page of the public board alone, while it moves."""
+    """Facts for the viewer; none on a hidden board.
+
+    Those of the day only on the first page of the public board, while the competition is live.
+    """
     ground_truth = page_context.competition.ground_truth
     if ground_truth is None or boards.is_hidden(ground_truth, split):
         return BoardFacts()
@@ -77,7 +80,7 @@ def board_facts(page_context: PageContext, split: Split, table: ShownBoard, own:
 
 
 def _team_before(page_context: PageContext, own: Placing, ground_truth: GroundTruth, split: Split) -> Neighbour | None:
-    """The team just before a place, read from the database."""
+    """The team with the next better score, read from the database."""
     before = team_ranks.next_better(own, ground_truth, split)
     if before is None:
         return None
@@ -86,7 +89,7 @@ def _team_before(page_context: PageContext, own: Placing, ground_truth: GroundTr
 
 
 def _neighbour_of(own: Placing, ranked: Sequence[BoardRowData]) -> Neighbour | None:
-    """Among the rows of a page the last one with a better score; for the first place the next one."""
+    """The last row of the page with a better score; for the first place the next row; None if not on this page."""
     scored = [(row.rank, row.name, row.value) for row in ranked if row.rank is not None and row.value is not None]
     if own.rank == 1:
         found = next((row for row in scored if row[0] > 1), None)

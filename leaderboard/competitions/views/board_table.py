@@ -1,4 +1,4 @@
-"""The table of a board, with everything in its rows that the template would have to work out."""
+"""The rendered table of a board; rows are prepared in Python, so that the template computes nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def board_table(
     rows: Sequence[BoardRowData],
     leader: float | None = None,
 ) -> SafeString:
-    """Some rows of a board; "" for none. `leader` is the score of the first place, wherever it stands."""
+    """The table with these rows; "" without rows. `leader` is the score of the first place, even if not in `rows`."""
     if not rows:
         return SafeString()
     ground_truth = competition.ground_truth
@@ -44,7 +44,7 @@ def board_table(
 
 def board_line(row: BoardRowData, leader: float | None) -> dict[str, Any]:
     return {
-        # A template finds a key sooner than an attribute, and asks of each number how the reader's country writes it.
+        # As keys and strings for speed: templates look up keys before attributes, and localize each number.
         **vars(row),
         "rank": str(row.rank),
         "submission_count": str(row.submission_count),
@@ -63,17 +63,17 @@ def board_line(row: BoardRowData, leader: float | None) -> dict[str, Any]:
 
 
 def anchor_of(shown_name: str) -> str:
-    """What a team's row is called in the page: a number would reveal in which order teams joined, pseudonyms or not."""
+    """The HTML id of a team's row. Made from its shown name, because its number would reveal the order of joining."""
     return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=4).hexdigest()
 
 
 def _digits(value: float | None) -> str:
-    """All digits of a score where the row does not show them."""
+    """All digits of a score; "" if the row shows them already."""
     return "" if value is None or repr(value) == numbers.number_text(value) else repr(value)
 
 
 def gap_text(value: float | None, leader: float | None) -> str:
-    """How far a score is from the first place, with three digits; "" for the first place."""
+    """Signed difference to the score of the first place, with three digits; "" for the first place."""
     if value is None or leader is None or value == leader:
         return ""
     gap = float(f"{value - leader:.3g}")
@@ -81,7 +81,7 @@ def gap_text(value: float | None, leader: float | None) -> str:
 
 
 def _secondary_cell(one: secondary.ShownSecondaryValue) -> dict[str, str]:
-    """`digits` are all of its number, or why there is none."""
+    """A cell of a secondary metric; `digits` is the exact value, or the reason why there is none."""
     name = one.secondary_metric.words
     if one.value is None:
         return {"name": name, "text": "–", "digits": translated_message(one.problem)}

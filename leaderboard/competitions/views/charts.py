@@ -1,4 +1,4 @@
-"""What the charts of a board and of a team draw, as far as its readers may see it."""
+"""Charts of a board and of a team, limited to what the viewer may see."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ..ranking.rows import BoardRowData
 from ..ranking.scores import sign_of
 
 DRAWN_MOVES = 20
-"""So many of the private board are drawn, and the visitor's own team."""
+"""Number of teams of the private board in the slope chart, besides the viewer's."""
 
 
 def metric_title(ground_truth: GroundTruth) -> str:
-    """What the axis of scores is called; the key of a metric whose file is gone."""
+    """The title of the metric, for axes; its key if the file of a custom metric is lost."""
     try:
         return translated_message(metrics.get(ground_truth.metric_key).title)
     except metrics.UnknownMetric:
@@ -43,7 +43,7 @@ def board_charts(view: str, page_context: PageContext, split: Split, mine: Team 
 
 
 def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team | None) -> SafeString:
-    """What the public board showed of its first ten teams and of one's own; empty where it shows no scores."""
+    """Chart of the public scores of the first ten teams and the viewer's over time; empty on a hidden board."""
     competition = page_context.competition
     is_over = page_context.at >= competition.closes_at
     histories = team_ranks.score_histories(ground_truth, also=mine)
@@ -59,7 +59,7 @@ def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team |
 
 
 def distribution(ground_truth: GroundTruth, split: Split, mine: Team | None) -> dict[str, SafeString]:
-    """How the scores of a board are spread."""
+    """Context with the histogram of a board's scores; {} on a hidden board."""
     if boards.is_hidden(ground_truth, split):
         return {}
     scores = dict(boards.standings_in_order(ground_truth, split).values_list("team", "value"))
@@ -68,7 +68,7 @@ def distribution(ground_truth: GroundTruth, split: Split, mine: Team | None) -> 
 
 
 def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[float], mine: float | None) -> SafeString:
-    """How the scores of a board are spread, with one's own and the baselines marked."""
+    """Histogram of scores, with marks for the viewer's score and the baselines."""
     return charts.histogram(
         values,
         sign=sign_of(ground_truth),
@@ -80,7 +80,7 @@ def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[fl
 
 
 def moves_to_final(rows: Sequence[BoardRowData], mine: Team | None) -> SafeString:
-    """From the public to the final ranks: of the first teams of the private board, and of one's own."""
+    """Slope chart from public to final ranks, for the first teams of the private board and the viewer's."""
     moves = [
         charts.Move(row.name, row.rank + row.movement, row.rank, mine is not None and row.team_id == mine.pk)
         for row in rows

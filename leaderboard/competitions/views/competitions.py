@@ -1,4 +1,4 @@
-"""What hosts manage of a competition as a whole: the list of theirs, settings, audit log, deletion."""
+"""Hosts' pages about whole competitions: the list, settings, archive, audit log, deletion."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NUMBERED = re.compile(r"(team|account) #([0-9]{1,18})")
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def host(request: HttpRequest) -> HttpResponse:
-    """The viewer's own competitions; an operator sees all. Also for co-hosts and assistants who open no new ones."""
+    """The competitions that the viewer hosts or assists in, and those in the bin; for operators all."""
     user, now = signed_in_user(request.user), timezone.now()
     binned = list(Competition.objects.in_bin_of(user))
     if not user.is_host and not binned and not Competition.objects.run_by(user).exists():
@@ -60,7 +60,7 @@ def host(request: HttpRequest) -> HttpResponse:
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def host_restore(request: HttpRequest, slug: str) -> HttpResponse:
-    """Bring a deleted competition back."""
+    """Restore a competition from the bin."""
     user = signed_in_user(request.user)
     competition = get_object_or_404(Competition.objects.in_bin_of(user), slug=slug)
     if request.method != "POST":
@@ -72,7 +72,7 @@ def host_restore(request: HttpRequest, slug: str) -> HttpResponse:
 
 @open_to(Audience.HOSTS)
 def host_archive(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Take a competition from the lists, or bring it back to them."""
+    """Archive a competition, or list it again."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     try:
         if request.POST.get("action") == "archive":
@@ -88,7 +88,7 @@ def host_archive(request: HttpRequest, page_context: PageContext) -> HttpRespons
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def markdown_preview(request: HttpRequest) -> HttpResponse:
-    """The text of a form as its readers will see it; a page of its own for browsers without scripts."""
+    """The rendered Markdown of a form field, as a fragment for htmx, else as a page."""
     text = request.POST.get(request.POST.get("field", ""), "")
     if len(text) > MAX_PREVIEWED_CHARACTERS:
         text = text[:MAX_PREVIEWED_CHARACTERS] + "\n\n" + _("*The preview ends here. Save to see the whole text.*")
@@ -99,7 +99,7 @@ def markdown_preview(request: HttpRequest) -> HttpResponse:
 
 @open_to(Audience.HOSTS)
 def host_settings(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    # A copy, because filling the form in changes it and the head of the page must not.
+    # A copy, because validating the form changes the instance, and the head of the page must not change.
     copy = Competition.objects.get(pk=page_context.competition.pk)
     form = CompetitionForm(posted_data(request), instance=copy)
     if form.is_valid() and (changed := save_competition(page_context, form)):
@@ -127,8 +127,10 @@ def host_delete(request: HttpRequest, page_context: PageContext) -> HttpResponse
 
 @open_to(Audience.HOSTS)
 def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Lists who changed what, newest first. People and teams are numbers in the audit log; deleted accounts have no
-    name any more."""
+    """The audit log of a competition, newest first.
+
+    The log stores numbers of people and teams; their names are looked up here, and deleted accounts have none.
+    """
     found = AuditEntry.objects.filter(competition=page_context.competition.pk)
     page = Paginator(found, AUDIT_ENTRIES_PER_PAGE).get_page(request.GET.get("page"))
     numbers: dict[str, set[int]] = {"account": set(), "team": set()}
@@ -145,7 +147,7 @@ def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         return accounts.get(number) or _("deleted account %(number)s") % {"number": number}
 
     def with_names(value: Any) -> Any:
-        """The value with names for its numbers, however deep in it."""
+        """The value with names in place of numbers of teams and accounts, also in nested lists."""
         if isinstance(value, list | tuple):
             return [with_names(one) for one in value]
         numbered = NUMBERED.fullmatch(value) if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""Files: those that a competition gives to students, and what its hosts take along."""
+"""Pages of data files, and downloads for hosts: all submissions, the competition as a zip."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 @open_to(Audience.VISITORS)
 def data_file(request: HttpRequest, page_context: PageContext, name: str) -> HttpResponseBase:
-    """Download, whole and unread by the browser."""
+    """Download one data file; a redirect to the page of the data for viewers who may not have it."""
     if not page_context.has_data:
         return redirect("data", slug=page_context.competition.slug)
     wanted = page_context.competition.data_files.filter(name=name).first()
@@ -50,7 +50,7 @@ def sample_submission(request: HttpRequest, page_context: PageContext) -> HttpRe
 
 @open_to(Audience.VISITORS)
 def data_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
-    """All data files and the sample submission."""
+    """Download all data files and the sample submission as a zip."""
     competition = page_context.competition
     if not page_context.has_data:
         return redirect("data", slug=competition.slug)
@@ -59,7 +59,7 @@ def data_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBas
 
 
 def _sample(request: HttpRequest, page_context: PageContext) -> bytes:
-    """The sample submission; empty where the visitor has no data yet, or none can be made."""
+    """The sample submission; b"" if the viewer may not have the data, or with a message if there is none."""
     ground_truth = page_context.competition.ground_truth
     if not page_context.has_data or ground_truth is None:
         return b""
@@ -94,8 +94,8 @@ def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def add_posted_file(request: HttpRequest, page_context: PageContext, form: DataFileForm) -> int:
-    """Give students the file of a form, and say so. Gives the status of the answer: 303, or that of a refusal, which
-    then stands in the form."""
+    """Add the posted file to the data files, with a message. Returns the status of the response: 303, or that of a
+    refusal, whose text is in the form then."""
     try:
         if not form.is_valid():
             return 422
@@ -129,5 +129,5 @@ def host_submissions_zip(request: HttpRequest, page_context: PageContext) -> Htt
 
 @open_to(Audience.HOSTS)
 def host_export(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
-    """The competition as a folder that any site of this kind makes a draft of. It holds the answers."""
+    """Download the competition as a zip that any Leaderboard site can import as a draft. It contains the answers."""
     return streamed_zip(folders.export_zip(page_context.competition), f"{page_context.competition.slug}.zip")

@@ -1,4 +1,4 @@
-"""Worked examples as pages show them, and the command that scores at home."""
+"""Worked examples of metrics for templates, and the command that scores at home."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONTRIBUTES = gettext_lazy("Contributes")
 
 @dataclass(frozen=True)
 class WorkedCell:
-    """One cell of the worked table; `exact` has all digits of a number that is shown shorter."""
+    """One cell of the table of a worked example; `exact` has all digits of a rounded number."""
 
     label: str
     text: str
@@ -32,7 +32,7 @@ class WorkedCell:
 
 
 class WorkedExample:
-    """What was computed as the page shows it: one table, how it adds up, figures."""
+    """A computed example for the template: a table, the sums that lead to the score, figures."""
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
         self.answer = answer
@@ -41,7 +41,7 @@ class WorkedExample:
 
     @cached_property
     def columns(self) -> list[tuple[str, str]]:
-        """Of which file each column is, and its name; columns of neither have no file."""
+        """(file, name) of each column; the file is "" for columns that belong to neither file."""
         ids, *names = self.answer["header"]
         found = [("", ids)]
         for name in names:
@@ -51,7 +51,7 @@ class WorkedExample:
 
     @property
     def groups(self) -> list[tuple[str, int]]:
-        """The upper line of the header: words over how many columns."""
+        """(text, number of columns) for the upper row of the header."""
         names = [group for group, _name in self.columns]
         return [(name, names.count(name)) for name in dict.fromkeys(names)]
 
@@ -71,7 +71,7 @@ class WorkedExample:
 
     @property
     def sums(self) -> list[WorkedCell]:
-        """Under the columns of contributions."""
+        """Cells with the sums, below the columns of contributions."""
         sums = self.answer["sums"]
         return [_number_cell(name, sums[name]) for name in self.answer["parts"] if name in sums]
 
@@ -81,7 +81,7 @@ class WorkedExample:
 
     @property
     def line(self) -> list[str]:
-        """How the sums become the score: in names, in numbers, the value."""
+        """The last step from the sums to the score: as formula, with numbers, and its value."""
         words = [self.answer["last_line"], self.answer["worked"]] if self.answer["last_line"] else []
         return [*dict.fromkeys(words), number_with_digits(self.value, 10)]
 
@@ -95,18 +95,18 @@ def _number_cell(label: str, value: float) -> WorkedCell:
 
 
 def best_value_text(metric: metrics.Metric, params: dict[str, Any]) -> str:
-    """The best value in words; a custom metric may have none."""
+    """The best possible value as text; “not known” for custom metrics that do not declare it."""
     is_unknown = metric.is_custom and not metric.has_best
     return _("not known") if is_unknown else end_of_scale(metric.best_with(params))
 
 
 def end_of_scale(value: float | None) -> str:
-    """The best or the worst value in words."""
+    """A best or worst value as text; “no end” if it is infinite."""
     return _("no end") if value is None or not math.isfinite(value) else number_with_digits(float(value), 10)
 
 
 def number_with_digits(value: float, digits: int = 6) -> str:
-    """A number as the page shows it; whole ones whole."""
+    """A number with this many significant digits; integers with all digits."""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
@@ -125,13 +125,13 @@ def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def worked_example_of(metric: metrics.Metric) -> WorkedExample | None:
-    """The metric's own example; None until it is computed, and for a metric that has none."""
+    """The metric's worked example; None until it is computed, and for a metric without one."""
     found = find_worked_example(metric)
     return WorkedExample(found) if found else None
 
 
 def example_params(metric: metrics.Metric) -> dict[str, Any]:
-    """All parameters with which the metric's example is scored."""
+    """All parameters of the metric's example, defaults included."""
     return {**{parameter.name: parameter.default for parameter in metric.parameters}, **metric.example.params}
 
 
@@ -142,7 +142,10 @@ def home_command(
     always: Collection[str] = (),
     also: Iterable[tuple[metrics.Metric, Mapping[str, Any]]] = (),
 ) -> str:
-    """For a student's files, with the parameters that are not at their defaults, and those `always` said."""
+    """The command that scores a student's files at home.
+
+    It has the parameters that are not at their defaults, and those in `always`; `also` are secondary metrics.
+    """
     given = [f"-p {quote(pair)}" for pair in _pairs(metric, params, always)]
     further = [f"--also {quote(','.join([other.key, *_pairs(other, its, ())]))}" for other, its in also]
     return " ".join(["classboard-score score", metric.key, "truth.csv submission.csv", *given, *further])

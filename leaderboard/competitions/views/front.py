@@ -1,4 +1,4 @@
-"""All competitions that somebody may open, with search."""
+"""The page of all competitions that the viewer may open, with search."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def competitions(request: HttpRequest) -> HttpResponse:
 
 
 def _find_competitions(user: Viewer, show: str, text: str, at: datetime) -> CompetitionQuerySet:
-    """Of the public ones and one's own; even an operator finds the private ones elsewhere."""
+    """Listed competitions and the viewer's, filtered by state and text. Even operators see no other unlisted ones."""
     found = Competition.objects.outside_bin().filter(launched_at__isnull=False, archive__archived_at=None)
     public = Q(admission__is_listed=True)
     if user.is_anonymous:
@@ -63,7 +63,7 @@ def _find_competitions(user: Viewer, show: str, text: str, at: datetime) -> Comp
     found = found.filter(states.get(show, Q()))
     if text:
         found = found.filter(Q(title__icontains=text) | Q(subtitle__icontains=text) | Q(course__icontains=text))
-    # What can be entered now comes first, then what comes next, then what is over.
+    # Live competitions first, then upcoming ones, then ended ones.
     turn = Case(When(states["live"], then=0), When(states["upcoming"], then=1), default=2)
     return found.select_related("ground_truth", "limits").order_by(turn, "-opens_at", "slug")
 

@@ -1,4 +1,4 @@
-"""Published ground truths: their files and checks, and the one that waits: what would change, apply or discard."""
+"""Pages of published ground truths: file, check; and of the candidate: preview of its effect, apply, discard."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .page_tasks import answered_by_worker
 from .truth_reports import metric_or_none
 
 MOVES_PER_PAGE = 50
-# Words → codes of the findings that are about it. What is in no line blocks reading at all.
+# Topic → codes of its findings. Codes without a topic prevent reading the file at all.
 CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
     (gettext_lazy("The first line has the column names"), frozenset({"header_like_row"})),
     (gettext_lazy("No duplicate ids"), frozenset({"repeated_ids", "blank_id", "similar_ids", "swallowed_rows"})),
@@ -55,7 +55,7 @@ CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
 
 @open_to(Audience.ASSISTANTS)
 def host_truth_file(request: HttpRequest, page_context: PageContext, number: int) -> HttpResponseBase:
-    """The answers, for hosts and assistants alone, with the split that was published."""
+    """Download the answers with the published split; only for hosts and assistants."""
     ground_truth = page_context.competition.ground_truths.filter(number=number).first()
     if ground_truth is None:
         raise Http404(_("This competition has no such answers."))
@@ -69,7 +69,7 @@ def _accepts_a_finding(request: HttpRequest) -> bool:
 @open_to(Audience.HOSTS)
 @answered_by_worker(gettext_lazy("Checking the answers again"), is_quick=_accepts_a_finding)
 def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """The check of the ground truth that the board stands on; POST checks again."""
+    """The check of the current ground truth; POST accepts a warning or checks again."""
     competition, ground_truth = page_context.competition, page_context.competition.ground_truth
     if ground_truth is None:
         return redirect("host_truth", slug=competition.slug)
@@ -98,7 +98,7 @@ def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpRes
 
 
 def _check_topics(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """All things looked for, in the order of reading a file: how many findings there are, and whether one blocks."""
+    """The topics of the check with their number of findings, and whether one of these blocks."""
     topics = []
     for words, codes in CHECK_TOPICS:
         mine = [finding for finding in findings if finding["code"] in codes]
@@ -109,11 +109,11 @@ def _check_topics(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @open_to(Audience.HOSTS)
 def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Who would move under the ground truth that waits. Asked by htmx, the measured part alone."""
+    """The effect of the candidate on the board; POST applies or discards it. For htmx only the part that changes."""
     if request.method == "POST":
         return _decide(request, page_context)
     is_revealed, current = page_context.competition.revealed_at is not None, page_context.competition.ground_truth
-    # After the reveal the private board is the one that counts, and the only one to ask for.
+    # After the reveal the private board is the one that counts, so `?board=` is ignored.
     split = Split.PRIVATE if request.GET.get("board") == "private" and not is_revealed else None
     preview = rescoring.preview_candidate(page_context.competition, split=split)
     if preview is None or current is None:
@@ -127,7 +127,7 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
         "affected_in_private": _affected_in_private(page_context.competition, preview, split),
         "is_part": getattr(request, "htmx", False),
         "current": current,
-        # Which answers are others than those that count, as the check of the candidate found them.
+        # Answers that differ from the current ground truth, from the check of the candidate.
         "differs": check.report.get("differs") if check else None,
         "page": Paginator(preview.moves, MOVES_PER_PAGE).get_page(request.GET.get("page")),
         "form": ApplyForm(),
@@ -141,7 +141,10 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
 
 
 def _affected_in_private(competition: Competition, preview: rescoring.RescoringPreview, split: Split | None) -> int:
-    """How many teams change on the private board alone, where no notice may say so; 0 where anybody is notified."""
+    """Number of teams that change only on the private board before the reveal, so that they must not be notified.
+
+    0 if teams are notified anyway, or while files are being rescored.
+    """
     is_hidden = competition.revealed_at is None and split is None
     is_anybody_notified = preview.affected or preview.refused or competition.board_is_hidden
     if not is_hidden or not preview.is_complete or is_anybody_notified:

@@ -1,4 +1,4 @@
-"""Home: what the site is for a visitor, one's own competitions for everybody else, and what needs a host."""
+"""The home page: an introduction for visitors; for accounts their competitions, and tasks for hosts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _listed(at: datetime) -> Any:
-    """Listed competitions that can be entered, the nearest deadline first."""
+    """Listed competitions that can be joined, nearest deadline first."""
     found = Competition.objects.outside_bin().filter(
         admission__is_listed=True, launched_at__isnull=False, closes_at__gt=at, archive__archived_at=None
     )
@@ -105,7 +105,7 @@ class MyTeam:
 
     @property
     def state(self) -> str:
-        """As the competition's; still `live` for who has more time than the others."""
+        """The competition's state, but `live` while this team has an extension."""
         state = self.competition.state(self.at)
         return "live" if state == "closed" and self.at < self.allowance.closes_at else state
 
@@ -120,13 +120,13 @@ class MyTeam:
 
     @property
     def passed(self) -> float:
-        """The share of the time that is over, 0–1."""
+        """The share of the team's time that has passed, 0–1."""
         whole = self.allowance.closes_at - self.competition.opens_at
         return round(min(1.0, max(0.0, (self.at - self.competition.opens_at) / whole)), 3)
 
 
 def my_teams(user: User, at: datetime) -> list[MyTeam]:
-    """The teams of a person, the nearest deadline first."""
+    """The teams of a person, nearest deadline first."""
     related = ("competition__ground_truth", "competition__board", "competition__limits")
     found = Membership.objects.filter(
         user=user, competition__launched_at__isnull=False, competition__archive__binned_at=None
@@ -147,7 +147,7 @@ def my_teams(user: User, at: datetime) -> list[MyTeam]:
 
 
 def _with_movement(teams: list[MyTeam]) -> list[MyTeam]:
-    """The same, with what the ones that close next gained since yesterday; each of those costs a query."""
+    """The teams, the first `MOVEMENTS_SHOWN` with ranks gained since yesterday, which cost a query each."""
     return [
         replace(one, moved=_ranks_gained(one)) if place < MOVEMENTS_SHOWN else one for place, one in enumerate(teams)
     ]
@@ -166,7 +166,7 @@ def _ranks_gained(one: MyTeam) -> int:
 
 @dataclass(frozen=True)
 class HostTask:
-    """Something that waits for a host: what, about which competition, and the button that settles it."""
+    """Something for a host to do: title, competition (`second`), and the button that leads there."""
 
     icon: str
     title: str
@@ -177,7 +177,7 @@ class HostTask:
 
 @dataclass(frozen=True)
 class HostedCompetition:
-    """A competition that the viewer runs, as a line of the list."""
+    """A competition that the viewer hosts or assists in, with its figures for the list."""
 
     competition: Competition
     state: str
@@ -196,7 +196,7 @@ class HostedCompetition:
 
 
 def _tasks_of(competition: Any, state: str, at: datetime) -> list[HostTask]:
-    """What a host can settle now; the competition has `failed_count` and `idle_count`."""
+    """The tasks of a host now. The competition must be annotated with `failed_count` and `idle_count`."""
 
     def task(icon: str, title: str, button: str, page: str, query: str = "") -> HostTask:
         return HostTask(icon, title, competition.title, button, reverse(page, args=[competition.slug]) + query)
@@ -218,7 +218,7 @@ def _tasks_of(competition: Any, state: str, at: datetime) -> list[HostTask]:
 
 
 def hosted_competitions(user: User, at: datetime) -> list[HostedCompetition]:
-    """The competitions that a person runs, with what they show on a list: of an operator the own ones and the demo."""
+    """The competitions that a person hosts or assists in, with figures and tasks; for operators also the demo."""
     own = Q(hosts=user) | Q(assistants=user)
     if user.is_superuser:
         own |= Q(is_demo=True)

@@ -1,4 +1,4 @@
-"""What several pages of hosts or of students share."""
+"""Helpers that several pages share: forms, confirmations, refusals, CSV, access to one submission."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ..services.competitions import CannotHost
 
 
 def posted_data(request: HttpRequest) -> QueryDict | None:
-    """What binds a form: also an empty POST, which then has its mistakes shown."""
+    """Data for a form: the POST data even if empty, so that its errors are shown; None for other methods."""
     return request.POST if request.method == "POST" else None
 
 
@@ -39,15 +39,17 @@ def csv_response(text: str | bytes, name: str) -> HttpResponse:
 
 
 def is_confirmed(request: HttpRequest) -> bool:
-    """Whether somebody was asked before, and said yes."""
+    """Whether the form was sent by the “yes” of `ask_first`."""
     return request.POST.get("is_meant") == "yes"
 
 
 def ask_first(
     request: HttpRequest, page_context: PageContext, name: str, consequence: str, *, role: str = "", back: str = ""
 ) -> HttpResponse:
-    """The question before something is removed, or somebody from a `role`; yes sends the same form once more, and no
-    leads `back`, else to the page that asks."""
+    """The page that asks before something is removed, or a person from a `role`.
+
+    “Yes” sends the same form again; “no” leads to `back`, else to the page that asked.
+    """
     is_self = bool(role) and not page_context.user.is_anonymous and name == page_context.user.username
     context = {
         "page_context": page_context,
@@ -61,12 +63,12 @@ def ask_first(
 
 
 def add_refusal(form: BaseForm, error: Exception) -> int:
-    """Put what a verb refused above the form; gives the status of the answer."""
+    """Add the refusal of a service to the form's errors; returns the status of the response."""
     if isinstance(error, ValidationError):
         form.add_error(None, error)
         return 422
     if isinstance(error, TooLarge):
-        # The file never arrived whole, so the form thinks that none was chosen.
+        # The file was not received completely, so the form says that none was chosen.
         form.errors.pop("file", None)
     lines = [error.message, *error.details] if isinstance(error, CannotHost) else [str(error)]
     for line in lines:
@@ -75,7 +77,7 @@ def add_refusal(form: BaseForm, error: Exception) -> int:
 
 
 def save_competition(page_context: PageContext, form: CompetitionForm) -> Competition | None:
-    """Change the competition as a form says. None without such a form, and where something in it is wrong."""
+    """Change the competition by a form; None if the form is not bound or has errors."""
     if not form.is_valid():
         return None
     try:
@@ -88,22 +90,22 @@ def save_competition(page_context: PageContext, form: CompetitionForm) -> Compet
 
 
 def own_submission(page_context: PageContext, submission_id: UUID | str) -> Submission:
-    """A file of the viewer's own team, or of a competition they host; for everybody else it does not exist."""
+    """A file of the viewer's team, or of a competition that they host or assist in. Raises `Http404` for others."""
     mine = Submission.objects.visible_to(page_context.user).filter(competition=page_context.competition)
     twins = Submission.objects.filter(
         team=OuterRef("team"), sha256=OuterRef("sha256"), received_at__lt=OuterRef("received_at")
     )
-    # Asked for along: few files have a twin, and only these need a query for it.
+    # Annotated, because few files have a twin, and only these need a query to find it.
     mine = mine.annotate(has_twin=Exists(twins))
     found = mine.select_related("user", "team", "baseline").filter(pk=submission_id).first()
     if found is None:
         raise Http404(_("You have no submission with this number."))
-    found.competition = page_context.competition  # with its ground truth
+    found.competition = page_context.competition  # has its ground truth loaded
     return found
 
 
 def problems_csv(problems: Iterable[Mapping[str, Any]]) -> str:
-    """The problems of a file as a table, one row per kind; a spreadsheet that opens it computes nothing."""
+    """The problems of a file as CSV, one row per kind; cells are safe from being run as formulas."""
     text = io.StringIO()
     writer = csv.writer(text)
     columns = ("code", "message", "column", "line", "id", "count")

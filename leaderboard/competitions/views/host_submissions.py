@@ -1,4 +1,4 @@
-"""The files of a competition for those who run it: the list, one file, files scored once more, baselines."""
+"""Hosts' pages of submissions: the list, one file, scoring files again, baselines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .host_responses import add_refusal, ask_first, is_confirmed, posted_data
 
 PER_PAGE = 50
 NAMED_FOR_SCORING_AGAIN = 10
-# What the lists below show of files; they need not read more.
+# Columns of submissions that the lists below show; no others are loaded.
 SHOWN = (
     "competition", "file_name", "note", "received_at", "is_late", "is_selected", "hidden_at", "hidden_reason", "status",
     "problems", "failure", "host_details", "team__name", "baseline__name", "user__username",
@@ -64,7 +64,7 @@ def host_submissions(request: HttpRequest, page_context: PageContext) -> HttpRes
 def _in_order(
     found: QuerySet[Submission], competition: Competition, name: str, *, is_backwards: bool
 ) -> QuerySet[Submission]:
-    """By a column of the list; files without a score last, and the newest first among equals."""
+    """The files sorted by a column of the list; files without a score last, newest first among equals."""
     if name in Split.values:
         scores = Score.objects.filter(submission=OuterRef("pk"), ground_truth=competition.ground_truth_id, split=name)
         found = found.annotate(sorted_by=Subquery(scores.values("value")[:1]))
@@ -72,7 +72,7 @@ def _in_order(
 
 
 def _team_files(competition: Competition, status: str, text: str) -> QuerySet[Submission]:
-    """Files of teams with a status, where it is one, of teams and people with a text in their name."""
+    """Teams' files with this status (any if unknown), of teams or people whose name contains the text."""
     found = competition.submissions.filter(team__isnull=False)
     if status in Submission.Status.values:
         found = found.filter(status=status)
@@ -82,13 +82,13 @@ def _team_files(competition: Competition, status: str, text: str) -> QuerySet[Su
 
 
 def _with_names(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """With the names of whom they are from, and no more than the lists show."""
+    """The files with names of team and person (`listed_as` from the roster), loading only the columns `SHOWN`."""
     related = submissions.select_related("team", "baseline", "user").only(*SHOWN)
     return related.annotate(listed_as=hooks.roster.name_on_roster())
 
 
 def _submission_rows(competition: Competition, submissions: Iterable[Submission]) -> list[dict[str, Any]]:
-    """Files with what the board's ground truth measured."""
+    """Rows for the template: the files with their scores under the current ground truth."""
     listed = list(submissions)
     secondary_metrics = secondary.secondary_metrics_of(competition.ground_truth)
     held = Score.objects.filter(ground_truth=competition.ground_truth_id, submission__in=[one.pk for one in listed])
@@ -127,7 +127,7 @@ def host_submission_file(request: HttpRequest, page_context: PageContext, submis
 
 @open_to(Audience.ASSISTANTS)
 def host_submission(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
-    """One file of a team, to hide it or show it again."""
+    """One file of a team; POST hides it or shows it again."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     files = competition.submissions.filter(team__isnull=False).select_related("team", "user")
     submission = files.annotate(listed_as=hooks.roster.name_on_roster()).filter(pk=submission_id).first()
@@ -154,7 +154,7 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
 
 @open_to(Audience.ASSISTANTS)
 def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """What scoring files without a score again would mean, before it is done."""
+    """Confirmation before files without a score are scored again; POST does it."""
     asked = request.POST if request.method == "POST" else request.GET
     files, refusal, status = _files_to_score_again(page_context.competition, asked), "", 200
     if request.method == "POST":
@@ -177,7 +177,7 @@ def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpRes
     context = {
         "page_context": page_context,
         "refusal": refusal,
-        # How many of each kind there are, how many are scored again at once, and the first of them.
+        # Numbers by status; the number that is scored again at once; the first files.
         "numbers": numbers,
         "number": min(sum(numbers.values()), scoring_again.MOST_AT_ONCE),
         "files": list(files.select_related("team")[:NAMED_FOR_SCORING_AGAIN]),
@@ -187,7 +187,7 @@ def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpRes
 
 
 def _files_to_score_again(competition: Competition, asked: QueryDict) -> QuerySet[Submission]:
-    """One file by its number, or those of a list; never one with a score."""
+    """One file (`?file=`) or those of a filtered list, only files without a score."""
     found = _team_files(competition, asked.get("status", ""), asked.get("q", "").strip()[:60])
     if wanted := asked.get("file", ""):
         try:
@@ -220,7 +220,7 @@ def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpRespo
             return see_other("host_baselines", slug=competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    # Named from the few baselines on, because all files are many.
+    # By a subquery that starts at the few baselines, because there are many files.
     files = Submission.objects.filter(baseline__in=competition.baselines.order_by().values("pk"))
     rows = _submission_rows(competition, _with_names(files).order_by("baseline__name"))
     context = {"page_context": page_context, "form": form, "rows": rows}

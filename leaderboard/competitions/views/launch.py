@@ -1,4 +1,4 @@
-"""A competition's course: student preview, launch, pause, reveal, and the copy for the next term."""
+"""Hosts' pages for launch with student preview, pause, reveal, and the copy for the next term."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _accepts_a_finding(request: HttpRequest) -> bool:
 @answered_by_worker(gettext_lazy("Making the sample submission"), is_quick=_accepts_a_finding)
 @until_launch("host_competition")
 def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Everything once more, what is missing, and the launch; POST accepts a warning or tests the sample submission."""
+    """Summary and checklist before the launch; POST accepts a warning or starts the test of the sample submission."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if key := request.POST.get("accept"):
         findings.accept_finding(competition=competition, user=user, key=key)
@@ -65,7 +65,7 @@ def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpRe
 
 @open_to(Audience.HOSTS)
 def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Let students in; what is missing is said on the page where it was asked for."""
+    """Launch the competition by POST; if something is missing, a message on the page of the launch says so."""
     if request.method != "POST":
         return redirect("host_competition", slug=page_context.competition.slug)
     try:
@@ -82,7 +82,7 @@ def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse
 @open_to(Audience.HOSTS)
 @answered_by_worker(gettext_lazy("Copying the competition"))
 def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """A new draft of one's own from this competition."""
+    """Copy this competition as a new draft of the viewer."""
     source, user = page_context.competition, signed_in_user(page_context.user)
     if not user.is_host:
         raise PermissionDenied(_("Ask your administrator for permission to host competitions."))
@@ -105,7 +105,7 @@ def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 @open_to(Audience.HOSTS)
 def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Take no more files for a while, in the host's words; and end that."""
+    """Pause the competition with a reason, or resume it."""
     competition = page_context.competition
     form = ReasonForm(request.POST if request.POST.get("action") == "pause" else None)
     status = 422 if request.method == "POST" else 200

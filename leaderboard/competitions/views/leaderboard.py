@@ -1,7 +1,7 @@
-"""The leaderboard. Its table is rendered once per version of the board and shared by everybody who looks at it.
+"""The leaderboard. Its table is rendered once per version of the board and shared by all viewers.
 
-A reader's own row is marked in a copy of the shared text; for readers without a session the whole page is shared.
-Private standings are asked for only behind `page_context.sees_private`, and their keys name the split.
+The viewer's row is marked in a copy of the shared HTML; for viewers without a session the whole page is shared.
+Private standings are read only if `page_context.sees_private`, and cache keys contain the split.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ from .board_table import MEDALS, anchor_of, board_table
 from .charts import board_charts, moves_to_final
 from .host_responses import csv_response
 
-# A reader with these cookies alone has no session and no messages, so their page is everybody's.
+# A viewer with no other cookies has no session and no messages, so the whole page can be shared.
 SHARED_COOKIES = {"theme", "csrftoken", display_time.COOKIE}
 
 
 @dataclass(frozen=True)
 class RenderedBoard:
-    """A rendered page of a board, free of anything about its reader."""
+    """A rendered page of a board, with nothing about its viewer."""
 
     html: str
     page: int
     pages: int
     total: int
     rows: tuple[rows.BoardRowData, ...] = ()
-    """Empty where some teams alone were asked for."""
+    """Rows of a board page; () for a search."""
     picked: tuple[str, ...] = ()
-    """Teams whose final submissions were chosen automatically."""
+    """Names of teams whose final submissions were picked by the system."""
     within: Mapping[int, int] = field(default_factory=dict)
-    """Ranks among all teams of the section that was asked for; empty where none was, and on a hidden board."""
+    """Team → rank in the requested section; {} without a section, and on a hidden board."""
     among: int = 0
-    """Teams of the section that was asked for, whether or not their name was."""
+    """Number of teams in the requested section, whether or not they match the text."""
 
 
 class BoardQuery:
-    """Which part of which board a visitor asks for."""
+    """A viewer's request for a part of a board: split, view, page, text, section."""
 
     def __init__(self, request: HttpRequest, page_context: PageContext, *, is_renewal: bool = False) -> None:
         default = Split.PRIVATE if page_context.state == "revealed" else Split.PUBLIC
@@ -77,22 +77,22 @@ class BoardQuery:
         self.view = view if (view := request.GET.get("view", "")) in ("time", "distribution") else ""
         self.page = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 1
         self.text = request.GET.get("q", "").strip()[:60]
-        # Of the roster; empty where the visitor may not ask for one.
+        # "" if the viewer may not filter by section.
         self.section = request.GET.get("section", "")[:200] if page_context.sees_sections else ""
-        # Some teams alone are asked for.
+        # Whether only some teams are requested.
         self.is_selection = bool(self.text or self.section)
         self.is_locked = self.split == Split.PRIVATE and not page_context.sees_private
-        # The viewer may know who is behind a pseudonym.
+        # Whether the names behind pseudonyms are shown.
         self.sees_names = self.competition.board.uses_pseudonyms and page_context.assists
 
     def query_string(self, **others: object) -> str:
-        """The query of an address that asks for the same teams."""
+        """A query string for the same teams, with other parameters replaced or added."""
         words = {"board": self.split.value, "section": self.section, "q": self.text, **others}
         return urlencode({name: value for name, value in words.items() if value})
 
     @cached_property
     def key(self) -> tuple[Hashable, ...]:
-        """Names one state of one table; movement compares with the last midnight, so the day is part of it."""
+        """Cache key of the table. It contains the day, because movements are relative to the last midnight."""
         return (
             self.competition.pk,
             self.competition.ground_truth_id,
@@ -106,7 +106,7 @@ class BoardQuery:
 
     @cached_property
     def _classmates(self) -> team_search.BoardSections | None:
-        """For members who may ask for a section."""
+        """The sections of the board, for members who may filter by section; else None."""
         is_member = self.page_context.sees_sections and not self.page_context.assists
         if self.ground_truth is None or self.is_locked or not is_member:
             return None
@@ -118,20 +118,18 @@ class BoardQuery:
 
     @cached_property
     def sections(self) -> Sequence[str]:
-        """Those that the visitor may choose from: whoever runs the competition from all of the roster, others from
-        those that have a team on this board."""
+        """Sections to choose from: for hosts and assistants all of the roster, for members those on this board."""
         if self._classmates is not None:
             return self._classmates.names
         return hooks.roster.section_names(self.competition) if self.page_context.assists else ()
 
     @property
     def own_section(self) -> str:
-        """That of the visitor, who competes."""
+        """The section of the viewer, if they are a member; else ""."""
         return self._classmates.own.get(self.page_context.user.pk or 0, "") if self._classmates else ""
 
     def table(self) -> RenderedBoard:
-        """The part that was asked for. It is rendered once for all who may look at it, but for a typed text, which is
-        one reader's own."""
+        """The requested part of the board, from the cache; only searches by text are rendered for each request."""
         if not self.is_selection:
             return board_cache.boards.get(("table", *self.key), self._render_page)
         if self.section and self.section not in self.sections:
@@ -168,7 +166,7 @@ class BoardQuery:
         return RenderedBoard(html, found.page, found.pages, found.total, within=found.within, among=found.among)
 
     def placing(self, table: RenderedBoard) -> rows.Placing | None:
-        """Where the visitor's own team stands."""
+        """Rank and score of the viewer's team; without a query if it is on this page."""
         if self.team is None or self.ground_truth is None:
             return None
         here = next((row for row in table.rows if row.team_id == self.team.pk), None)
@@ -177,7 +175,7 @@ class BoardQuery:
         return rows.Placing(here.rank, table.total, here.value, here.submission_id)
 
     def etag(self, request: HttpRequest, *, is_part: bool) -> str:
-        """Names the bytes of an answer: the board, who looks, and for a whole page its frame with the minute shown."""
+        """ETag of the response, from the board and the viewer; for a whole page also from its frame and the minute."""
         parts: list[object] = [
             *self.key,
             self.page_context.state,
@@ -191,7 +189,7 @@ class BoardQuery:
         if not self.page_context.user.is_anonymous:
             parts += [self.page_context.user.pk, self.team.pk if self.team else 0]
         if not is_part:
-            # The frame repeats the address in its links.
+            # The links of the frame contain the URL.
             minute = self.page_context.at.strftime("%Y%m%d%H%M")
             parts += [request.get_host(), request.get_full_path(), theme_of(request), minute]
         return f'"{hashlib.blake2s(repr(parts).encode(), digest_size=12).hexdigest()}"'
@@ -231,8 +229,7 @@ def leaderboard_csv(request: HttpRequest, page_context: PageContext) -> HttpResp
 
 @open_to(Audience.ASSISTANTS)
 def host_board_csv(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """A board as a file, also while it is hidden from students; before the reveal the private one as it would be
-    revealed now."""
+    """A board as CSV for hosts, even a hidden one; before the reveal the private one as it would be revealed now."""
     split = Split.PRIVATE if request.GET.get("board") == "private" else Split.PUBLIC
     text = boards.board_csv(page_context.competition, split, is_for_hosts=True)
     return csv_response(text, f"{page_context.competition.slug}-{split}")
@@ -273,20 +270,20 @@ def _board_context(request: HttpRequest, query: BoardQuery, *, is_part: bool) ->
         "private_percent": 100 - public,
         "asked": query.query_string(),
         "poll": f"{request.path}?{query.query_string(page=query.page)}",
-        # What a poll for the table alone would be named now.
+        # The ETag that a poll for only the table would get now.
         "poll_etag": query.etag(request, is_part=True),
     }
 
 
 def _podium(query: BoardQuery, table: RenderedBoard) -> list[rows.BoardRowData]:
-    """The first three ranks, over the final ranking."""
+    """Rows of the first three ranks, above the final ranking; [] on other boards and pages."""
     is_final = query.split == Split.PRIVATE and query.page_context.state == "revealed"
     ranked = table.rows if is_final and table.page == 1 else ()
     return [row for row in ranked[: 2 * len(MEDALS)] if row.rank is not None and row.rank <= len(MEDALS)]
 
 
 def _own_address(query: BoardQuery, table: RenderedBoard, placing: rows.Placing | None) -> str:
-    """Where the visitor's team stands: a page of the board, or of the section shown."""
+    """Query string and anchor of the board's or section's page with the viewer's team; "" without a rank."""
     if query.team is None or placing is None:
         return ""
     in_section = query.team.pk in table.within
@@ -297,9 +294,9 @@ def _own_address(query: BoardQuery, table: RenderedBoard, placing: rows.Placing 
 
 
 def _with_own_row(html: str, query: BoardQuery) -> SafeString:
-    """The shared table with the visitor's team marked. Nobody's text ends a cell: it is escaped.
+    """The shared table with the viewer's team marked, and with its real name if there are pseudonyms.
 
-    Behind a pseudonym the team reads its own name as well.
+    Edits the HTML as text, which is safe because all names in it are escaped.
     """
     if query.team is not None:
         anchor = anchor_of(query.team.shown_name)

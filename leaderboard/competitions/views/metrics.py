@@ -1,4 +1,4 @@
-"""The gallery of metrics and each metric's page: made from the metric's own file, so it says what scores."""
+"""The list of metrics and the page of each, made from the metric's file, so that it matches the scoring."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .examples import (
 )
 
 DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_lazy("Lower is better")}
-# The tasks that classes have most come first; what is not named here stands at the end.
+# Order of the groups, the most common tasks first; other groups come last.
 GROUPS = ("Labels", "Numbers", "Probabilities", "Rankings", "Text", "Masks and boxes", "Survival", "Clusterings")
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "area": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "average_precision", "mean_angular_error"),
@@ -97,7 +97,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "top5": ("top_k_accuracy", "map_at_k"),
     "wer": ("word_error_rate",),
 }
-"""A word → keys of metrics and names of groups. Keys that are not installed find nothing."""
+"""Search word → keys of metrics and names of groups. Keys of metrics that are not installed are ignored."""
 
 DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 
@@ -107,7 +107,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     text, direction = request.GET.get("q", "").strip()[:100], request.GET.get("direction", "")
     direction = direction if direction in DIRECTIONS else ""
     found = [m for m in matching_metrics(library.catalogue(), text) if direction in ("", m.direction)]
-    # Custom metrics stand at the end of the catalogue, whatever their group.
+    # The catalogue has custom metrics at its end, whatever their group, so it is sorted again.
     found.sort(key=lambda m: m.group)
     groups = [(name, slugify(name), list(members)) for name, members in groupby(found, key=lambda m: m.group)]
     groups.sort(key=lambda group: GROUPS.index(group[0]) if group[0] in GROUPS else len(GROUPS))
@@ -124,8 +124,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def matching_metrics(found: Iterable[library.Metric], text: str) -> list[library.Metric]:
-    """Metrics that fit every word of a text: the words people have for them, in their language or English, which are
-    often not those of their titles."""
+    """Metrics that match every word of a text, in the reader's language or English, also by synonyms."""
     left = list(found)
     for word in re.findall(r"[\w²]+", text.lower()):
         left = _metrics_for(left, word)
@@ -133,8 +132,8 @@ def matching_metrics(found: Iterable[library.Metric], text: str) -> list[library
 
 
 def _metrics_for(left: list[library.Metric], word: str) -> list[library.Metric]:
-    """Those that a word names: a known synonym or a whole word of the name, else any part of the head, else of the
-    definition."""
+    """Metrics that match a word: by synonym or a whole word of the name; if there are none, by a part of title, group
+    or summary; if there are none, by a part of the description."""
     means = SYNONYMS.get(word, ())
     if named := [m for m in left if m.key in means or m.group in means or word in _words_of_name(m)]:
         return named
@@ -161,12 +160,12 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         raise Http404(_("There is no metric with this name.")) from None
     try:
         source = shown.source_path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):  # a custom file may be gone by now
+    except (OSError, UnicodeDecodeError):  # the file of a custom metric may be lost
         source = ""
     params = example_params(shown)
     context = {
         "metric": shown,
-        # Examples at Python's prompt, which custom files have, are code.
+        # Doctests in the descriptions of custom metrics are rendered as code.
         "description": DOCTEST.sub(
             lambda found: f"```\n{dedent(found[0])}\n```", translated_message(shown.description)
         ),
@@ -184,7 +183,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _install_command(request: HttpRequest) -> str:
-    """How pip takes the home scorer: it reads from the file's name what that is. Empty until the file is built."""
+    """The `pip install` command for the home scorer; "" until its wheel is built. Pip needs the wheel's file name."""
     wheel = find_wheel()
     if wheel is None:
         return ""
@@ -192,7 +191,7 @@ def _install_command(request: HttpRequest) -> str:
 
 
 def _announced(request: HttpRequest, response: HttpResponse, words: str) -> HttpResponse:
-    """Where a part of the page was exchanged, its live region says so to screen readers."""
+    """The response; for htmx with an event that announces the text to screen readers."""
     if "HX-Request" in request.headers:
         response["HX-Trigger"] = json.dumps({"announce": words})
     return response

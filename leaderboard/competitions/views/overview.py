@@ -1,4 +1,4 @@
-"""What a competition is about."""
+"""The overview of a competition, with its metric."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def overview(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 @dataclass
 class CompetitionMetric:
-    """A metric as one competition uses it."""
+    """A metric with the parameters of one competition."""
 
     metric: metrics.Metric
     params: dict[str, Any]
     secondary: tuple[CompetitionMetric, ...] = ()
-    """The secondary metrics that this site can show."""
+    """The secondary metrics, without lost ones."""
 
     @property
     def command(self) -> str:
-        """How to score at home as this competition does."""
+        """The command that scores a file at home like this competition."""
         return home_command(self.metric, self.params, also=[(one.metric, one.params) for one in self.secondary])
 
     @property
     def settings(self) -> list[tuple[metrics.Parameter, Any]]:
-        """The parameters with this competition's values."""
+        """(parameter, value in this competition)."""
         return [(parameter, self.params[parameter.name]) for parameter in self.metric.parameters]
 
     @property
@@ -55,7 +55,7 @@ class CompetitionMetric:
 
     @cached_property
     def example(self) -> WorkedExample | None:
-        """The metric's example, never this competition's data."""
+        """The metric's worked example, which does not use this competition's data."""
         return worked_example_of(self.metric)
 
     @property
@@ -66,8 +66,8 @@ class CompetitionMetric:
 
 
 def competition_metric(ground_truth: GroundTruth | None) -> CompetitionMetric | None:
-    """How a competition measures; `None` without a ground truth, and where its metric is gone or has other parameters
-    by now."""
+    """The metric of a competition; None without a ground truth, or if the metric is lost or does not accept the stored
+    parameters any more."""
     if ground_truth is None or (found := _metric_with_params(ground_truth.metric_key, ground_truth.params)) is None:
         return None
     secondary = [_metric_with_params(key, params) for key, params in ground_truth.secondary_asked]
@@ -85,8 +85,10 @@ def _metric_with_params(key: str, params: dict[str, Any]) -> CompetitionMetric |
 
 
 def podium(page_context: PageContext) -> tuple[rows.BoardRowData, ...]:
-    """The first three ranks of the private board, for who runs it with the names behind pseudonyms; callers ask whether
-    it is open."""
+    """Rows of the first three ranks of the private board; hosts and assistants get the names behind pseudonyms.
+
+    Callers check that the private board is open.
+    """
     competition = page_context.competition
     names = competition.board.uses_pseudonyms and page_context.assists
     lines = boards.ranked_lines(competition, Split.PRIVATE, at_most=6, sees_names=names)

@@ -1,4 +1,4 @@
-"""Pages whose forms are answered by a worker: a form is stored, and a page looks again until its answer is there."""
+"""Views whose forms are processed by a worker: the form is stored, and a page polls until the response is there."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def answered_by_worker(
     is_quick: Callable[[HttpRequest], bool] = _is_never_quick,
     is_of_student: bool = False,
 ) -> Callable[[View], View]:
-    """Have the forms of a view answered by a pages worker, but for those that are quick; `heading` is shown meanwhile.
+    """Have the forms of a view processed by a worker of pages, except quick ones; `heading` is shown meanwhile.
 
-    It stands below the decorator that declares the audience: who may not send a form may not leave one, and both are
-    asked again when the worker answers. The view itself is written as any other.
+    Must be below the decorator that declares the audience, which then checks the rights when the form is posted and
+    again in the worker. The view itself needs no changes.
     """
 
     def declare(view: View) -> View:
@@ -65,7 +65,7 @@ def answered_by_worker(
 
 
 def hand_over(request: HttpRequest, *, path: str = "", is_of_student: bool = False) -> HttpResponseBase:
-    """Leave the form of a request to a worker, for the view of this address or of another one."""
+    """Store the form of a request as a task for a worker, for its view or the view of `path`."""
     try:
         task = page_tasks.add_task(request, signed_in_user(request.user), path=path, is_of_student=is_of_student)
     except page_tasks.TooManyTasks as error:
@@ -77,7 +77,7 @@ def hand_over(request: HttpRequest, *, path: str = "", is_of_student: bool = Fal
 
 
 def _answered_task(request: HttpRequest) -> PageTask | None:
-    """The task whose answer this address asks for."""
+    """The viewer's finished task in `?task=`, if it belongs to this path; else None."""
     try:
         number = UUID(request.GET.get("task", ""))
     except ValueError:
@@ -88,7 +88,7 @@ def _answered_task(request: HttpRequest) -> PageTask | None:
 
 
 def _answer(request: HttpRequest, task: PageTask) -> HttpResponseBase:
-    """What the view said, as if it had said so at once."""
+    """The response of the view, with its messages and a new CSRF token; for failed tasks a redirect to their page."""
     if task.status == PageTask.Status.FAILED:
         return see_other("page_task", task_id=task.pk)
     page_tasks.add_messages(request, task)
@@ -111,7 +111,7 @@ def _answer(request: HttpRequest, task: PageTask) -> HttpResponseBase:
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def page_task(request: HttpRequest, task_id: UUID) -> HttpResponseBase:
-    """How far a task of one's own is; once it is over, its answer."""
+    """The progress of one of the viewer's tasks; a redirect to the response once it is done."""
     task = get_object_or_404(PageTask, pk=task_id, user=signed_in_user(request.user))
     is_htmx = getattr(request, "htmx", False)
     if task.is_over and is_htmx:
@@ -140,7 +140,7 @@ def _heading_of(task: PageTask) -> Promise:
 
 
 def _is_after_another(task: PageTask) -> bool:
-    """Whether a task waits for another of the same person."""
+    """Whether a task waits until another one of the same person is done."""
     is_waiting = task.status == PageTask.Status.WAITING
     others = PageTask.objects.filter(user=task.user_id, status=PageTask.Status.RUNNING)
     return is_waiting and others.exists()

@@ -1,4 +1,4 @@
-"""The projector: how to join while the class comes in, the live leaderboard, and the reveal place by place."""
+"""Pages for the projector: how to join, the live leaderboard, and the reveal rank by rank."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LIVE_ROWS = 10
 REVEALED_ROWS = 8
 HIDDEN_ROWS = 2
 MOST_STEPS = 100
-"""A reveal begins here where more teams compete: the others stand on the final ranking."""
+"""Maximum of ranks in a reveal; with more teams it begins at this rank, and the others are only on the board."""
 
 
 @open_to(Audience.ASSISTANTS)
 def host_projector(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """`show` is `join`, `live` or `reveal`; without it what fits the state of the competition."""
+    """One of the screens; `?show=` is `join`, `live` or `reveal`, by default by the state of the competition."""
     usual = {"live": "live", "closed": "live", "revealed": "reveal"}.get(page_context.state, "join")
     if usual == "live" and not page_context.competition.submissions.filter(team__isnull=False).exists():
         usual = "join"
@@ -52,7 +52,7 @@ def _join_screen(request: HttpRequest, page_context: PageContext) -> dict[str, A
 
 
 def _newest_names(competition: Competition) -> list[str]:
-    """Of those who joined last, the last one first; none beside pseudonyms, whose order would tell who is who."""
+    """User names of the newest members, latest first; [] with pseudonyms, because the order would reveal these."""
     if competition.board.uses_pseudonyms:
         return []
     found = competition.memberships.order_by("-joined_at", "-pk").values_list("user__username", flat=True)
@@ -73,7 +73,7 @@ def _live_screen(request: HttpRequest, page_context: PageContext) -> dict[str, A
 
 
 def _reveal_screen(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
-    """Places from the last to the first; `step` is how many are shown. Nothing private before the reveal."""
+    """Ranks from the last to the first; `?step=` is the number shown. Locked before the reveal."""
     competition = page_context.competition
     if competition.ground_truth is None or not competition.is_revealed(page_context.at):
         return {"is_locked": True}

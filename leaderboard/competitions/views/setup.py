@@ -1,4 +1,4 @@
-"""One page from files to a competition: what was found in the files, what is proposed, and the launch behind it."""
+"""The setup page: from uploaded files to a draft competition, with findings, proposals and settings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ METRICS_PROPOSED = 3
 READING_BUTTONS = {
     "drop", "students", "answers", "predict", "predict_these", "split", "metric", "fix", "create",
 }  # fmt: skip
-"""Buttons of the setup page that read files again."""
+"""Names of the buttons on the setup page that read the files again."""
 ANSWERS_PROPOSED = 5
 WHERE = {
     "truth": "host_setup",
@@ -59,7 +59,7 @@ WHERE = {
 
 @dataclass(frozen=True)
 class ChecklistItem:
-    """What a launch needs; `page` is the URL name of where it is put right."""
+    """A condition for the launch; `page` is the URL name of the page where it can be met."""
 
     text: str
     is_there: bool
@@ -72,7 +72,7 @@ def checklist_of(competition: Competition) -> list[ChecklistItem]:
 
 
 def until_launch(page: str) -> Callable[[PageView], PageView]:
-    """A page of drafts; afterwards it leads to where the same is managed."""
+    """Decorator for pages of drafts: after the launch they redirect to the URL name `page`."""
 
     def declare(view: PageView) -> PageView:
         @wraps(view)
@@ -96,7 +96,7 @@ def _imports_nothing(request: HttpRequest) -> bool:
 @open_page_to(SiteAudience.SITE_HOSTS)
 @answered_by_worker(gettext_lazy("Reading your files"), is_quick=_imports_nothing)
 def host_new(request: HttpRequest) -> HttpResponseBase:
-    """Drop files, or import a competition (`action=import`)."""
+    """Start a competition from uploaded files, or import one (`action=import`)."""
     if request.POST.get("action") == "import" or "folder" in request.FILES:
         return _import_zip(request)
     status = 200
@@ -113,7 +113,7 @@ def host_new(request: HttpRequest) -> HttpResponseBase:
 
 
 def _start(request: HttpRequest) -> HttpResponseBase:
-    """Make the draft at once, so that it is one however often a worker begins to read its files."""
+    """Create the draft, then have a worker read the files; so there is one draft, however often the worker tries."""
     user, zone = signed_in_user(request.user), request.POST.get("zone", "")
     zone = viewer_zone(request) or (zone if zone in known_zones() else "UTC")
     title = copying.NEW_TITLE
@@ -122,7 +122,7 @@ def _start(request: HttpRequest) -> HttpResponseBase:
 
 
 def _take_files(request: HttpRequest, competition: Competition, files: list[Any]) -> None:
-    """Read what came; what is wrong with a file is said on the next page."""
+    """Add the uploaded files to the draft; refusals become messages."""
     try:
         named = [(file.name or "", file.chunks()) for file in files]
         user = signed_in_user(request.user)
@@ -133,12 +133,12 @@ def _take_files(request: HttpRequest, competition: Competition, files: list[Any]
 
 
 def _import_zip(request: HttpRequest) -> HttpResponse:
-    """A draft of a folder that was exported somewhere."""
+    """Import an exported competition as a draft."""
     form, status = FolderForm(request.POST, request.FILES), 422
     try:
         if form.is_valid():
             chunks = form.cleaned_data["folder"].chunks()
-            # An export of last year's is imported beside it, and nobody can write another address into a zip file here.
+            # A number is added to a slug that is taken: often the exported competition is still on this site.
             made = folders.import_zip(chunks=chunks, user=signed_in_user(request.user), finds_address=True)
             words = _("“%(title)s” is a draft that only you see, at /c/%(slug)s/.")
             messages.success(request, words % {"title": made, "slug": made.slug})
@@ -152,7 +152,7 @@ def _import_zip(request: HttpRequest) -> HttpResponse:
 
 
 def _saves_alone(request: HttpRequest) -> bool:
-    """Whether a form of the setup page asks for nothing that reads the files."""
+    """Whether a form of the setup page needs no reading of files."""
     return not (request.FILES or READING_BUTTONS & set(request.POST))
 
 
@@ -160,9 +160,11 @@ def _saves_alone(request: HttpRequest) -> bool:
 @answered_by_worker(gettext_lazy("Reading your files"), is_quick=_saves_alone)
 @until_launch("host_settings")
 def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """GET shows what was found and proposed. Each button of the page saves its fields and does one thing more; what it
-    does is in its name: `add`, `drop`, `students`, `answers`, `predict`, `split`, `metric`, `fix`, `accept`,
-    `discard`, `create`."""
+    """GET: the findings and proposals. POST: save the fields, and do the action of the pressed button.
+
+    Its name is the action: `add`, `drop`, `students`, `answers`, `predict`, `split`, `metric`, `fix`, `accept`,
+    `discard`, `create`.
+    """
     if request.method != "POST":
         return _setup_page(request, page_context, _form_of(page_context.competition))
     if request.POST.get("discard") or is_confirmed(request):
@@ -185,13 +187,13 @@ def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def _form_of(competition: Competition, request: HttpRequest | None = None) -> SetupForm:
-    # A copy, because filling the form in changes it and the head of the page must not.
+    # A copy, because validating the form changes the instance, and the head of the page must not change.
     copy = Competition.objects.get(pk=competition.pk) if request else competition
     return SetupForm(request.POST if request else None, instance=copy)
 
 
 def _saved_form(request: HttpRequest, page_context: PageContext) -> SetupForm | None:
-    """The fields of the page, saved; None where a program sent none of them."""
+    """Save the posted fields; returns the form, or None if none of them was posted."""
     if "title" not in request.POST:
         return None
     form = _form_of(page_context.competition, request)
@@ -202,7 +204,7 @@ def _saved_form(request: HttpRequest, page_context: PageContext) -> SetupForm | 
 
 
 def _follow_title(request: HttpRequest, competition: Competition, title: str) -> None:
-    """An address that was made from a title is made from the new one, as long as no student can know it."""
+    """Make a slug that was made from an earlier title again from the new one; students do not know it yet."""
     if "title" in request.POST and competition.slug.startswith(("new-competition", "predict-")):
         wanted = slug_from_title(title)[:50].strip("-")
         if wanted and not competition.slug.startswith(wanted):
@@ -212,7 +214,7 @@ def _follow_title(request: HttpRequest, competition: Competition, title: str) ->
 
 
 def _do(request: HttpRequest, competition: Competition) -> str:
-    """What the pressed button says; gives where on the page its effect is seen."""
+    """Do the action of the pressed button; returns the fragment of the page where its effect is visible."""
     posted, user = request.POST, signed_in_user(request.user)
     if files := request.FILES.getlist("files"):
         _take_files(request, competition, files)
@@ -245,7 +247,7 @@ def _do(request: HttpRequest, competition: Competition) -> str:
 
 
 def _check_again(request: HttpRequest, competition: Competition, *, redraws: bool = False) -> None:
-    """With another split, id column or metric; everything else stays as it is."""
+    """Check the answers again with another split, ID column or metric. Raises `CannotHost` and `JobFailed`."""
     draft, posted = draft_of(competition), request.POST
     held = draft or competition.ground_truth
     if held is None:
@@ -295,7 +297,7 @@ def _create(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def _discard(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """A draft has no students, so one question is enough."""
+    """Delete the draft after a confirmation. Not by way of the bin, because a draft has no students."""
     competition = page_context.competition
     if not is_confirmed(request):
         return ask_first(request, page_context, str(competition), _("The draft and its files were deleted."))
@@ -335,7 +337,7 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
 
 
 def _answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
-    """The columns offered as answers, each with whether it is one: those that are, then the last of the others."""
+    """(column, whether it is an answer): the chosen columns, then the last ones of the others."""
     names = truth_drafts.possible_answers(draft)
     chosen = draft.report.get("predict", {}).get("columns") or draft.report.get("target_columns") or []
     others = [name for name in reversed(names) if name not in chosen]
@@ -344,7 +346,7 @@ def _answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
 
 
 def _split_form(draft: TruthDraft | None, competition: Competition) -> AnswersForm | None:
-    """How the rows are drawn, as it was asked for."""
+    """The form of the split with its current settings; None without answers."""
     held = draft or competition.ground_truth
     if held is None:
         return None

@@ -1,4 +1,4 @@
-"""What became of a file, for its team: how far it is, what it scored, what it changed."""
+"""Presentation of one file for its team: progress, scores, effect on the board."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class SecondaryLine:
 
 @dataclass(frozen=True)
 class ShownScores:
-    """Of one file: split → value under the current ground truth, and the lines of the secondary metrics.
+    """Scores of one file under the current ground truth (split → value), and its secondary metrics.
 
-    `intervals` say where a value would be on other rows of the same kind; "" where nothing is known.
+    `intervals`: split → text of the 95 % interval, "" if unknown.
     """
 
     scores: Mapping[str, float]
@@ -66,9 +66,9 @@ NO_SCORES = ShownScores({}, {})
 
 
 def shown_scores_of(submissions: Sequence[Submission], page_context: PageContext) -> dict[str, ShownScores]:
-    """Submission → the scores that its viewer may see; files without any are left out. One query.
+    """Submission → the scores that the viewer may see; files without any are left out. One query.
 
-    Private values are not even read before the reveal, and public ones not where the board is hidden.
+    Scores that the viewer may not see are not read.
     """
     ground_truth = page_context.competition.ground_truth
     if ground_truth is None or not page_context.sees_public:
@@ -95,7 +95,7 @@ def _secondary_lines(
     secondary_metrics: Sequence[secondary.SecondaryMetric],
     values: Mapping[str, tuple[secondary.ShownSecondaryValue, ...]],
 ) -> tuple[SecondaryLine, ...]:
-    """One line for each metric; none for a file that was scored before the ground truth had them."""
+    """One line for each secondary metric; () for a file without values for all of them."""
     public, private = values.get(Split.PUBLIC, ()), values.get(Split.PRIVATE, ())
     if len(public) != len(secondary_metrics):
         return ()
@@ -111,7 +111,7 @@ def _secondary_lines(
 
 @dataclass(frozen=True)
 class EarlierBest:
-    """The team's best among the files received before one."""
+    """The team's best public score among the files received before this one."""
 
     value: float
     received_at: datetime
@@ -119,7 +119,7 @@ class EarlierBest:
 
 @dataclass
 class TodayCard:
-    """The card next to the form: what the viewer's team has today. Read when first asked for."""
+    """Facts for the card next to the form: attempts and rank of the viewer's team; read when first used."""
 
     page_context: PageContext
 
@@ -130,13 +130,13 @@ class TodayCard:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing can be handed in any more, today or later."""
+        """Whether no file can be submitted any more."""
         is_closed = self.page_context.state in ("closed", "revealed")
         return is_closed and not self.page_context.competition.limits.allows_late
 
     @property
     def resets_in_time(self) -> bool:
-        """Whether the next day's attempts come while the team may still hand in."""
+        """Whether new attempts come before the team's deadline."""
         if self.allowance is None or self.page_context.competition.limits.allows_late:
             return True
         return self.allowance.resets_at < self.allowance.closes_at
@@ -159,7 +159,7 @@ class Step(NamedTuple):
 
 @dataclass
 class SubmissionProgress:
-    """One file as its team sees it now. Public scores alone: what is private goes through `shown_scores_of`."""
+    """One file as its team sees it now. Uses public scores only; private ones come from `shown_scores_of`."""
 
     page_context: PageContext
     submission: Submission
@@ -171,7 +171,7 @@ class SubmissionProgress:
 
     @cached_property
     def conversion(self) -> converting.ConversionOffer | None:
-        """How the file would be read that a spreadsheet saved in its own way; for its own team."""
+        """The conversion offered for the file; None for other teams' files, or if none would help."""
         membership = self.page_context.membership
         if membership is None or membership.team_id != self.submission.team_id:
             return None
@@ -184,29 +184,29 @@ class SubmissionProgress:
 
     @cached_property
     def ahead(self) -> int:
-        """Files that wait before this one, whoever's."""
+        """Number of pending files of all teams that were received before this one."""
         waiting = Submission.objects.filter(status=Submission.Status.PENDING)
         return waiting.filter(received_at__lt=self.submission.received_at).count()
 
     @cached_property
     def scorer_is_down(self) -> bool:
-        """Waiting for long while no worker touched any file."""
+        """Whether the file has waited longer than `PATIENCE` while no worker has scored any file."""
         since = self.page_context.at - PATIENCE
         if self.is_over or self.submission.received_at >= since:
             return False
-        # Files refused at the door end in the moment of their receipt, without a worker.
+        # Files that are invalid at the upload have `finished_at` equal to `received_at`; no worker has seen them.
         finished = Q(finished_at__gte=since, finished_at__gt=F("received_at"))
         return not Submission.objects.filter(finished | Q(lease_until__gte=self.page_context.at)).exists()
 
     @property
     def takes_a_while(self) -> bool:
-        """Longer than usual, so that its team wonders; where the scorer is down, other words say more."""
+        """Whether the file has waited longer than `USUAL_WAIT`; False if the scorer is down, which the page says."""
         waits = not self.is_over and self.submission.received_at < self.page_context.at - USUAL_WAIT
         return waits and not self.scorer_is_down
 
     @property
     def steps(self) -> list[Step]:
-        """The four steps of a file, the same wherever it is."""
+        """The four steps of a file, with states and details."""
         file, status = self.submission, Submission.Status
         took = f"{(file.finished_at - file.received_at).total_seconds():.1f} s" if file.finished_at else ""
         rows = self.page_context.competition.ground_truth
@@ -235,13 +235,13 @@ class SubmissionProgress:
 
     @property
     def pause(self) -> str:
-        """Between two polls: short while the score may come any moment, longer in a queue."""
+        """Time between two polls: short for a new file with few before it, else longer."""
         is_fresh = self.page_context.at - self.submission.received_at < timedelta(seconds=4)
         return "300ms" if is_fresh and self.ahead <= 5 else "1s"
 
     @property
     def seen(self) -> str:
-        """Changes whenever the student would see a difference; a poll that brings it back gets no new text."""
+        """A text that changes whenever the page would look different; a poll that sends it back gets 204."""
         facts = (self.is_being_scored, self.ahead, self.scorer_is_down, self.takes_a_while, self.submission.is_slow)
         return "-".join([self.submission.status, *map(str, map(int, facts)), self.pause])
 
@@ -255,17 +255,17 @@ class SubmissionProgress:
 
     @property
     def is_score_hidden(self) -> bool:
-        """Whether the file has a score that its team sees when the private board opens."""
+        """Whether the file has a score that its team may not see before the reveal."""
         return self.submission.status == Submission.Status.SCORED and not self.page_context.sees_public
 
     @property
     def is_off_board(self) -> bool:
-        """Whether hosts took the file, or its whole team, from the boards."""
+        """Whether the file is hidden or its team disqualified."""
         return self.submission.hidden_at is not None or self.page_context.is_disqualified
 
     @cached_property
     def _rows(self) -> list[Score]:
-        """The file's public score and the best one received before it, in one query; none where the board is hidden."""
+        """The public scores of the file and of the best one received before it; one query. [] on a hidden board."""
         ground_truth = self.page_context.competition.ground_truth
         is_scored = self.submission.status == Submission.Status.SCORED
         if ground_truth is None or not is_scored or not self.page_context.sees_public:
@@ -291,7 +291,7 @@ class SubmissionProgress:
 
     @cached_property
     def difference(self) -> float | None:
-        """To the earlier best: positive is better, whatever the metric's direction."""
+        """Difference to the earlier best; positive is better, whatever the metric's direction."""
         ground_truth = self.page_context.competition.ground_truth
         if ground_truth is None or self.earlier_best is None or self.public_score is None:
             return None
@@ -299,8 +299,10 @@ class SubmissionProgress:
 
     @cached_property
     def placing(self) -> Placing | None:
-        """Where the file's team stands; a host looks at other teams than their own. Its `rank_before` is the rank
-        without this file, among the boards as they are now; None after the reveal."""
+        """Rank of the file's team, which for hosts is not their own.
+
+        `rank_before` is the rank without this file on the board as it is now; None after the reveal.
+        """
         ground_truth, team_id = self.page_context.competition.ground_truth, self.submission.team_id
         if ground_truth is None or team_id is None:
             return None
@@ -326,25 +328,25 @@ class SubmissionProgress:
 
     @property
     def is_personal_best(self) -> bool:
-        """Whether the board has moved the team up for this file."""
+        """Whether the file is better than the team's earlier best and is ranked."""
         return bool(self.difference and self.difference > 0 and not self.submission.is_late and not self.is_off_board)
 
     @property
     def gain(self) -> str:
-        """To the earlier best with its sign, in three digits."""
+        """Signed difference to the earlier best score as text, with three digits."""
         if self.earlier_best is None or self.public_score is None:
             return ""
         return gap_text(self.public_score, self.earlier_best.value) or "0"
 
     @property
     def ranks_won(self) -> int:
-        """Negative when lost."""
+        """Ranks gained by this file, negative when lost."""
         found = self.placing
         return found.rank_before - found.rank if found and found.rank_before else 0
 
     @cached_property
     def _board(self) -> list[Standing]:
-        """The public board, for the place of this file on it; none where there is no such place."""
+        """The standings of the public board; [] if the file is not ranked or the board is hidden."""
         ground_truth = self.page_context.competition.ground_truth
         if ground_truth is None or self.public_score is None or self.submission.is_late or self.is_off_board:
             return []
@@ -370,7 +372,7 @@ class SubmissionProgress:
 
     @cached_property
     def histogram(self) -> SafeString:
-        """Where the score is among those of the board."""
+        """Histogram of the public board's scores with a mark for this file."""
         ground_truth = self.page_context.competition.ground_truth
         if ground_truth is None or not self._board:
             return SafeString()
@@ -386,7 +388,7 @@ class SubmissionProgress:
 
     @property
     def words(self) -> str:
-        """The end in one sentence, for screen readers."""
+        """The result in one sentence, for screen readers."""
         name, status = self.submission.file_name, self.submission.status
         if status == Submission.Status.SCORED and self.public_score is not None:
             what = {"file": name, "score": numbers.number_text(self.public_score)}

@@ -1,4 +1,4 @@
-"""What a team handed in: the list, pages, bytes and problems of files, final picks, corrections."""
+"""Students' pages of their submissions: list, single files with download and problems, finals, rescorings."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
     )
     files = list(page.object_list)
     shown = shown_scores_of(files, page_context)
-    # Ticks that could not be saved come back as they were made.
+    # Ticks that could not be saved are shown again.
     ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
     rows = []
     for file in files:
@@ -77,7 +77,7 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
         "page": page,
         "rows": rows,
         **finals,
-        # Picks that this page does not show are sent along, so that saving the page keeps them.
+        # Selected files on other pages are posted as hidden fields, so that saving this page keeps them.
         "selected_elsewhere": sorted(ticked - {str(file.pk) for file in files}),
         "sees_private": page_context.sees_private,
         "offers_picks": any(file.status == "scored" and not file.is_late and not file.hidden_at for file in files),
@@ -87,8 +87,11 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
 
 
 def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> dict[str, Any]:
-    """What decides as things stand, as the team's own picks or those of the system say; what it forgets that may still
-    pick; after the reveal, what it should have picked, unless it did or has no rank."""
+    """Context about final submissions.
+
+    `picks`: the deciding files, selected by the team or picked by the system; `unpicked`: a better file that the team
+    can still select; `hindsight`: after the reveal, the file that it should have selected.
+    """
     membership, ground_truth = page_context.membership, page_context.competition.ground_truth
     can_pick = membership is not None and page_context.at < page_context.closes_at
     deciding, unpicked, missed = [], None, None
@@ -99,15 +102,15 @@ def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> di
             unpicked = reveal.unpicked_better_files(ground_truth, {team.pk: deciding}).get(team.pk)
         if page_context.competition.is_revealed(page_context.at):
             missed = reveal.missed_final(team, ground_truth)
-    # Submission → whether the system picked it. The system picks by public scores, so where these are hidden, only a
-    # team's own picks are shown.
+    # Submission → whether the system picked it. The system picks by public scores, so on a hidden board only files
+    # selected by the team are shown.
     picks = {
         str(best.submission_id): best.is_picked_by_system
         for best in deciding
         if page_context.sees_public or not best.is_picked_by_system
     }
     if can_pick or page_context.is_disqualified:
-        # The picks of a disqualified team decide nothing, and stay stored. Hidden files decide nothing either.
+        # Selections of a disqualified team are kept although they decide nothing. Hidden files are left out.
         marked = mine.filter(is_selected=True, hidden_at=None)
         selected = {str(pk) for pk in marked.values_list("pk", flat=True)}
     else:
@@ -132,7 +135,7 @@ def _filter_submissions(mine: QuerySet[Submission], show: str, picks: set[str]) 
 
 
 def _chart(page_context: PageContext) -> SafeString:
-    """Receipt and public score of the team's ranked files; without them where the board is hidden."""
+    """Chart of the public scores of the team's ranked files over time; an empty chart on a hidden board."""
     ground_truth, membership = page_context.competition.ground_truth, page_context.membership
     if ground_truth is None or membership is None:
         return SafeString()
@@ -152,7 +155,7 @@ def _is_uuid(text: str) -> bool:
 
 @open_to(Audience.MEMBERS)
 def submission(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
-    """Everything that a score rests on."""
+    """One submission with all facts about its score; POST saves its note."""
     found = own_submission(page_context, submission_id)
     is_own = page_context.membership is not None and page_context.membership.team_id == found.team_id
     form = NoteForm(request.POST if request.method == "POST" else None, initial={"note": found.note})
@@ -172,7 +175,7 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
         "note_form": form if is_own else None,
         "progress": progress,
         "ground_truth": ground_truth,
-        # All digits: they are compared with the scorer at home.
+        # With all digits, for comparison with the home scorer.
         "full": {split: repr(value) for split, value in progress.own.scores.items()},
         "metric_version": scores.values_list("metric_version", flat=True).first(),
         "refusal": Refusal.objects.filter(submission=found, ground_truth=ground_truth).first(),
@@ -194,7 +197,7 @@ def submission_problems(request: HttpRequest, page_context: PageContext, submiss
 
 @open_to(Audience.MEMBERS)
 def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """GET shows what decides as things stand; POST picks."""
+    """GET: the deciding files. POST: select final submissions."""
     if request.method != "POST":
         return _submissions_page(request, page_context, "finals")
     wanted = [pk for pk in request.POST.getlist("final") if _is_uuid(pk)]
@@ -221,7 +224,7 @@ def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 @open_to(Audience.MEMBERS)
 def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """What corrected ground truths did to the team's files: the last one in full, earlier ones in words alone."""
+    """Rescorings of the team's files: the last one with scores before and after, earlier ones with messages only."""
     rescorings = list(page_context.competition.rescorings.select_related("before", "after")[:20])
     last = rescorings[0] if rescorings else None
     splits = [Split.PUBLIC, Split.PRIVATE] if page_context.state == "revealed" else [Split.PUBLIC]
@@ -231,7 +234,7 @@ def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         for ground_truth in (last.before, last.after):
             ground_truth.competition = page_context.competition
         context["lines"] = _rescored_files(page_context, team, last, splits)
-        # Under the earlier ground truth as it was when the later one came.
+        # Standings of the earlier ground truth are kept as they were at the switch.
         context["ranks"] = [team_ranks.placing_of(team, one, splits[-1]) for one in (last.before, last.after)]
     return render(request, "competitions/rescored.html", context)
 
@@ -239,7 +242,7 @@ def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 def _rescored_files(
     page_context: PageContext, team: Team, last: Rescoring, splits: list[Split]
 ) -> list[dict[str, Any]]:
-    """Each file with its scores before and after, on each split that its team may see."""
+    """Each scored file with its scores before and after, on these splits."""
     scored = Submission.objects.filter(team=team, status=Submission.Status.SCORED, received_at__lt=last.applied_at)
     files = list(scored.order_by("-received_at")[:MOST_RESCORED])
     before, after = (_scores_under(page_context, team, one, splits) for one in (last.before, last.after))
@@ -258,7 +261,7 @@ def _rescored_files(
 def _scores_under(
     page_context: PageContext, team: Team, ground_truth: GroundTruth, splits: list[Split]
 ) -> dict[tuple[str, str], float]:
-    """(submission, split) → value under a ground truth, as the team may see it."""
+    """(submission, split) → score under a ground truth; {} if the viewer may not see scores."""
     if not page_context.sees_public:
         return {}
     files = Submission.objects.filter(team=team).order_by().values("pk")

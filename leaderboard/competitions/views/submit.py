@@ -34,7 +34,7 @@ PIECE = 1_048_576
 
 
 class UploadRefused(Exception):
-    """Why an upload came to nothing, with the status of the answer."""
+    """An upload that could not be accepted; the message is for the student, `status` for the response."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -74,9 +74,9 @@ def _see_progress(competition: Competition, submission: Submission) -> HttpRespo
 
 @open_to(Audience.MEMBERS)
 def submission_progress(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
-    """The state of one file as a fragment: 204 while nothing changed, 286 when it is over.
+    """The progress of one file as a fragment for htmx: 204 if nothing has changed, 286 to stop polling when it is over.
 
-    Opened as a page of its own it leads to the Submit page.
+    Without htmx a redirect to the Submit page.
     """
     card = TodayCard(page_context)
     progress = SubmissionProgress(page_context, own_submission(page_context, submission_id), card)
@@ -92,7 +92,7 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
 @open_to(Audience.MEMBERS)
 @answered_by_worker(gettext_lazy("Converting your file"), is_of_student=True)
 def submission_convert(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
-    """Hand in what the offered conversion makes of a file."""
+    """Submit the conversion offered for a file."""
     original = own_submission(page_context, submission_id)
     if request.method != "POST":
         return see_other("submission", slug=page_context.competition.slug, submission_id=submission_id)
@@ -125,15 +125,13 @@ def _hand_in(page_context: PageContext, form: UploadForm, waited: timedelta) -> 
 
 
 def _upload_key(form: UploadForm | DuplicateForm, sha256: str) -> str | None:
-    """The same form with the same file is handed in once. With another file it is another one: who goes back in the
-    browser may find the earlier page as it was, with its key."""
+    """Idempotency key from form and content: the browser's Back button may resend an old form key with a new file."""
     key = form.cleaned_data["upload_key"]
     return f"{key}-{sha256[:16]}" if key else None
 
 
 def _form_to_repeat(earlier: Submission, form: UploadForm) -> DuplicateForm:
-    """All that the answer “yes” needs, whether bytes that were handed in before should cost another attempt: the file
-    of the earlier submission is that of this one."""
+    """The form that asks whether to submit the same file again; it refers to the earlier submission for the bytes."""
     given = {
         "again": earlier.pk,
         "file_name": clean_name(form.cleaned_data["file"].name or ""),
@@ -144,7 +142,10 @@ def _form_to_repeat(earlier: Submission, form: UploadForm) -> DuplicateForm:
 
 
 def _hand_in_again(page_context: PageContext, form: DuplicateForm, waited: timedelta) -> Submission:
-    """The bytes of an earlier submission as a new one, after the person was asked."""
+    """Submit the bytes of an earlier submission again, after a confirmation.
+
+    Raises `UploadRefused`, `SubmissionRefused` and `Http404`.
+    """
     if not form.is_valid() or page_context.membership is None:
         raise UploadRefused(_("This form is damaged. Choose your file again."), 422)
     given = form.cleaned_data
@@ -168,7 +169,7 @@ def _hand_in_again(page_context: PageContext, form: DuplicateForm, waited: timed
 
 
 def _submission_to_show(request: HttpRequest, page_context: PageContext) -> Submission | None:
-    """The file named in the address, else the one of this team that still waits."""
+    """The file in `?submission=`, else a pending file of the viewer's team, else None. Raises `Http404`."""
     if asked := request.GET.get("submission"):
         try:
             return own_submission(page_context, asked)
@@ -189,7 +190,7 @@ def _submit_page(
     status: int = 200,
     **outcome: Any,
 ) -> HttpResponse:
-    """`outcome`: the `same` file submitted before, or why the file was `not_taken`."""
+    """The Submit page; `outcome` is `same` (question about a file submitted before) or `not_taken` (the refusal)."""
     competition = page_context.competition
     card = TodayCard(page_context)
     context = {

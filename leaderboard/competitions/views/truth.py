@@ -1,4 +1,4 @@
-"""The answers under Manage: a correction is checked here, and all that were published are listed."""
+"""Hosts' page of the answers: check a correction; list of all published ground truths."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def _reads_no_file(request: HttpRequest) -> bool:
 @open_to(Audience.HOSTS)
 @answered_by_worker(gettext_lazy("Checking the answers"), is_quick=_reads_no_file)
 def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """GET shows; POST checks an answer file with its split, takes it as its spreadsheet meant it (`action=as_meant`) or
-    with some of its columns (`keep`), goes on to who would move (`publish`), or throws what was checked away
-    (`discard`); `accept` notes that its host lives with a warning."""
+    """GET: the page. POST: check an answer file with its split, or by `action`: convert it from a spreadsheet's format
+    (`as_meant`), choose its answer columns (`keep`), publish it as candidate (`publish`), `discard` it. The field
+    `accept` accepts a warning."""
     if request.method != "POST":
         return _data_page(request, page_context, answers_form(page_context.competition))
     if key := request.POST.get("accept"):
@@ -49,14 +49,14 @@ def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 def answers_form(
     competition: Competition, request: HttpRequest | None = None, kind: Callable[..., AnswersForm] = AnswersForm
 ) -> AnswersForm:
-    """As the last look was asked for, or as it is asked for now."""
+    """The form with the posted values, else with those of the last check."""
     draft = draft_of(competition)
     has_split = competition.ground_truth_id is not None if draft is None else not draft.report["is_split_by_system"]
-    # A check without upload would take the last file.
+    # Without an upload the last file is checked.
     last = draft or competition.ground_truths.order_by("number").last()
     about_file: dict[str, Any] = {
         "has_file": last.file_name if last else "",
-        # Once students compete, each row keeps its part.
+        # After the launch each row keeps its part, so a redraw is not offered.
         "has_split": has_split and competition.launched_at is None,
     }
     if request is not None:
@@ -83,8 +83,10 @@ def _check_answers(request: HttpRequest, page_context: PageContext) -> HttpRespo
 
 
 def _draft_from_form(competition: Competition, form: AnswersForm) -> None:
-    """Look at a file. Before the launch a new one gets the metric that is most usual for its answers, until another is
-    chosen; a correction keeps the metric that counts."""
+    """Draft the truth from a valid form.
+
+    Before the launch a new file gets the most usual metric for its answers; a correction keeps the current metric.
+    """
     filled, file = form.cleaned_data, form.cleaned_data["file"]
     is_new = file and competition.launched_at is None
     held = None if is_new else draft_of(competition) or competition.ground_truth
@@ -107,7 +109,7 @@ def _see_data(competition: Competition, fragment: str = "") -> HttpResponse:
 
 
 def _convert_draft(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Read a spreadsheet's file as the page offered to, or take some of its columns alone as answers."""
+    """Convert the draft's file from a spreadsheet's format, or choose its answer columns."""
     competition, status = page_context.competition, 422
     form = answers_form(competition)
     try:
@@ -126,7 +128,7 @@ def _convert_draft(request: HttpRequest, page_context: PageContext) -> HttpRespo
 
 
 def _publish(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """A correction goes on with the metric that counts, unless that asks for a confirmation."""
+    """Publish the draft with its metric; if the metric needs a confirmation, a redirect to the page of the metric."""
     draft = draft_of(page_context.competition)
     if draft is not None and metrics.get(draft.metric).confirmation(draft.params):
         return see_other("host_truth_metric", fragment="#check", slug=page_context.competition.slug)

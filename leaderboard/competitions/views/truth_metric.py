@@ -1,4 +1,4 @@
-"""The metric of a file that was checked, among all of them: for a draft's proposal and for a correction."""
+"""Hosts' page to choose the metric of a checked file among all metrics, for a draft or a correction."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ MEASURING = gettext_lazy("Checking the answers with this metric")
 @open_to(Audience.HOSTS)
 @answered_by_worker(MEASURING, is_quick=_only_shows_parameters)
 def host_truth_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """GET shows (`?metric=` chooses); POST measures with another metric (`look`, `parameters` without a script), takes
-    the metric for the proposal of a draft (`take`), or takes it and publishes (`use`)."""
+    """GET: the page (`?metric=` chooses one). POST: by `action` check with this metric (`look`), show its parameters
+    without a script (`parameters`), use it for the draft (`take`), or use it and publish (`use`)."""
     competition = page_context.competition
     draft, action = draft_of(competition), request.POST.get("action", "")
     held = draft or competition.ground_truth
@@ -54,7 +54,7 @@ def host_truth_metric(request: HttpRequest, page_context: PageContext) -> HttpRe
 
 
 def parameter_form(competition: Competition, key: str) -> ParameterForm:
-    """The parameters of a metric, as held, else as they fit the answers."""
+    """The form with a metric's parameters: the stored ones, else those suggested for the answers."""
     draft = draft_of(competition)
     held = draft or competition.ground_truth
     if held and held.metric == key:
@@ -67,7 +67,7 @@ def parameter_form(competition: Competition, key: str) -> ParameterForm:
 
 
 def _choose_metric(request: HttpRequest, page_context: PageContext, key: str, action: str) -> HttpResponse:
-    """Measure with what was chosen, unless that was done already; then publish, where nothing stands against it."""
+    """Check the answers with the chosen metric, unless that was done already; then do `action`."""
     competition, draft = page_context.competition, draft_of(page_context.competition)
     held = draft or competition.ground_truth
     form, secondary, publish_form = MetricForm(request.POST), SecondaryForm(request.POST), PublishForm(request.POST)
@@ -103,7 +103,8 @@ def _choose_metric(request: HttpRequest, page_context: PageContext, key: str, ac
 
 
 def posted_parameters(request: HttpRequest, form: Form, key: str, columns: list[str]) -> ParameterForm:
-    """What was filled in; for another metric than the one whose parameters were shown, the defaults to look at."""
+    """The form with the posted parameters. If the page showed those of another metric, its defaults, with an error that
+    asks to review them."""
     metric = metrics.get(key)
     if not metric.parameters or request.POST.get("parameters_of") == key:
         return ParameterForm(key, request.POST, columns=columns)
@@ -115,8 +116,7 @@ def posted_parameters(request: HttpRequest, form: Form, key: str, columns: list[
 def publish_checked(
     request: HttpRequest, page_context: PageContext, draft: TruthDraft | None, **chosen: Any
 ) -> HttpResponse:
-    """Publish the draft, where there is one; what is published already stays as it is. `chosen` are the fields of
-    `PublishForm`."""
+    """Publish the draft, if there is one, and redirect to the next page. `chosen` are the fields of `PublishForm`."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if draft is not None:
         ground_truth = publishing.publish_draft(competition=competition, user=user, **chosen)
@@ -164,8 +164,7 @@ def _metric_page(
 
 
 def _metric_groups(chosen: str) -> list[tuple[str, bool, list[metrics.Metric]]]:
-    """All metrics of the chooser by their groups: title, whether it stands open, because it has the chosen one, and
-    the metrics."""
+    """(title, whether it contains the chosen metric and is open, metrics) for each group of metrics."""
     groups: dict[str, list[metrics.Metric]] = {}
     for metric in metrics.catalogue():
         groups.setdefault(metric.group, []).append(metric)

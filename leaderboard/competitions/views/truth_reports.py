@@ -1,4 +1,4 @@
-"""What checks of answers found, as several pages show it."""
+"""Context about drafts and checks of answers, shared by several pages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ BROKEN = gettext_lazy("The check failed through no fault of your file. Try again
 
 
 def draft_of(competition: Competition) -> TruthDraft | None:
-    """The draft, asked for once per request. One whose check broke was never stored and is none."""
+    """The draft, or None; one query per request. A draft whose check failed was not stored and has no key."""
     draft: TruthDraft | None = getattr(competition, "truth_draft", None)
     return draft if draft is not None and draft.pk else None
 
 
 def initial_split(draft: TruthDraft) -> dict[str, Any]:
-    """How the rows were drawn when the draft was made."""
+    """Initial values of `AnswersForm` from the draft's split."""
     return {
         "id_column": draft.id_column,
         "public_percent": round(draft.public_share * 100),
@@ -35,7 +35,7 @@ def initial_split(draft: TruthDraft) -> dict[str, Any]:
 
 
 def needs_other_file(draft: TruthDraft) -> bool:
-    """Whether no choice of a metric helps: nothing can score the file, or the metric that fits is not what blocks."""
+    """Whether choosing another metric cannot help: no metric can score the file, or the chosen one could."""
     if draft.report["ok"]:
         return False
     fits = draft.report.get("fits", ())
@@ -48,7 +48,7 @@ def secondary_of(held: TruthDraft | GroundTruth | None) -> list[tuple[str, dict[
 
 
 def last_check_report(competition: Competition) -> dict[str, Any]:
-    """What the last check found: of the draft, or of the published ground truth."""
+    """Context about the last check, of the draft if there is one, else of the current ground truth."""
     draft, ground_truth = draft_of(competition), competition.ground_truth
     if draft is not None:
         return {
@@ -74,13 +74,13 @@ def last_check_report(competition: Competition) -> dict[str, Any]:
 
 
 def _question(draft: TruthDraft) -> str:
-    """What a host is asked before such a draft is published; nothing for most."""
+    """The metric's question to confirm before publishing; "" for most metrics."""
     metric = metric_or_none(draft.metric)
     return translated_message(metric.confirmation(draft.params)) if metric else ""
 
 
 def metric_or_none(key: str) -> metrics.Metric | None:
-    """None when the metric's file is gone."""
+    """The metric with this key; None if it is unknown or its file is lost."""
     try:
         return metrics.get(key)
     except metrics.UnknownMetric:
@@ -88,10 +88,10 @@ def metric_or_none(key: str) -> metrics.Metric | None:
 
 
 def _answer_columns(draft: TruthDraft) -> dict[str, Any] | None:
-    """The columns that could be answers, where there are several, and those of them that are taken or proposed.
+    """The choice of answer columns, with the taken or proposed ones; None if there are fewer than two.
 
-    Where further columns block, those that the ground truth has are proposed, else the last one: there a whole test set
-    has its answers, as a rule.
+    If further columns are the problem, those of the current ground truth are proposed, else the last column, because
+    there test sets usually have their answers.
     """
     names = truth_drafts.possible_answers(draft)
     if len(names) < 2 or (not draft.report["rows"] and truth_drafts.TOO_MANY_COLUMNS not in _blocking(draft)):
@@ -107,20 +107,22 @@ def _answer_columns(draft: TruthDraft) -> dict[str, Any] | None:
         "names": names,
         "likely": (known or names[-1:]) if is_asked else taken,
         "is_asked": is_asked,
-        # The rows are still to be split, so one of the others may say which belong together.
+        # The system draws the split, so one of the other columns may be chosen as group column.
         "may_group": bool(draft.report["is_split_by_system"]) and not draft.group_column,
     }
 
 
 def _blocking(draft: TruthDraft) -> dict[str, str | None]:
-    """Code → column of what blocks."""
+    """Code → column of each blocking finding."""
     return {one["code"]: one["column"] for one in truth_drafts.blocking_in(draft.report)}
 
 
 def fitting_metrics(draft: TruthDraft | None, chosen: str) -> dict[str, Any] | None:
-    """What is offered for a draft, each with the reason: the usual metrics for such answers (also where a few cells
-    must be corrected first), others that can read them, and the rest. None where nobody has looked, or where the file
-    is no table."""
+    """Metrics with reasons: the usual ones for such answers (`best`), others that fit (`others`), the rest (`unfit`).
+
+    Metrics that fit after correcting a few cells count as fitting. None without suggestions, for example for a file
+    that is no table.
+    """
     found = draft.report.get("fits") if draft else None
     if not found:
         return None
