@@ -79,7 +79,7 @@ class CalmVersions:
 calm_versions = CalmVersions(1.0)
 
 # Bytes. A table of 100 rows has up to 400 kB, and its page a little more.
-boards = BytesLimitedCache(20_000_000)
+boards = BytesLimitedCache(6_000_000)
 
 
 def _weight_of(made: object) -> int:
