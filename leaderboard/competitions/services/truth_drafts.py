@@ -1,7 +1,5 @@
-"""Drafts of ground truths: an answer file in review by the host, checked and split, and not published yet.
-
-Also the check of a published ground truth, repeated because data files and the library's checks change later.
-"""
+"""Drafts of ground truths: answer files that are checked and split, and not published yet; and the check of a published
+one, repeated because data files and the library's checks change later."""
 
 from __future__ import annotations
 
@@ -64,12 +62,10 @@ def draft_truth(
     A file without a `Usage` column is split by the system: `public_share` of the rows (0–1) are public, and rows with
     the same value in `group_column` stay together. After the launch, rows keep the part that they have in the current
     ground truth. The split is drawn with a secret that passes from the draft to the ground truth, so students who know
-    IDs and seed cannot draw it; `split_secret` sets it. `redraws_split` drops the file's `Usage` column, before the
-    launch only.
+    IDs and seed cannot draw it; `split_secret` sets it. Before the launch `redraws_split` drops the column `Usage`.
 
     `predict` are the columns that students predict, with those `left_out` of scoring; without it all columns are
     answers, or those chosen before for the same file. `answers` only names the columns.
-
     Raises `metrics.ParameterError`; `CannotHost` without a file, for secondary metrics, for answers that the file does
     not have and for column names that are too long; `storage.TooLarge`; `JobFailed` if the check itself broke. Nothing
     has changed then.
