@@ -40,7 +40,7 @@ def viewer_facts() -> Mapping[str, Any]:
     raise NotImplementedError
 
 
-# --- taking one's data along ------------------------------------------------------------------------------------
+# --- export of a person's data ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def may_have_password_link(user: User) -> bool:
 
 
 def make_password_link(user: User, *, by_operator: bool = False) -> str:
-    """The token in the address of the page `password_link`."""
+    """The token for the URL of the page `password_link`."""
     return signing.dumps([user.pk, _state_of(user), by_operator], salt=SALT)
 
 

@@ -46,6 +46,6 @@ def set_can_host(*, account: User, can_host: bool, user: User | None) -> None:
 
 @transaction.atomic
 def make_password_link(*, account: User, user: User) -> str:
-    """The token of a link for any active account."""
+    """The token of a password link for any active account, logged in the audit log."""
     AuditEntry.append(AuditEvent.PASSWORD_LINK, user=user, account=account)
     return password_links.make_password_link(account, by_operator=True)

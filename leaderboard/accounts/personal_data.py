@@ -39,7 +39,7 @@ def rights_of(account: User) -> dict[str, bool]:
 
 
 def log_rights_changes(*, account: User, before: dict[str, bool], user: User | None) -> None:
-    """Write into the audit log what differs from `before`; part of the transaction that saved the account."""
+    """Log the rights that differ from `before`. Call it in the transaction that saves the account."""
     after = rights_of(account)
     differing = [name for name in RIGHTS if before.get(name, False) != after[name]]
     if differing:

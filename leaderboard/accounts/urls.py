@@ -1,4 +1,4 @@
-"""Pages of a person's account. An address has the name of its view and of its template."""
+"""URLs of a person's account. Each has the name of its view and of its template."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from leaderboard.competitions.services.competitions import CannotHost
 from .models import RosterEntry, joined_values
 
 State = RosterEntry.State
-# Columns to load for members, of whom there may be hundreds.
+# Columns to load for members; a class may have hundreds.
 MEMBER_FACTS = (
     "competition",
     "joined_at",

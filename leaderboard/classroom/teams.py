@@ -39,7 +39,7 @@ def refuse_when_teams_closed(competition: Competition) -> None:
 
 
 def clean_team_name(name: str) -> str:
-    """Visible characters only, compatibility forms unified, single spaces, at most 60 characters."""
+    """The name with visible characters only, compatibility forms unified, single spaces, at most 60 characters."""
     return clean_text(name)[:60].strip()
 
 

@@ -163,7 +163,7 @@ class PageContext:
 
 
 def open_to(audience: Audience) -> Callable[[View], View]:
-    """Declare the audience of a view about a competition and keep everybody else out."""
+    """Decorator that declares the audience of a view about a competition and refuses everybody else."""
 
     def declare(view: View) -> View:
         @wraps(view)

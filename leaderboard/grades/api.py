@@ -35,7 +35,7 @@ def export_grades(
     slug: str,
     kind: Annotated[GradeKind, Query(description="For which learning platform.")] = "plain",
 ) -> HttpResponse:
-    """For who exports grades: everybody's grade as CSV, by the rules that were saved."""
+    """For people who may export grades: everybody's grade as CSV, by the saved rules."""
     user = token_owner(request)
     page_context = PageContext(visible_competition(user, slug), user, database_now())
     if not page_context.grades:

@@ -234,7 +234,7 @@ def _key(text: str) -> str:
 
 
 def _name_key(text: str) -> str:
-    """“Rivera, Ana” and “Ana Rivera” are one name."""
+    """Key to compare names: “Rivera, Ana” and “Ana Rivera” have the same."""
     last, comma, first = text.partition(",")
     return " ".join(_key(f"{first} {last}" if comma else text).split())
 

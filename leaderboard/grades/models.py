@@ -1,4 +1,4 @@
-"""Grades: the rules of a competition, and what was released to its students."""
+"""Grading rules of a competition, released grades, the uploaded gradebook."""
 
 from __future__ import annotations
 

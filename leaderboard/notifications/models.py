@@ -62,7 +62,7 @@ SILENT = {
 
 
 class Delivery(models.TextChoices):
-    """How a kind of notice reaches a person."""
+    """The way in which a kind of notice reaches a person."""
 
     AT_ONCE = "at_once", _("On site and by e-mail")
     DIGEST = "digest", _("On site and in the daily e-mail")

@@ -61,7 +61,7 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         return [self.get_provider(request, one.issuer) for one in settings.INSTITUTIONS]
 
     def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> InstitutionProvider:
-        """`provider` is the issuer. Raises `SocialApp.DoesNotExist`."""
+        """The provider with this issuer (`provider`). Raises `SocialApp.DoesNotExist`."""
         from .provider import InstitutionProvider
 
         return InstitutionProvider(request, app=self.get_app(request, provider))

@@ -11,11 +11,14 @@ from django.http import HttpResponse
 
 
 class SignUpView(SignupView):  # type: ignore[misc]
-    """django-allauth's sign-up, with all that it writes in one transaction: six of them would each wait for the disk,
-    and an account could be left without its address."""
+    """django-allauth's sign-up with all its writes in one transaction.
+
+    Otherwise there are six transactions, which each wait for the disk, and a crash could leave an account without its
+    address.
+    """
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Hash the password first: it takes longer than the writes, which keep out all others on SQLite."""
+        """Hash the password before the transaction, because that takes longer than the writes and would lock SQLite."""
         form.password_hash = make_password(form.cleaned_data["password1"])
         form.cleaned_data["password1"] = ""
         with transaction.atomic():

@@ -84,7 +84,7 @@ def create_competition(
     request: HttpRequest,
     file: Annotated[UploadedFile, File(description="A zip of a folder with competition.toml, as an export writes it.")],
 ) -> Status[CreatedCompetitionOut]:
-    """For hosts: make a draft of a folder. Nothing is stored of a folder that cannot be imported completely."""
+    """For hosts: make a draft from a zipped folder. Nothing is stored if it cannot be imported completely."""
     user = token_owner(request)
     if not user.is_host:
         raise ApiError(403, _("Ask your administrator for permission to host competitions."))
@@ -109,7 +109,7 @@ def add_file(
     file: Annotated[UploadedFile, File(description="The same name again replaces the file.")],
     description: Annotated[str, Form(max_length=300)] = "",
 ) -> Status[FileOut]:
-    """For hosts: give students a file. One that holds the answers of the ground truth is refused."""
+    """For hosts: add a file for students. A file that contains answers of the ground truth is refused."""
     competition = hosted_competition(request, slug)
     added = call_host_service(
         lambda: data_files.add_data_file(
@@ -142,7 +142,7 @@ def check_truth(
     group_column: Annotated[str, Form(max_length=200, description="Rows of one group stay together.")] = "",
     as_meant: Annotated[bool, Form(description="Read a spreadsheet's file as it was meant.")] = False,
 ) -> TruthOut:
-    """For hosts: keep a ground-truth file as the draft and say everything about it. Nothing is published yet."""
+    """For hosts: store a ground-truth file as the draft and return all findings. Nothing is published yet."""
     competition = hosted_competition(request, slug)
     key, given, secondary_metrics = _requested_metric(competition.ground_truth, metric, params)
     try:
@@ -181,7 +181,7 @@ def publish_truth(
     note: LongText = "",
     is_confirmed: Annotated[bool, Form(description="Yes to the question that a metric may ask.")] = False,
 ) -> Status[GroundTruthOut]:
-    """For hosts: make the draft the next ground truth. After the launch it waits until its rescoring is applied."""
+    """For hosts: publish the draft as the next ground truth. After the launch it waits for “apply_rescoring”."""
     competition = hosted_competition(request, slug)
     words = note.replace("\0", "")
     ground_truth = call_host_service(
@@ -199,7 +199,7 @@ def publish_truth(
     url_name="api_launch",
 )
 def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
-    """For hosts: let students in. The refusal names everything that is missing."""
+    """For hosts: launch the competition. A refusal names everything that is missing."""
     competition = hosted_competition(request, slug)
     call_host_service(lambda: launches.launch_competition(competition=competition, user=token_owner(request)))
     return CompetitionSummaryOut(
@@ -214,7 +214,7 @@ def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
     url_name="api_rescoring",
 )
 def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
-    """For hosts: how far the measuring with the waiting ground truth is, and then who would move."""
+    """For hosts: the progress of scoring with the waiting ground truth, and then the teams that would move."""
     found = rescoring.preview_candidate(hosted_competition(request, slug))
     if found is None:
         raise Http404(_("There is no pending correction."))
@@ -245,7 +245,7 @@ def apply_rescoring(
     words: LongText = "",
     tells: Annotated[bool, Form(description="Tell those whose scores or ranks change.")] = False,
 ) -> GroundTruthOut:
-    """For hosts: from now on the waiting ground truth counts. Times of receipt stay."""
+    """For hosts: make the waiting ground truth the current one. Times of receipt do not change."""
     competition = hosted_competition(request, slug)
     text = words.replace("\0", "")
     notified = call_host_service(
@@ -261,7 +261,7 @@ def apply_rescoring(
     url_name="api_rescoring_discard",
 )
 def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
-    """For hosts: drop the waiting ground truth; the current one goes on counting."""
+    """For hosts: discard the waiting ground truth; the current one stays."""
     competition = hosted_competition(request, slug)
     if competition.candidate is None:
         raise ApiError(409, _("There is no pending correction."))
@@ -283,7 +283,7 @@ def score_again(
         StatusWithoutScore | None, Form(description="All with this status, among these where some are named.")
     ] = None,
 ) -> ScoredAgainOut:
-    """For who runs the competition: score files again that failed or were invalid, 500 at once, the oldest first."""
+    """For hosts and assistants: score files that failed or were invalid again, at most 500 at once, oldest first."""
     user = token_owner(request)
     page_context = PageContext(visible_competition(user, slug), user, database_now())
     if not page_context.assists:

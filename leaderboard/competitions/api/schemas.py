@@ -15,7 +15,7 @@ Params = dict[str, bool | int | float | str | None]
 
 
 class ProblemOut(Schema):
-    """One thing that is wrong: with a request, or with a row of a file."""
+    """One problem of a request or of a file."""
 
     code: str
     message: str
@@ -26,21 +26,21 @@ class ProblemOut(Schema):
 
 
 class ErrorsOut(Schema):
-    """Every answer that is not a success."""
+    """The response to every request that fails."""
 
     detail: str
     errors: list[ProblemOut]
 
 
 class TaskOut(Schema):
-    """A request that takes longer: ask `task` until it answers something else than 202, which is its answer."""
+    """A request that takes longer: poll the URL `task` until its status is not 202; that response is the answer."""
 
     status: str
     task: str
 
 
 class AnswerOut(Schema):
-    """The answer of the request that a task is about, as its own operation declares it."""
+    """The answer to the request behind a task, as declared by that request's operation."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -103,7 +103,7 @@ class CompetitionOut(CompetitionSummaryOut):
 
 
 class ConversionOut(Schema):
-    """How a file would be read that a spreadsheet saved in its own way."""
+    """The conversion of a file that a spreadsheet saved in another format."""
 
     changes: list[str]
     before: Annotated[list[str], Field(description="The first lines of the file.")]
@@ -203,7 +203,7 @@ class FindingOut(Schema):
 
 
 class CreatedCompetitionOut(Schema):
-    """A draft made of a folder."""
+    """A draft made from a folder."""
 
     slug: str
     title: str
@@ -266,6 +266,6 @@ class RescoringOut(Schema):
 
 
 class ScoredAgainOut(Schema):
-    """Files that wait for a score once more."""
+    """Files that are queued for scoring again."""
 
     number: Annotated[int, Field(description="Of those that were asked for; what has a score is left alone.")]

@@ -129,7 +129,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     url_name="api_leaderboard",
 )
 def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public", page: PageNumber = 1) -> BoardPage:
-    """A page of a board in its order, baselines between the teams. The private board opens with the reveal."""
+    """A page of a board in its order, with baselines between the teams. The private board opens with the reveal."""
     user, at = token_owner(request), database_now()
     competition = visible_competition_with_counts(user, slug)
     if board == "private" and not competition.private_is_visible_to(user, at):
@@ -196,7 +196,7 @@ def hand_in(
         ),
     ] = None,
 ) -> Status[SubmissionOut] | HttpResponse:
-    """Hand in a file. It is stored and queued; ask for the submission again until its status is no longer “pending”."""
+    """Submit a file. It is stored and queued; poll the submission until its status is no longer “pending”."""
     user = token_owner(request)
     # Members may see a launched competition, so no further query is needed for them.
     membership = submit_conditions.membership_in(slug, user)
@@ -312,7 +312,7 @@ def answer_of_task(request: HttpRequest, task_id: UUID) -> HttpResponse:
 
 @api.get("competitions/{slug:slug}/files", response=declared_answers(404, s200=FileListOut), url_name="api_files")
 def list_files(request: HttpRequest, slug: str) -> FileListOut:
-    """The data files, for who accepted the rules; the sample submission, which the site makes, comes first."""
+    """The data files, for members who accepted the rules. The sample submission, made by the site, comes first."""
     page_context = _check_data_access(request, slug)
     found = [file_out(file) for file in page_context.competition.data_files.all()]
     if page_context.competition.ground_truth is not None and all(file.name != SAMPLE for file in found):

@@ -82,7 +82,7 @@ def _competitions_due(at: datetime) -> QuerySet[Competition]:
 
 @dataclass(frozen=True)
 class UnpickedFile:
-    """A file that is better than all picked ones, with its public score."""
+    """A file with a better public score than all selected ones."""
 
     file_name: str
     score: str

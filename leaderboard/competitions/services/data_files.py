@@ -1,4 +1,4 @@
-"""Data files for students, and the check that none of them contains the answers."""
+"""Services for data files, and the check that none of them contains answers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def data_zip(competition: Competition, sample: bytes) -> Iterator[bytes]:
 
 
 def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
-    """Remove a data file."""
+    """Delete a data file with its bytes."""
     with transaction.atomic():
         data_file.delete()
         AuditEntry.append(

@@ -133,7 +133,7 @@ def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
 
 @contextmanager
 def _log_refusals(competition: Competition) -> Iterator[None]:
-    """Log a refusal."""
+    """Log a `SubmissionRefused` that is raised in the block."""
     try:
         yield
     except SubmissionRefused as refusal:

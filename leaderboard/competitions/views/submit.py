@@ -1,4 +1,4 @@
-"""The Submit page: submit a file and watch it get its score."""
+"""The Submit page: submit a file, follow its progress, confirm a repeated file, convert a file."""
 
 from __future__ import annotations
 
