@@ -84,7 +84,7 @@ def way_key(way: dict[str, str]) -> str:
 
 
 def digest_of(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()  # keys of a cache take no blanks and no long names
+    return hashlib.sha256(text.encode()).hexdigest()  # cache keys may have neither blanks nor unlimited length
 
 
 def needs_second_factor(user: Viewer) -> bool:
@@ -103,7 +103,10 @@ def may_use_password(user: User) -> bool:
 
 
 def _forget_password(request: HttpRequest, user: User) -> None:
-    """Make the password unusable, so that pages that ask for it again before a change do not ask for this one."""
+    """Make a password unusable that no longer signs in, so that pages do not ask for it before a change.
+
+    The person may have forgotten it. The session stays signed in.
+    """
     user.set_unusable_password()
     user.save(update_fields=["password"])
     update_session_auth_hash(request, user)

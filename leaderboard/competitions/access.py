@@ -5,7 +5,7 @@ Every view declares its audience; the access matrix in the tests is made from th
 | audience | admitted | others get |
 |---|---|---|
 | `visitors` | everybody who may see the competition | 404 |
-| `members` | members of a team in it, its hosts and assistants | sign-in, 404, or the overview with a word |
+| `members` | members of a team in it, its hosts and assistants | sign-in, 404, or the overview with a message |
 | `hosts` | hosts of the competition | sign-in or 404; its assistants 403 |
 | `assistants` | its hosts and its assistants | sign-in or 404 |
 | `graders` | its hosts, and its assistants if the competition lets them export grades | as `hosts` |

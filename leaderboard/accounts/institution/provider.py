@@ -149,7 +149,7 @@ class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
     def redirect(
         self, request: HttpRequest, process: str, next_url: str | None = None, data: Any = None, **_: Any
     ) -> HttpResponse:
-        """A page with a link to the provider.
+        """A page that leads on to the provider.
 
         Process, scope and parameters are set here; those in the query string are ignored. A page and no redirect,
         because browsers apply the CSP rule `form-action` to all redirects after a form, and the addresses that a

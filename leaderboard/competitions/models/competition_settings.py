@@ -203,7 +203,7 @@ def write_setting(competition: Competition, name: str, value: Any) -> None:
 
 
 def check_settings(competition: Competition) -> None:
-    """Validate the competition and its settings. Raises `ValidationError` by the names of `PLACES`."""
+    """Validate the competition and its settings. Raises `ValidationError` with all errors by name of the setting."""
     errors: dict[str, list[ValidationError]] = {}
     for check in (Competition.full_clean, _check_rows):
         try:
