@@ -236,7 +236,7 @@ def hand_in(
 
 @api.post(
     "submissions/{uuid:submission_id}/convert",
-    response=declared_answers(404, 409, s201=SubmissionOut, s202=TaskOut),
+    response=declared_answers(404, 409, 422, s201=SubmissionOut, s202=TaskOut),
     auth=Token(Scope.SUBMIT),
     url_name="api_convert",
 )
