@@ -207,7 +207,7 @@ def _log_scored(file: score.FileOfTurn) -> None:
         submission=str(file.submission.pk),
         ground_truth=file.ground_truth.pk,
     ):
-        log.info("measured", extra={"status": file.status, "seconds": round(file.seconds, 3)})
+        log.info("scored", extra={"status": file.status, "seconds": round(file.seconds, 3)})
 
 
 @app.task(name="leaderboard.competitions.tasks.rescore_candidate", bind=True)
@@ -220,13 +220,13 @@ def rescore_candidate(self: Any, ground_truth_id: int) -> None:
             wake_workers(rescore_candidate, ground_truth_id)
 
 
-@app.task(name="leaderboard.competitions.tasks.measure_preview", bind=True)
-def measure_preview(self: Any, ground_truth_id: int) -> None:
+@app.task(name="leaderboard.competitions.tasks.score_preview", bind=True)
+def score_preview(self: Any, ground_truth_id: int) -> None:
     """Score the sample submission of a ground truth for a student preview."""
     if not has_known_schema(self):
         return
     with bound_contextvars(ground_truth=ground_truth_id):
-        score.measure_preview(ground_truth_id)
+        score.score_preview(ground_truth_id)
 
 
 @app.task(name="leaderboard.competitions.tasks.answer_page", bind=True)
@@ -254,7 +254,7 @@ def sweep() -> None:
     wake_ups += [(score_submission, pair) for pair in waiting[:ENOUGH_WAKE_UPS]] + [
         (rescore_candidate, (ground_truth,)) for ground_truth in ground_truths
     ]
-    wake_ups += [(measure_preview, (ground_truth,)) for ground_truth in score.unfinished_previews()]
+    wake_ups += [(score_preview, (ground_truth,)) for ground_truth in score.unfinished_previews()]
     wake_ups += [(answer_page, ()) for _task in page_tasks.waiting_tasks()]
     for task, ids in wake_ups:
         if not wake_workers(task, *ids, expires=SWEEP_MESSAGE_LIFETIME):

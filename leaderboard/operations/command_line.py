@@ -477,7 +477,7 @@ def rescore(site: SiteClient, asked: Any) -> Any:
     while asked.watch and got["waiting"] and time.monotonic() < end:
         time.sleep(1)
         got = site.get(path)
-    words = [f"Ground truth {got['ground_truth']}: {got['done']} of {got['total']} files measured."]
+    words = [f"Ground truth {got['ground_truth']}: {got['done']} of {got['total']} files scored."]
     words += table(got["moves"], "team", "rank_now", "rank_then", "score_now", "score_then") if got["moves"] else []
     if asked.apply:
         got = site.post(path + "/apply", words=asked.message, tells="true" if asked.tell else None)

@@ -26,7 +26,7 @@ from leaderboard.common.storage import StorageUnreachable, open_stored
 from leaderboard.competitions.models import Competition, DailyAttempts, GroundTruth, Refusal, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.scoring import measuring
+from leaderboard.competitions.scoring import outcomes
 from leaderboard.competitions.scoring import score as score_module
 
 EXAMPLES = 5
@@ -220,9 +220,9 @@ def check_scores_recompute(findings: CheckRun) -> Iterator[str]:
             other_metric += 1
             continue
         findings.looked_at += 1
-        outcome = measuring.measure_outside_queue(score.submission, ground_truth, alone=True)
+        outcome = outcomes.compute_outside_queue(score.submission, ground_truth, alone=True)
         if outcome.result is None:
-            yield f"score {score.pk}: its file cannot be measured any more"
+            yield f"score {score.pk}: its file cannot be scored any more"
             continue
         value = outcome.result.public if score.split == "public" else outcome.result.private
         if value != score.value:

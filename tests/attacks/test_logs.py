@@ -113,18 +113,18 @@ def test_a_request_a_file_and_its_score_can_be_followed(
         lines = [json.loads(line) for line in log.getvalue().splitlines()]
         received = next(line for line in lines if line["event"] == "received")
         answered = next(line for line in lines if line["event"] == "answered")
-        measured = next(line for line in lines if line["event"] == "measured")
+        scored = next(line for line in lines if line["event"] == "scored")
         assert received["request"] == answered["request"] == response["X-Request-ID"]
-        assert received["submission"] == measured["submission"] == submission
+        assert received["submission"] == scored["submission"] == submission
         assert (answered["user"], answered["view"], answered["status"]) == (bo.pk, "submit", 303)
         assert answered["ms"] > 0
-        assert (measured["competition"], measured["ground_truth"], measured["status"]) == (
+        assert (scored["competition"], scored["ground_truth"], scored["status"]) == (
             "pets", pets.ground_truth_id, "scored",
         )  # fmt: skip
-        assert measured["seconds"] > 0
+        assert scored["seconds"] > 0
     else:
         assert re.search(
-            rf"info leaderboard\.competitions\.tasks measured competition=pets submission={submission} .*status=scored",
+            rf"info leaderboard\.competitions\.tasks scored competition=pets submission={submission} .*status=scored",
             log.getvalue(),
         )
 

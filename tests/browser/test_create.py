@@ -65,7 +65,7 @@ def test_ada_launches_with_one_file_in_a_few_clicks(page: Page, live_server: Liv
     hand.press("Create competition")
     page.get_by_role("heading", name="Review and launch").wait_for()
     expect(page.locator("#needs")).to_contain_text("Testing a sample submission")
-    score.measure_preview(Competition.objects.get().ground_truth_id or 0)
+    score.score_preview(Competition.objects.get().ground_truth_id or 0)
     hand.press("Launch now")
     expect(page.locator("main")).to_contain_text("Live")
     launched = Competition.objects.get()
@@ -83,7 +83,7 @@ def pond(ada: User) -> Competition:
     publishing.publish_draft(competition=pond, user=ada)
     truth_drafts.draft_truth(competition=pond, metric="accuracy", params={}, wants_fits=True)
     publishing.start_preview(competition=pond, user=ada)
-    score.measure_preview(pond.ground_truth_id or 0)
+    score.score_preview(pond.ground_truth_id or 0)
     return pond
 
 

@@ -52,7 +52,7 @@ def work() -> None:
     for name, _ground_truth in score.sweep_queue()[0]:
         score.score_submission(name)
     for number in StudentPreview.objects.filter(finished_at=None).values_list("ground_truth", flat=True):
-        score.measure_preview(number)
+        score.score_preview(number)
     for candidate in Competition.objects.exclude(candidate=None).values_list("candidate", flat=True):
         while score.rescore_batch(candidate):
             pass

@@ -27,7 +27,7 @@ from leaderboard.competitions.models import (
     Standing,
     Submission,
 )
-from leaderboard.competitions.scoring import measuring, score
+from leaderboard.competitions.scoring import outcomes, score
 from leaderboard.competitions.scoring import queue as queue_module
 from leaderboard.competitions.services import boards, submitting
 from leaderboard.notifications import emails
@@ -152,7 +152,7 @@ def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
         asked.append(1)
         raise StorageUnreachable("nobody answers")
 
-    monkeypatch.setattr(score, "measure_submission", unreachable)
+    monkeypatch.setattr(score, "compute_outcome", unreachable)
     tasks.score_submission(str(mine.pk), 1)
     assert (len(asked), again(mine).status, again(mine).tries) == (1, "pending", 0)
 
@@ -311,13 +311,13 @@ def test_what_a_turn_has_no_time_for_is_put_back_without_a_try(
 def test_a_claim_that_was_lost_meanwhile_costs_the_others_of_its_turn_nothing(
     three: list[Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = measuring.measure_submission
+    real = outcomes.compute_outcome
 
     def lose(submission: Submission, *others: Any) -> Any:
         Submission.objects.filter(pk=three[1].pk).update(claim=uuid.uuid4())
         return real(submission, *others)
 
-    monkeypatch.setattr(score, "measure_submission", lose)
+    monkeypatch.setattr(score, "compute_outcome", lose)
     found = [one for one in map(queue_module.find_submission, (one.pk for one in three)) if one]
     assert [file.status for file in score.score_turn(found, "bell")] == ["scored", "busy", "scored"]
     assert not Score.objects.filter(submission=three[1]).exists()

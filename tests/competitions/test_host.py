@@ -64,7 +64,7 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     created = hers.post("/host/pond-life/setup/", {"create": "yes"})
     assert (created.status_code, created["Location"]) == (303, "/host/pond-life/setup/launch/")
 
-    score.measure_preview(Competition.objects.get(slug="pond-life").ground_truth.pk)  # type: ignore[union-attr]
+    score.score_preview(Competition.objects.get(slug="pond-life").ground_truth.pk)  # type: ignore[union-attr]
     assert hers.post("/host/pond-life/launch/").status_code == 303
     pond = Competition.objects.get(slug="pond-life")
     assert pond.launched_at is not None

@@ -30,7 +30,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     chosen = {"action": "use", "metric": "accuracy", "parameters_of": "accuracy"}
     client.post(f"{host}/truth/metric/", chosen)
     client.post(f"{host}/clone/", {"title": "Once more", "slug": "again"})
-    score.measure_preview(made.ground_truths.get().pk)
+    score.score_preview(made.ground_truths.get().pk)
     client.post(f"{host}/launch/")
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "host"})
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "host", **MEANT})

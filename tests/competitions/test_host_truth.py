@@ -214,7 +214,7 @@ def test_hosts_alone_download_the_answers(pets: Competition, ada: User) -> None:
 
 @pytest.fixture
 def moved(pets: Competition, ada: User, bo: User, cy: User) -> Competition:
-    """Bo leads; under ground truth 2, which waits unmeasured, Cy would."""
+    """Bo leads; under ground truth 2, which waits without_scores, Cy would."""
     for user, wrong in ((bo, 1), (cy, 2)):
         enter(pets, user)
         hand_in(pets, user, answers(public=wrong))

@@ -61,7 +61,7 @@ def choose(client: Client, metric: str = "accuracy", **fields: Any) -> Any:
 def student_preview(client: Client, slug: str = "pond") -> Any:
     """Send the sample and let the worker measure it."""
     client.post(f"/host/{slug}/setup/launch/")
-    score.measure_preview(Competition.objects.get(slug=slug).ground_truth_id or 0)
+    score.score_preview(Competition.objects.get(slug=slug).ground_truth_id or 0)
     return client.get(f"/host/{slug}/setup/launch/")
 
 
@@ -229,10 +229,10 @@ def test_another_ground_truth_is_tested_again(hers: Client, ready: Competition) 
 def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from leaderboard.competitions.scoring.measuring import MeasuringOutcome
+    from leaderboard.competitions.scoring.outcomes import ScoringOutcome
 
     monkeypatch.setattr(
-        score, "measure_outside_queue", lambda *_: MeasuringOutcome(failure="It broke.", host_details="At line 3")
+        score, "compute_outside_queue", lambda *_: ScoringOutcome(failure="It broke.", host_details="At line 3")
     )
     page = text_of(student_preview(hers))
     assert "sample submission" in page
@@ -244,7 +244,7 @@ def test_a_preview_that_waits_is_asked_for_until_it_ends(hers: Client, ready: Co
     waiting = hers.get("/host/pond/setup/launch/").content.decode()
     assert "Testing a sample submission" in waiting
     assert 'hx-trigger="every 2s"' in waiting
-    score.measure_preview(ready.ground_truth_id or 0)
+    score.score_preview(ready.ground_truth_id or 0)
     over = hers.get("/host/pond/setup/launch/").content.decode()
     assert "hx-trigger" not in over
     assert "Private, only for you:" in over
@@ -264,7 +264,7 @@ def test_a_preview_whose_wake_up_was_lost_is_rung_for_again(
     assert rung == []
     StudentPreview.objects.update(sent_at=timezone.now() - timedelta(minutes=1))
     tasks.sweep()
-    assert rung == [("leaderboard.competitions.tasks.measure_preview", (ready.ground_truth_id,))]
+    assert rung == [("leaderboard.competitions.tasks.score_preview", (ready.ground_truth_id,))]
 
 
 def test_a_published_ground_truth_is_checked_again_beside_new_files(hers: Client, pets: Competition) -> None:

@@ -29,7 +29,7 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
 from leaderboard.competitions.ranking import boards, standings
-from leaderboard.competitions.scoring import measuring
+from leaderboard.competitions.scoring import outcomes
 from leaderboard.competitions.scoring import score as score_module
 from leaderboard.competitions.services import competitions, publishing, rescoring, submitting, truth_drafts
 from tests.conftest import TRUTH, answers, enter, hand_in
@@ -97,13 +97,13 @@ def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None
 @pytest.mark.fault(5)
 def test_who_lost_the_claim_cannot_finish(pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     submission = waiting_file(pets, bo)
-    measure = measuring.measure_submission
+    measure = outcomes.compute_outcome
 
-    def slow(*arguments: object) -> measuring.MeasuringOutcome:
+    def slow(*arguments: object) -> outcomes.ScoringOutcome:
         Submission.objects.filter(pk=submission.pk).update(claim=uuid.uuid4())
         return measure(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(score_module, "measure_submission", slow)
+    monkeypatch.setattr(score_module, "compute_outcome", slow)
     assert score_module.score_submission(submission.pk) == "busy"
     assert not Score.objects.exists()
 
@@ -154,7 +154,7 @@ def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: p
     path_of(submission.file_key).unlink()
     score_module.score_submission(submission.pk)
     submission.refresh_from_db()
-    assert submission.failure == measuring.DAMAGED_FILE_TEXT
+    assert submission.failure == outcomes.DAMAGED_FILE_TEXT
 
 
 @pytest.mark.parametrize("lacks", ["ENOSPC", "EMFILE", "EAGAIN", "EACCES", "ENOMEM"])
@@ -169,7 +169,7 @@ def test_what_a_machine_lacks_for_a_while_costs_no_file(
         raise OSError(getattr(errno, lacks), os.strerror(getattr(errno, lacks)))
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"leaderboard.competitions.scoring.measuring.{where}", lacking)
+        patch.setattr(f"leaderboard.competitions.scoring.outcomes.{where}", lacking)
         assert score_module.score_submission(submission.pk) == "waiting"
     submission.refresh_from_db()
     assert (submission.status, submission.tries) == ("pending", 0)
@@ -228,7 +228,7 @@ class TestRescoring:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("leaderboard.competitions.scoring.measuring.path_of", lacking)
+            patch.setattr("leaderboard.competitions.scoring.outcomes.path_of", lacking)
             with pytest.raises(StorageUnreachable):
                 score_module.rescore_batch(candidate.pk)
         work()
@@ -293,15 +293,15 @@ class TestRescoring:
         self, pets: Competition, ada: User, cy: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         submission = waiting_file(pets, cy)
-        measure = measuring.measure_submission
+        measure = outcomes.compute_outcome
 
-        def meanwhile(*arguments: object) -> measuring.MeasuringOutcome:
-            monkeypatch.setattr(score_module, "measure_submission", measure)
+        def meanwhile(*arguments: object) -> outcomes.ScoringOutcome:
+            monkeypatch.setattr(score_module, "compute_outcome", measure)
             self.correct(pets, ada)
             rescoring.apply_candidate(competition=pets)
             return measure(*arguments)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(score_module, "measure_submission", meanwhile)
+        monkeypatch.setattr(score_module, "compute_outcome", meanwhile)
         assert score_module.score_submission(submission.pk) == "stale"
         assert score_module.score_submission(submission.pk) == "scored"
         assert set(Score.objects.values_list("ground_truth__number", flat=True)) == {2}

@@ -77,7 +77,7 @@ def test_a_teacher_who_changes_nothing_creates_and_launches(hers: Client) -> Non
     pond = Competition.objects.get()
     assert pond.ground_truth is not None
     assert (pond.overview, pond.board.hides_scores) == (pond.subtitle, False)
-    score.measure_preview(pond.ground_truth.pk)
+    score.score_preview(pond.ground_truth.pk)
     assert StudentPreview.objects.get().is_good
     first = Submission.objects.get(baseline__competition=pond)
     assert score.score_submission(first.pk) == "scored", "something to beat from the first day"

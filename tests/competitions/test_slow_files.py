@@ -14,7 +14,7 @@ from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
-from leaderboard.competitions.scoring import measuring, queue, score
+from leaderboard.competitions.scoring import outcomes, queue, score
 from leaderboard.competitions.services import submitting
 from tests.conftest import answers, claim, enter
 from tests.scorer_in_process import score_here
@@ -100,7 +100,7 @@ def test_the_first_file_of_a_competition_is_measured_against_the_perfect_one(pet
     ground_truth = pets.ground_truth
     assert ground_truth is not None
     assert ground_truth.quickest_seconds is not None
-    assert measuring.seconds_in_queue(ground_truth) <= 8.0
+    assert outcomes.seconds_in_queue(ground_truth) <= 8.0
 
 
 def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets: Competition, bo: User) -> None:
@@ -108,7 +108,7 @@ def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets:
     assert ground_truth is not None
     for quickest, seconds in ((None, 8.0), (0.01, 2.0), (0.2, 4.0), (3.0, 8.0), (30.0, math.inf)):
         ground_truth.quickest_seconds = quickest
-        assert measuring.seconds_in_queue(ground_truth) == pytest.approx(seconds)
+        assert outcomes.seconds_in_queue(ground_truth) == pytest.approx(seconds)
     enter(pets, bo)
     GroundTruth.objects.filter(pk=ground_truth.pk).update(quickest_seconds=1000.0)
     score.score_submission(hand_in(pets, bo).pk)

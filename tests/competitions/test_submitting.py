@@ -15,7 +15,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
-from leaderboard.competitions.scoring import measuring, score
+from leaderboard.competitions.scoring import outcomes, score
 from leaderboard.competitions.services import competitions, submit_conditions, submitting
 from leaderboard.competitions.services.submit_conditions import SubmissionRefused
 from tests.conftest import answers, broken_promises, close, enter, hand_in, make_competition
@@ -198,7 +198,7 @@ def test_after_twenty_free_files_a_day_further_ones_are_taken_one_a_minute(
     pets: Competition, at_noon: None, bo: User, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
     membership = enter(pets, bo)
-    monkeypatch.setattr(score, "measure_submission", lambda *arguments: measuring.MeasuringOutcome(failure="ours"))
+    monkeypatch.setattr(score, "compute_outcome", lambda *arguments: outcomes.ScoringOutcome(failure="ours"))
     for _ in range(20):
         hand_in(pets, bo, answers() if fails else b"%PDF-1.7")
     assert used(membership) == 0

@@ -66,10 +66,10 @@ def test_each_part_of_a_site_writes_json_and_the_web_server_counts_what_was_scor
         scored(site, upload(site, "pets", token))
     lines = [line for line in (site.folder / "log" / "worker.log").read_text().splitlines() if line.startswith("{")]
     said_to_user = [json.loads(line) for line in lines]
-    found = {line["submission"].replace("-", "") for line in said_to_user if line["event"] == "measured"}
+    found = {line["submission"].replace("-", "") for line in said_to_user if line["event"] == "scored"}
     assert len(found) == len(tokens)
     assert found <= {row["id"] for row in rows(site)}
-    assert {line["status"] for line in said_to_user if line["event"] == "measured"} == {"scored"}
+    assert {line["status"] for line in said_to_user if line["event"] == "scored"} == {"scored"}
     up = (site.folder.parent / "var.up.log").read_text()
     assert [json.loads(line)["logger"] for line in up.splitlines()] == ["leaderboard.up"]
     assert site.get("/prometheus")[0] == 404

@@ -13,7 +13,7 @@ from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.competitions.scoring import measuring, queue, score
+from leaderboard.competitions.scoring import outcomes, queue, score
 from leaderboard.competitions.services import submitting
 from leaderboard.notifications.models import Notice
 from leaderboard.scoring import client
@@ -136,7 +136,7 @@ def test_a_candidate_ground_truth_that_kills_its_child_refuses_the_file_after_th
 ) -> None:
     submission = upload(pets, bo, "die")
     assert pets.ground_truth is not None
-    found = measuring.measure_outside_queue(submission, pets.ground_truth)
+    found = outcomes.compute_outside_queue(submission, pets.ground_truth)
     assert found.failure == queue.OUR_FAULT
 
 

@@ -21,7 +21,7 @@ from leaderboard.classroom import teams
 from leaderboard.common import clock
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Score, Submission
-from leaderboard.competitions.scoring import measuring, queue, score
+from leaderboard.competitions.scoring import outcomes, queue, score
 from leaderboard.competitions.services import boards, competitions, submitting
 from tests.conftest import answers, broken_promises, claim, enter, make_competition, person
 from tests.site import patience
@@ -243,14 +243,14 @@ def test_37_a_competition_that_is_deleted_while_its_file_is_measured(
     pets: Competition, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    submission, measure = upload(pets, bo), measuring.measure_submission
+    submission, measure = upload(pets, bo), outcomes.compute_outcome
 
-    def meanwhile(*arguments: Any) -> measuring.MeasuringOutcome:
+    def meanwhile(*arguments: Any) -> outcomes.ScoringOutcome:
         outcome = measure(*arguments)
         competitions.delete_competition(competition=pets, user=ada)
         return outcome
 
-    monkeypatch.setattr(score, "measure_submission", meanwhile)
+    monkeypatch.setattr(score, "compute_outcome", meanwhile)
     assert score.score_submission(submission.pk) == "busy"
     assert not Score.objects.exists()
     no_check_fails()

@@ -28,7 +28,7 @@ from leaderboard.common.storage import address as storage_address
 from leaderboard.common.storage import bucket as bucket_module
 from leaderboard.common.storage.address import BadStorageAddress, storage_at
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.competitions.scoring import measuring, score
+from leaderboard.competitions.scoring import outcomes, score
 from leaderboard.competitions.services import competitions, data_files, folders, publishing, submitting
 from leaderboard.operations import consistency
 from tests.conftest import answers, broken_promises, enter, hand_in, make_competition
@@ -308,7 +308,7 @@ def test_21_an_object_that_is_gone_is_called_damaged(
     objects.Object(f"term/{submission.file_key}").delete()
     assert score.score_submission(submission.pk) == "failed"
     submission.refresh_from_db()
-    assert submission.failure == measuring.DAMAGED_FILE_TEXT
+    assert submission.failure == outcomes.DAMAGED_FILE_TEXT
     assert DailyAttempts.objects.get().used == 0
 
 
@@ -322,7 +322,7 @@ def test_21_an_object_that_somebody_exchanged_is_called_damaged_and_not_waited_f
     objects.Object(f"term/{submission.file_key}").put(Body=answers(public=1))
     assert score.score_submission(submission.pk) == "failed"
     submission.refresh_from_db()
-    assert submission.failure == measuring.DAMAGED_FILE_TEXT
+    assert submission.failure == outcomes.DAMAGED_FILE_TEXT
     (result,) = consistency.run_checks(seed=1, only={1})
     assert "its receipt says" in result.examples[0]
 

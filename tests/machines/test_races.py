@@ -18,7 +18,7 @@ from leaderboard.accounts.models import User
 from leaderboard.celery import app
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
-from leaderboard.competitions.scoring import measuring, queue, score
+from leaderboard.competitions.scoring import outcomes, queue, score
 from leaderboard.competitions.services import submit_conditions, submitting
 from tests.conftest import answers, broken_promises, claim, enter, make_competition, person
 
@@ -135,12 +135,12 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
 ) -> None:
     """Its own clock goes wrong meanwhile; that of the database decides."""
     enter(pets, bo)
-    submission, measure = hand_in(pets, bo), measuring.measure_submission
+    submission, measure = hand_in(pets, bo), outcomes.compute_outcome
     assert isinstance(submission, Submission)
     real = timezone.now
 
-    def slowly(*arguments: object) -> measuring.MeasuringOutcome:
-        monkeypatch.setattr(score, "measure_submission", measure)
+    def slowly(*arguments: object) -> outcomes.ScoringOutcome:
+        monkeypatch.setattr(score, "compute_outcome", measure)
         monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(hours=1))
         assert claim(submission.pk) is None, "no clock but the database's ends a lease"
         monkeypatch.setattr(timezone, "now", real)
@@ -149,7 +149,7 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
         assert at_once(lambda _: score.score_submission(submission.pk), 1) == ["scored"]
         return measure(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(score, "measure_submission", slowly)
+    monkeypatch.setattr(score, "compute_outcome", slowly)
     assert score.score_submission(submission.pk) == "busy"
     assert Score.objects.count() == 2
 

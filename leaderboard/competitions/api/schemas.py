@@ -259,7 +259,7 @@ class RescoringOut(Schema):
     ground_truth: int
     total: int
     done: int
-    waiting: Annotated[int, Field(description="Files still to be measured; `moves` is empty until there are none.")]
+    waiting: Annotated[int, Field(description="Files still to be scored; `moves` is empty until there are none.")]
     refused: Annotated[int, Field(description="Files that it cannot read.")]
     affected: int
     moves: list[MoveOut]

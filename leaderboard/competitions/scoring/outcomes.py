@@ -51,7 +51,7 @@ class DamagedFile(Exception):
 
 
 @dataclass(frozen=True)
-class MeasuringOutcome:
+class ScoringOutcome:
     """Outcome of scoring a file: a result with warnings, or the problems of the file, or a `failure` of the site.
 
     `host_details` is the metric's message, shown to hosts only.
@@ -64,9 +64,9 @@ class MeasuringOutcome:
     host_details: str = ""
 
 
-def measure_submission(
+def compute_outcome(
     submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf, alone: bool = False
-) -> MeasuringOutcome:
+) -> ScoringOutcome:
     """Have the sealed process read the file and compute its scores; `alone`: in a fresh process. Failures are outcomes.
 
     Raises `StorageUnreachable` if the storage or this machine cannot be used now, `scoring.ScorerDied`,
@@ -80,18 +80,18 @@ def measure_submission(
         raise
     except DamagedFile:
         log.error("submission %s: the stored file is damaged", submission.pk)
-        return MeasuringOutcome(failure=DAMAGED_FILE_TEXT)
+        return ScoringOutcome(failure=DAMAGED_FILE_TEXT)
     except metrics.UnknownMetric as error:
         log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
-        return MeasuringOutcome(failure=OUR_FAULT, host_details=f"{error} The operator can put its file back.")
+        return ScoringOutcome(failure=OUR_FAULT, host_details=f"{error} The operator can put its file back.")
     except scoring.JobTimedOut:
         if seconds < settings.SCORING_TIME_LIMIT:
             raise TakesTooLongForQueue from None
         log.error("submission %s under %s took too long", submission.pk, ground_truth.pk)
-        return MeasuringOutcome(failure=TOO_LONG % {"seconds": f"{settings.SCORING_TIME_LIMIT:g}"})
+        return ScoringOutcome(failure=TOO_LONG % {"seconds": f"{settings.SCORING_TIME_LIMIT:g}"})
     except Exception:
-        log.exception("submission %s under %s could not be measured", submission.pk, ground_truth.pk)
-        return MeasuringOutcome(failure=OUR_FAULT)
+        log.exception("submission %s under %s could not be scored", submission.pk, ground_truth.pk)
+        return ScoringOutcome(failure=OUR_FAULT)
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def _retry_temporary_errors() -> Iterator[None]:
         raise
 
 
-def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float, alone: bool) -> MeasuringOutcome:
+def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float, alone: bool) -> ScoringOutcome:
     file, spec = _verified_path(submission), truth_spec_of(ground_truth)
     with suppress(FileNotFoundError):  # the sealed process reports a missing file itself
         Path(spec.truth).open("rb").close()
@@ -123,16 +123,14 @@ def seconds_in_queue(ground_truth: GroundTruth) -> float:
     return min(max(LEAST_BEFORE_SLOW, SLOW_FROM * quickest), MOST_BEFORE_SLOW)
 
 
-def measure_outside_queue(
-    submission: Submission, ground_truth: GroundTruth, *, alone: bool = False
-) -> MeasuringOutcome:
-    """Like `measure_submission`, for files that are not in the queue: it tries again itself if the scorer dies."""
+def compute_outside_queue(submission: Submission, ground_truth: GroundTruth, *, alone: bool = False) -> ScoringOutcome:
+    """Like `compute_outcome`, for files that are not in the queue: it tries again itself if the scorer dies."""
     for _ in range(MAX_DEATHS):
         try:
-            return measure_submission(submission, ground_truth, math.inf, alone)
+            return compute_outcome(submission, ground_truth, math.inf, alone)
         except scoring.ScorerDied as death:
             log.error("the scorer of submission %s under %s died: %s", submission.pk, ground_truth.pk, death)
-    return MeasuringOutcome(failure=OUR_FAULT)
+    return ScoringOutcome(failure=OUR_FAULT)
 
 
 def truth_spec_of(ground_truth: GroundTruth) -> scoring.TruthSpec:
@@ -151,16 +149,16 @@ def scoring_arguments(ground_truth: GroundTruth) -> dict[str, Any]:
     }
 
 
-def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scoring.ScorerAnswer) -> MeasuringOutcome:
+def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scoring.ScorerAnswer) -> ScoringOutcome:
     if answer.failure:
         where = f" ({answer.details})" if answer.details else ""
         log.error("submission %s under %s: %s%s", submission.pk, ground_truth.pk, answer.failure, where)
-        return MeasuringOutcome(failure=OUR_FAULT, host_details=answer.host_details[:MAX_HOST_DETAILS])
+        return ScoringOutcome(failure=OUR_FAULT, host_details=answer.host_details[:MAX_HOST_DETAILS])
     if answer.result is not None and not all(
         value is not None and math.isfinite(value) for value in (answer.result.public, answer.result.private)
     ):
         raise ValueError("a published ground truth has both splits")
-    return MeasuringOutcome(
+    return ScoringOutcome(
         result=answer.result,
         problems=answer.problems,
         warnings=answer.warnings,

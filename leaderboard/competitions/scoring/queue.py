@@ -137,7 +137,8 @@ def turns_of_submissions() -> Iterator[list[Submission]]:
     first.
     """
     while keys := _first_in_turn():
-        found = {submission.pk: submission for submission in _to_measure(Submission.objects.filter(pk__in=keys))}
+        rows = _with_scoring_fields(Submission.objects.filter(pk__in=keys))
+        found = {submission.pk: submission for submission in rows}
         turn: list[Submission] = []
         for submission in (found[pk] for pk in keys if pk in found):
             if turn and (len(turn) == MAX_TURN_FILES or not (_is_quick(submission) and _is_quick(turn[-1]))):
@@ -206,7 +207,7 @@ def _one_of_each_team(files: list[_WaitingFile], served: set[int]) -> list[uuid.
     return list(first.values())
 
 
-def _to_measure(rows: QuerySet[Submission]) -> QuerySet[Submission]:
+def _with_scoring_fields(rows: QuerySet[Submission]) -> QuerySet[Submission]:
     """The rows with the columns that scoring needs."""
     fields = ("team", "tries", "file_key", "sha256", "received_at", "competition__slug", "competition__ground_truth")
     return rows.select_related("competition__ground_truth").only(*fields)
@@ -214,7 +215,7 @@ def _to_measure(rows: QuerySet[Submission]) -> QuerySet[Submission]:
 
 def find_submission(submission_id: uuid.UUID | str) -> Submission | None:
     """A row with the columns that scoring needs, in any state; None if it was deleted."""
-    return only_row(_to_measure(Submission.objects.filter(pk=submission_id)))
+    return only_row(_with_scoring_fields(Submission.objects.filter(pk=submission_id)))
 
 
 # --- claim and lease --------------------------------------------------------------------------------------------

@@ -40,11 +40,11 @@ from ..models import (
 from ..models.competition import Split
 from ..ranking import standings
 from . import queue
-from .measuring import (
-    MeasuringOutcome,
+from .outcomes import (
+    ScoringOutcome,
     TakesTooLongForQueue,
-    measure_outside_queue,
-    measure_submission,
+    compute_outcome,
+    compute_outside_queue,
     seconds_in_queue,
 )
 
@@ -79,7 +79,7 @@ class FileOfTurn:
     ground_truth: GroundTruth
     claim: uuid.UUID
     ending: str = "busy"
-    outcome: MeasuringOutcome | None = None
+    outcome: ScoringOutcome | None = None
     status: str = "busy"
     seconds: float = 0.0
 
@@ -133,7 +133,7 @@ def _score_until_over(turn: Sequence[FileOfTurn], *, in_queue: bool) -> None:
 def _score_one(file: FileOfTurn, *, in_queue: bool) -> None:
     seconds = seconds_in_queue(file.ground_truth) if in_queue else math.inf
     try:
-        file.outcome = measure_submission(file.submission, file.ground_truth, seconds, not in_queue)
+        file.outcome = compute_outcome(file.submission, file.ground_truth, seconds, not in_queue)
     except TakesTooLongForQueue:
         file.ending = "slow"
     except StorageUnreachable as error:
@@ -296,7 +296,7 @@ def stored_secondary(result: metrics.Result, split: Split) -> list[dict[str, Any
 # --- rescoring --------------------------------------------------------------------------------------------------
 
 
-def unmeasured(ground_truth: GroundTruth) -> Any:
+def without_scores(ground_truth: GroundTruth) -> Any:
     """Scored submissions that have neither scores nor a refusal under a ground truth, oldest first.
 
     Only public scores are looked up, because both scores of a file are written in one transaction.
@@ -317,24 +317,24 @@ def rescore_batch(ground_truth_id: int) -> bool:
     ground_truth = GroundTruth.objects.select_related("competition").filter(pk=ground_truth_id).first()
     if ground_truth is None or ground_truth.competition.candidate_id != ground_truth.pk:
         return False
-    batch = list(unmeasured(ground_truth)[:RESCORE_BATCH])
+    batch = list(without_scores(ground_truth)[:RESCORE_BATCH])
     # Batches are limited by time too, because new files are scored only between two batches.
-    enough, outcomes = time.monotonic() + RESCORE_SECONDS, list[MeasuringOutcome]()
+    enough, outcomes = time.monotonic() + RESCORE_SECONDS, list[ScoringOutcome]()
     try:
         while len(outcomes) < len(batch) and time.monotonic() < enough:
-            outcomes.append(measure_outside_queue(batch[len(outcomes)], ground_truth))
+            outcomes.append(compute_outside_queue(batch[len(outcomes)], ground_truth))
     finally:
         _write_rescored(ground_truth, dict(zip(batch, outcomes, strict=False)))
     return len(outcomes) < len(batch) or len(batch) == RESCORE_BATCH
 
 
 @transaction.atomic
-def _write_rescored(ground_truth: GroundTruth, outcomes: dict[Submission, MeasuringOutcome]) -> None:
+def _write_rescored(ground_truth: GroundTruth, outcomes: dict[Submission, ScoringOutcome]) -> None:
     """Write scores and refusals that no other worker has written meanwhile."""
     Competition.objects.select_for_update().get(pk=ground_truth.competition_id)
     written: list[tuple[Submission, GroundTruth, metrics.Result]] = []
     refused: list[Refusal] = []
-    for submission in unmeasured(ground_truth).filter(pk__in=[submission.pk for submission in outcomes]):
+    for submission in without_scores(ground_truth).filter(pk__in=[submission.pk for submission in outcomes]):
         outcome = outcomes[submission]
         if outcome.result is not None:
             written.append((submission, ground_truth, outcome.result))
@@ -352,7 +352,7 @@ def _write_rescored(ground_truth: GroundTruth, outcomes: dict[Submission, Measur
 PREVIEW_WAITS = timedelta(seconds=20)
 
 
-def measure_preview(ground_truth_id: int) -> bool:
+def score_preview(ground_truth_id: int) -> bool:
     """Score the sample submission of a ground truth for the host's student preview; True if the result was stored.
 
     It is scored like any file but is no submission. A second call does nothing, because only unfinished previews are
@@ -370,7 +370,7 @@ def measure_preview(ground_truth_id: int) -> bool:
         sha256=found.sha256,
     )
     try:
-        outcome = measure_outside_queue(sample, ground_truth)
+        outcome = compute_outside_queue(sample, ground_truth)
     except (StorageUnreachable, scoring.ScorerInterrupted) as error:
         log.warning("the sample of %s waits: %s", ground_truth, error)
         return False
@@ -410,5 +410,5 @@ def sweep_queue() -> tuple[list[tuple[str, int]], list[int]]:
     # One submission of each competition in turn, so that no class waits behind many files of another one.
     fair = [pair for pair in chain.from_iterable(zip_longest(*by_competition.values())) if pair is not None]
     candidates = Competition.objects.filter(candidate__isnull=False).select_related("candidate")
-    ground_truths = [c.candidate.pk for c in candidates if c.candidate and unmeasured(c.candidate).exists()]
+    ground_truths = [c.candidate.pk for c in candidates if c.candidate and without_scores(c.candidate).exists()]
     return fair, ground_truths

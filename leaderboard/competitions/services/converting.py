@@ -25,7 +25,7 @@ from leaderboard.scoring import table_jobs
 
 from .. import tasks
 from ..models import Conversion, Submission
-from ..scoring import measuring
+from ..scoring import outcomes
 from . import submitting
 from .submit_conditions import SubmissionRefused, membership_of, refusal_of_submission
 
@@ -154,7 +154,7 @@ def _converted_file(submission: Submission) -> Iterator[tuple[dict[str, Any], Pa
         try:
             answer = table_jobs.run_page_job(
                 "convert_submission",
-                **measuring.scoring_arguments(ground_truth),
+                **outcomes.scoring_arguments(ground_truth),
                 submission=str(path_of(submission.file_key, submission.sha256)),
                 target=str(target),
             )

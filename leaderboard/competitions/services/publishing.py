@@ -24,7 +24,7 @@ from leaderboard.scoring import table_jobs
 
 from .. import tasks
 from ..models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft
-from ..scoring import measuring
+from ..scoring import outcomes
 from .competitions import CannotHost
 from .secondary_metrics import published_secondary
 from .truth_drafts import current_report, file_to_publish
@@ -164,7 +164,7 @@ def make_sample_submission(ground_truth: GroundTruth) -> bytes:
         made = Path(folder) / "sample.csv"
         table_jobs.run_page_job(
             "sample_submission",
-            **measuring.scoring_arguments(ground_truth),
+            **outcomes.scoring_arguments(ground_truth),
             target=str(made),
         )
         store_as(key, made)
@@ -185,7 +185,7 @@ def start_preview(*, competition: Competition, user: User) -> StudentPreview:
         sent = {"user": user, "sha256": sha256, "sent_at": database_now()}
         found, _is_new = StudentPreview.objects.update_or_create(ground_truth=ground_truth, defaults=afresh | sent)
         AuditEntry.append(AuditEvent.PREVIEWED, user=user, competition=competition, about=str(ground_truth.number))
-        tasks.wake_workers_after_commit(tasks.measure_preview, ground_truth.pk)
+        tasks.wake_workers_after_commit(tasks.score_preview, ground_truth.pk)
     return found
 
 

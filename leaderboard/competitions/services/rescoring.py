@@ -110,9 +110,9 @@ def preview_candidate(competition: Competition, *, split: Split | None = None) -
     if candidate is None or current is None:
         return None
     candidate.competition = current.competition = competition
-    measured, refused, invalid = _measuring_progress(candidate)
+    measured, refused, invalid = _rescoring_progress(candidate)
     refusals = Refusal.objects.filter(ground_truth=candidate).select_related("submission__team")
-    waiting = score.unmeasured(candidate).count()
+    waiting = score.without_scores(candidate).count()
     return RescoringPreview(
         ground_truth=candidate,
         invalid=invalid,
@@ -124,7 +124,7 @@ def preview_candidate(competition: Competition, *, split: Split | None = None) -
     )
 
 
-def _measuring_progress(candidate: GroundTruth) -> tuple[int, int, int]:
+def _rescoring_progress(candidate: GroundTruth) -> tuple[int, int, int]:
     """Numbers of files that are scored with a candidate, cannot be scored with it, and are invalid."""
     scores = Score.objects.filter(ground_truth=OuterRef("pk"), split=Split.PUBLIC)
     files = Submission.objects.filter(competition=OuterRef("competition"))
@@ -178,7 +178,7 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         candidate, current = held.candidate, held.ground_truth
         if candidate is None or current is None:
             raise CannotHost(_("There is no pending correction to apply."))
-        if score.unmeasured(candidate).exists():
+        if score.without_scores(candidate).exists():
             tasks.wake_workers_after_commit(tasks.rescore_candidate, candidate.pk)
             raise CannotHost(_("Some submissions are still being scored with them. Try again in a moment."))
         candidate.competition = current.competition = held

@@ -129,7 +129,7 @@ def score_here() -> int:
         score.score_submission(key)
     unfinished = StudentPreview.objects.filter(ground_truth__competition__is_demo=True, finished_at=None)
     for ground_truth in unfinished.values_list("ground_truth", flat=True):
-        score.measure_preview(ground_truth)
+        score.score_preview(ground_truth)
     for competition in Competition.objects.filter(is_demo=True, slug=CLASS, revealed_at=None):
         reveal.reveal_private_board(competition, competition.closes_at)
     return len(keys)

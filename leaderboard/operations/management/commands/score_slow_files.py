@@ -19,7 +19,7 @@ NICENESS = 5
 
 
 class Command(BaseCommand):
-    help = "Measure the files that take too long for the queue, one after the other."
+    help = "Score the files that take too long for the queue, one after the other."
 
     def handle(self, **options: Any) -> None:
         if child_processes.current_part():  # a worker started it and may be killed
