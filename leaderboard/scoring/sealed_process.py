@@ -27,6 +27,12 @@ from .truth_spec import TruthSpec
 
 PRELOADED = ("numpy", "numpy.random", "pyarrow", "pyarrow.csv", "pyarrow.compute")
 
+REAP_SECONDS = 10.0
+"""How often the waiting process reaps those that ended by themselves."""
+
+Endings = dict[int, tuple[int, float]]
+"""Process number → its exit code (negative for a signal) and the seconds of processor time it used."""
+
 
 # --- the waiting process ----------------------------------------------------------------------------------------
 
@@ -37,11 +43,16 @@ def serve(client: Channel) -> None:
         import_module(name)
     gc.collect()
     gc.freeze()  # otherwise the collector writes into each object, which copies memory pages in each fork
+    endings: Endings = {}
     client.send({"ready": True})
     while True:
+        while not client.has_something(REAP_SECONDS):
+            note_endings(endings)
         request = client.receive()
         if "end" in request:
-            status, seconds = end_process(int(request["end"]))
+            note_endings(endings)
+            pid = int(request["end"])
+            status, seconds = endings.pop(pid) if pid in endings else end_process(pid)
             client.send({"status": status, "processor_seconds": seconds})
         elif "job" in request:
             work(client, request)
@@ -63,10 +74,20 @@ def start_process(client: Channel, asker: Channel, request: dict[str, Any]) -> i
 
 def end_process(pid: int) -> tuple[int, float]:
     """Kill and reap a process forked from this one; returns its exit code (negative for a signal) and the seconds of
-    processor time it used. Processes that ended by themselves are zombies until then."""
+    processor time it used."""
     os.kill(pid, signal.SIGKILL)
     _, status, usage = os.wait4(pid, 0)
     return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+
+
+def note_endings(endings: Endings) -> None:
+    """Reap the processes that ended by themselves and store how they ended, so that none stays a zombie."""
+    with suppress(ChildProcessError):
+        while True:
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
+            if not pid:
+                return
+            endings[pid] = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
 
 
 # --- in the sealed process --------------------------------------------------------------------------------------
