@@ -351,19 +351,19 @@ def test_a_note_that_is_too_long_is_told_before_anything_is_sent(bos: Terminal) 
 
 def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal) -> None:
     Limits.objects.update(max_bytes=1)
-    bos.monkeypatch.setattr(bos.module, "LARGE", 1)
+    bos.monkeypatch.setattr(bos.module, "LARGE_BYTES", 1)
     bos.monkeypatch.setattr(bos.module.SiteClient, "post", lambda *_, **__: pytest.fail("sent"))
     output = bos.run("submit pets -f submission.csv")
     assert output.code == 4
     assert "1 bytes are the most" in output.err
 
 
-def test_who_waits_for_long_reads_once_that_the_file_is_kept(bos: Terminal) -> None:
+def test_bo_reads_that_his_file_is_kept_before_he_waits_for_long(bos: Terminal) -> None:
     bos.monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: None)
-    bos.monkeypatch.setattr(bos.module, "LONG_WAIT", 0)
     output = bos.run("submit pets -f submission.csv --watch --timeout 0.3")
     assert output.code == 6
-    assert output.err.count("The file is kept and counts from its receipt") == 1
+    assert output.err.count("was received and is kept") == 1
+    assert "Not scored within 0 s." in output.err
 
 
 def test_a_site_that_goes_away_while_one_waits_keeps_the_file(bos: Terminal) -> None:
@@ -439,7 +439,7 @@ def test_an_upload_whose_answer_was_lost_is_one_submission(bos: Terminal) -> Non
 def test_a_name_that_leads_elsewhere_is_not_written(bos: Terminal, name: str, tmp_path: Path) -> None:
     site = bos.module.SiteClient("http://localhost", "lb_x")
     with pytest.raises(bos.module.CommandFailed, match="no name for a file"):
-        bos.module.fetch(site, "pets", {"name": name, "sha256": None}, tmp_path)
+        bos.module.download_file(site, "files", {"name": name, "sha256": None}, tmp_path)
 
 
 def test_names_cannot_colour_a_terminal(bos: Terminal) -> None:
@@ -465,7 +465,7 @@ def test_the_file_runs_with_python_39_and_knows_its_site(db: None) -> None:
 
 def test_a_page_in_between_is_not_taken_for_the_site(bos: Terminal) -> None:
     bos.monkeypatch.setattr(
-        bos.module.SiteClient, "ask", lambda *_, **__: b"<html>Sign in to the hotel's network</html>"
+        bos.module.SiteClient, "read", lambda *_, **__: b"<html>Sign in to the hotel's network</html>"
     )
     output = bos.run("competitions list")
     assert output.code == 6
@@ -504,7 +504,7 @@ def test_who_has_no_token_reads_where_one_is_made(bos: Terminal) -> None:
     bos.token = "lb_mistyped"
     output = bos.run("competitions list")
     assert output.code == 5
-    assert "does not know the token in LEADERBOARD_TOKEN: it is mistyped, revoked or of another site" in output.err
+    assert "does not know this token: it is mistyped, revoked or of another site" in output.err
     assert "Bearer" not in output.err
 
 
