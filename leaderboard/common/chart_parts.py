@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
+from django.template.loader import render_to_string
 from django.utils.dateformat import format as date_format
-from django.utils.html import escape, format_html, format_html_join
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
@@ -19,28 +21,25 @@ from .numbers import tick_texts
 
 NARROW, HALF, THREE, WIDE = 326, 530, 760, 1110
 """Widths of drawings in CSS pixels: a phone, half a page, a page with a side column, a page."""
-FONT = 11.5
-LINE = 20
+FONT_SIZE = 11.5
+LINE_HEIGHT = 20
 """Least distance between labels below each other, in CSS pixels."""
 HUGE, TINY = 1e300, 1e-300
-SERIES = 10
-MOST_TICKS = 6
-FOOT = 22
-"""Height of the labels of a horizontal axis."""
+MAX_TICKS = 6
 
 
 # --- scales ---------------------------------------------------------------------------------------------------------
 
 
 def nice_ticks(low: float, high: float) -> list[float]:
-    """Three to `MOST_TICKS` multiples of 1, 2 or 5 × 10ⁿ from at most `low` to at least `high`."""
+    """Three to `MAX_TICKS` multiples of 1, 2 or 5 × 10ⁿ from at most `low` to at least `high`."""
     low, high = spread_values(low, high)
-    exponent = math.floor(math.log10((high - low) / MOST_TICKS))
+    exponent = math.floor(math.log10((high - low) / MAX_TICKS))
     ends = Decimal(repr(low)), Decimal(repr(high))
     for step in (Decimal(factor).scaleb(exponent) for factor in (1, 2, 5, 10, 20, 50)):
         first = int((ends[0] / step).to_integral_value(ROUND_FLOOR))
         last = int((ends[1] / step).to_integral_value(ROUND_CEILING))
-        if last - first < MOST_TICKS:
+        if last - first < MAX_TICKS:
             break
     return [float(step * place) for place in range(first, last + 1)]
 
@@ -59,8 +58,8 @@ def bounded(value: float) -> float:
     return max(-HUGE, min(HUGE, value))
 
 
-def count_ticks(most: int) -> list[float]:
-    return [tick for tick in nice_ticks(0, max(1, most)) if tick == int(tick)]
+def count_ticks(highest: int) -> list[float]:
+    return [tick for tick in nice_ticks(0, max(1, highest)) if tick == int(tick)]
 
 
 class Scale(NamedTuple):
@@ -74,6 +73,9 @@ class Scale(NamedTuple):
     def at(self, value: float) -> float:
         share = (bounded(value) - self.low) / (self.high - self.low)
         return round(self.start + max(0.0, min(1.0, share)) * (self.end - self.start), 1)
+
+    def at_time(self, moment: datetime) -> float:
+        return self.at(moment.timestamp())
 
 
 def better_scale(ticks: Sequence[float], sign: float, best: float, worst: float) -> Scale:
@@ -97,37 +99,25 @@ def push_apart(places: Sequence[float], gap: float, low: float, high: float) -> 
     return moved
 
 
-def levels_of(boxes: Sequence[tuple[float, float]]) -> list[int]:
-    """For each interval on a line the lowest level on which it overlaps no earlier one."""
-    ends: list[float] = []
-    levels = [0] * len(boxes)
-    for index in sorted(range(len(boxes)), key=lambda index: boxes[index]):
-        start, end = boxes[index]
-        level = next((level for level, until in enumerate(ends) if until <= start), len(ends))
-        ends[level : level + 1] = [end]
-        levels[index] = level
-    return levels
-
-
-def time_ticks(start: datetime, end: datetime, most: int) -> list[tuple[datetime, str]]:
+def time_ticks(start: datetime, end: datetime, count: int) -> list[tuple[datetime, str]]:
     """Moments and their labels: full hours, midnights, or every n-th of them in the reader's time zone; about
-    `most`."""
+    `count`."""
     start, end = localtime(start), localtime(end)
     hours = (end - start).total_seconds() / 3600
     steps = (1, 2, 3, 6, 12, 24, 48, 120, 168, 336, *(672 * 2**place for place in range(12)))
-    step = next((step for step in steps if hours / step <= most and (step >= 24 or hours <= 48)), steps[-1])
+    step = next((step for step in steps if hours / step <= count and (step >= 24 or hours <= 48)), steps[-1])
     midnight, text = datetime.combine(start.date(), time(), start.tzinfo), "H:i" if step < 24 else "j M"
     if step < 24:
-        found = [midnight + timedelta(hours=step * place) for place in range(math.ceil((hours + 24) / step) + 1)]
+        ticks = [midnight + timedelta(hours=step * place) for place in range(math.ceil((hours + 24) / step) + 1)]
     else:
-        found = [midnight + timedelta(days=step // 24 * place) for place in range(math.ceil(hours / step) + 2)]
-    return [(at, date_format(at, text)) for at in found if start <= at <= end] or [(start, date_format(start, "H:i"))]
+        ticks = [midnight + timedelta(days=step // 24 * place) for place in range(math.ceil(hours / step) + 2)]
+    return [(at, date_format(at, text)) for at in ticks if start <= at <= end] or [(start, date_format(start, "H:i"))]
 
 
-# --- marks ----------------------------------------------------------------------------------------------------------
+# --- text -----------------------------------------------------------------------------------------------------------
 
 
-def text_width(text: str, size: float = FONT) -> float:
+def text_width(text: str, size: float = FONT_SIZE) -> float:
     """An estimate of a text's width in CSS pixels, rather too wide than too narrow."""
     return size * sum(_letter_width(letter) for letter in text)
 
@@ -140,65 +130,13 @@ def _letter_width(letter: str) -> float:
     return 0.7 if letter.isupper() or ord(letter) > 0x24F else 0.57
 
 
-def fitted(text: str, room: float, size: float = FONT) -> str:
+def fitted(text: str, room: float, size: float = FONT_SIZE) -> str:
     """A name, cut with “…” where it is wider than `room` pixels."""
     if text_width(text, size) <= room:
         return text
     while text and text_width(text, size) + size > room:
         text = text[:-1]
     return text.rstrip() + "…"
-
-
-def text_mark(x: float, y: float, text: str, style: str = "", anchor: str = "", full: str = "") -> str:
-    """A text element; `full` is the text before it was cut, shown on hover."""
-    more = f' class="{style}"' * bool(style) + f' text-anchor="{anchor}"' * bool(anchor)
-    return f'<text x="{x:g}" y="{y:g}"{more}>{escape(text)}{title_mark(full) if full and full != text else ""}</text>'
-
-
-def title_mark(words: str) -> str:
-    return f"<title>{escape(words)}</title>"
-
-
-def line_mark(x1: float, y1: float, x2: float, y2: float, style: str) -> str:
-    return f'<path class="{style}" d="M{x1:g} {y1:g}L{x2:g} {y2:g}"/>'
-
-
-def rect_mark(x: float, y: float, width: float, height: float, style: str, words: str = "", radius: float = 2) -> str:
-    end = f">{title_mark(words)}</rect>" if words else "/>"
-    return f'<rect class="{style}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}"{end}'
-
-
-def dot_mark(x: float, y: float, radius: float, style: str, words: str = "") -> str:
-    end = f">{title_mark(words)}</circle>" if words else "/>"
-    return f'<circle class="{style}" cx="{x:g}" cy="{y:g}" r="{radius:g}"{end}'
-
-
-def grid_rows(ticks: Sequence[float], scale: Scale, left: float, right: float) -> list[str]:
-    """Horizontal lines with their numbers."""
-    return [
-        part
-        for tick, text in zip(ticks, tick_texts(ticks), strict=True)
-        for part in (
-            line_mark(left, scale.at(tick), right, scale.at(tick), "gridline"),
-            text_mark(left - 8, scale.at(tick) + 4, text, anchor="end"),
-        )
-    ]
-
-
-def numbers_below(ticks: Sequence[float], scale: Scale, y: float) -> list[str]:
-    """The numbers below a horizontal axis; a number that would touch the one before it is left out."""
-    texts = tick_texts(ticks)
-    return labels_below([(scale.at(tick), text) for tick, text in zip(ticks, texts, strict=True)], y)
-
-
-def labels_below(labels: Iterable[tuple[float, str]], y: float) -> list[str]:
-    drawn, until = [], -math.inf
-    for x, text in sorted(labels):
-        half = text_width(text) / 2
-        if x - half >= until:
-            drawn.append(text_mark(x, y, text, anchor="middle"))
-            until = x + half + 6
-    return drawn
 
 
 def axis_words(axis: str, sign: float) -> str:
@@ -212,54 +150,106 @@ def left_room(ticks: Sequence[float]) -> float:
     return 14 + max(text_width(text) for text in tick_texts(ticks))
 
 
-Drawing = tuple[float, list[str]]
-"""Height and marks."""
+# --- marks ----------------------------------------------------------------------------------------------------------
 
 
-def drawn_chart(kind: str, words: str, draw: Callable[[int], Drawing], width: int, table: SafeString) -> SafeString:
-    """The drawing at each width up to `width`, then the table."""
-    drawings = []
-    for one in sorted({NARROW, min(HALF, width), width}):
-        height, marks = draw(one)
-        size = f'class="w{one}" viewBox="0 0 {one} {height:g}"'
-        drawings.append(f'<svg {size} role="img" aria-label="{escape(words)}">{"".join(marks)}</svg>')
-    # All text in it went through `escape`.
-    return format_html('<div class="chart {}">{}</div>{}', kind, SafeString("".join(drawings)), table)
+@dataclass
+class Plot:
+    """A chart at one width: its marks, and the frame of its axes in CSS pixels."""
+
+    width: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+    foot: float = 22
+    """Height of what is below the frame."""
+    marks: list[str] = field(default_factory=list)
+
+    @property
+    def view_width(self) -> str:
+        return f"{self.width:g}"
+
+    @property
+    def view_box(self) -> str:
+        return f"0 0 {self.width:g} {self.bottom + self.foot:g}"
+
+    @property
+    def drawing(self) -> SafeString:
+        return SafeString("".join(self.marks))  # all text in it went through `escape`
+
+    def text(self, x: float, y: float, text: str, style: str = "", anchor: str = "start", full: str = "") -> None:
+        """Write a text; `full` is the text before it was cut, shown on hover."""
+        hover = f"<title>{escape(full)}</title>" if full and full != text else ""
+        style = f' class="{style}"' if style else ""
+        self.marks.append(f'<text x="{x:g}" y="{y:g}"{style} text-anchor="{anchor}">{escape(text)}{hover}</text>')
+
+    def path(self, style: str, line: str, hover: str = "") -> None:
+        self._shape("path", f'class="{style}" d="{line}"', hover)
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, style: str) -> None:
+        self.path(style, f"M{x1:g} {y1:g}L{x2:g} {y2:g}")
+
+    def rect(self, x: float, y: float, width: float, height: float, style: str, hover: str = "", rx: float = 2) -> None:
+        size = f'x="{x:g}" y="{y:g}" width="{round(width, 1):g}" height="{round(height, 1):g}" rx="{rx:g}"'
+        self._shape("rect", f'class="{style}" {size}', hover)
+
+    def dot(self, x: float, y: float, radius: float, style: str, hover: str = "") -> None:
+        self._shape("circle", f'class="{style}" cx="{x:g}" cy="{y:g}" r="{radius:g}"', hover)
+
+    def _shape(self, tag: str, attributes: str, hover: str) -> None:
+        hover = f"<title>{escape(hover)}</title>" if hover else ""
+        self.marks.append(f"<{tag} {attributes}>{hover}</{tag}>")
+
+    def grid(self, ticks: Sequence[float], up: Scale) -> None:
+        """Horizontal lines with their numbers."""
+        for tick, text in zip(ticks, tick_texts(ticks), strict=True):
+            self.line(self.left, up.at(tick), self.right, up.at(tick), "gridline")
+            self.text(self.left - 8, up.at(tick) + 4, text, anchor="end")
+
+    def numbers_below(self, ticks: Sequence[float], across: Scale) -> None:
+        self.labels_below((across.at(tick), text) for tick, text in zip(ticks, tick_texts(ticks), strict=True))
+
+    def times_below(self, start: datetime, end: datetime, across: Scale, last: str = "") -> None:
+        """Hours or days below the axis, and `last` at its end."""
+        ticks = time_ticks(start, end, int((self.right - self.left) // 70))
+        until = self.right - text_width(last) / 2 - 8 if last else math.inf
+        labels = [(across.at_time(at), text) for at, text in ticks]
+        labels = [(x, text) for x, text in labels if x + text_width(text) / 2 < until]
+        self.labels_below([*labels, (self.right, last)] if last else labels)
+
+    def labels_below(self, labels: Iterable[tuple[float, str]]) -> None:
+        """Labels below the axis; one that would touch the one before it is left out."""
+        until = -math.inf
+        for x, text in sorted(labels):
+            half = text_width(text) / 2
+            if x - half >= until:
+                self.text(x, self.bottom + 18, text, anchor="middle")
+                until = x + half + 6
 
 
-def chart_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[object]], names: int = 1) -> SafeString:
+@dataclass(frozen=True)
+class Table:
     """The numbers of a chart; the first `names` columns hold texts and the others numbers."""
-    head = format_html_join(
-        "",
-        '<th scope="col"{}>{}</th>',
-        ((SafeString(' class="number"' if place >= names else ""), text) for place, text in enumerate(heads)),
-    )
-    body = format_html_join(
-        "",
-        "<tr>{}</tr>",
-        (
-            (
-                format_html_join(
-                    "",
-                    "<{}>{}</{}>",
-                    (
-                        (SafeString('th scope="row"'), cell, "th")
-                        if place == 0
-                        else (SafeString('td class="number"' if place >= names else "td"), cell, "td")
-                        for place, cell in enumerate(row)
-                    ),
-                ),
-            )
-            for row in rows
-        ),
-    )
-    return format_html(
-        '<details class="disclosure chart-table"><summary>{}</summary><div class="table-wrap plain" tabindex="0"'
-        ' role="group" aria-label="{}"><table class="table compact keep"><caption class="visually-hidden">{}</caption>'
-        "<thead><tr>{}</tr></thead><tbody>{}</tbody></table></div></details>",
-        _("Show as table"),
-        caption,
-        caption,
-        head,
-        body,
-    )
+
+    caption: str
+    heads: Sequence[str]
+    rows: Iterable[Sequence[object]]
+    names: int = 1
+
+    def styled(self, cells: Sequence[object]) -> list[tuple[str, str]]:
+        """Each text with the class of its column."""
+        return [(str(cell), "number" if place >= self.names else "") for place, cell in enumerate(cells)]
+
+
+def drawn_chart(kind: str, label: str, draw: Callable[[int], Plot], width: int, table: Table) -> SafeString:
+    """The drawing at each width up to `width`, then the table."""
+    context = {
+        "kind": kind,
+        "label": label,
+        "plots": [draw(each) for each in sorted({NARROW, min(HALF, width), width})],
+        "caption": table.caption,
+        "heads": table.styled(table.heads),
+        "rows": [(row[0], table.styled(row)[1:]) for row in table.rows],
+    }
+    return render_to_string("chart.html", context)

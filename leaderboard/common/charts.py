@@ -9,59 +9,262 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from django.utils.dateformat import format as date_format
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from .chart_parts import (
-    FOOT,
     HALF,
     HUGE,
-    LINE,
+    LINE_HEIGHT,
     NARROW,
-    SERIES,
     WIDE,
-    Drawing,
+    Plot,
     Scale,
+    Table,
     axis_words,
     better_scale,
     bounded,
-    chart_table,
     count_ticks,
-    dot_mark,
     drawn_chart,
     fitted,
-    grid_rows,
-    labels_below,
     left_room,
-    levels_of,
-    line_mark,
     nice_ticks,
-    numbers_below,
     push_apart,
-    rect_mark,
-    text_mark,
     text_width,
-    time_ticks,
-    title_mark,
 )
-from .day_charts import Day as Day
-from .day_charts import activity as activity
-from .day_charts import share_bar as share_bar
-from .day_charts import small_bars as small_bars
 from .numbers import short_text, short_texts
-from .point_charts import Point as Point
-from .point_charts import curve as curve
-from .point_charts import residuals as residuals
 
-BARS = {2: 16, 3: 10, 4: 8, 5: 5}
-"""Bars between two ticks, by the number of spaces between ticks: 25 to 32 bars in all, half as many for few values."""
-FEW = 20
+# --- lines ----------------------------------------------------------------------------------------------------------
+
+SERIES_COLOURS = 10
+RACE_HEADROOM = 2.0
+"""How far a race goes on below the present scores, in multiples of their range; worse early scores are cut off."""
+
+
+@dataclass(frozen=True)
+class RaceLine:
+    """A team's score over time: (moment, score from then on)."""
+
+    name: str
+    points: Sequence[tuple[datetime, float]]
+    is_mine: bool = False
+
+    @property
+    def score(self) -> float:
+        return self.points[-1][1]
+
+
+def race(
+    lines: Sequence[RaceLine],
+    *,
+    sign: float,
+    axis: str,
+    opens_at: datetime,
+    now: datetime,
+    marks: Iterable[tuple[str, float]] = (),
+    is_over: bool = False,
+) -> SafeString:
+    """The best score of each team so far, best teams first; each line has its name at its end."""
+    lines = sorted((line for line in lines if line.points), key=lambda line: sign * line.score)
+    if not lines:
+        return SafeString()
+    now = max(now, opens_at + timedelta(minutes=1))
+    ticks = _race_ticks(lines, sign)
+    baselines = [(name, value) for name, value in marks if ticks[0] <= value <= ticks[-1]]
+    scores = short_texts([line.score for line in lines])
+    names = [_("You") if line.is_mine else line.name for line in lines]
+    others = [line for line in lines if not line.is_mine]
+
+    def draw(width: int) -> Plot:
+        room = {NARROW: 116, HALF: 160}.get(width, 200)
+        bottom = max(230 if width == NARROW else 300, 14 + LINE_HEIGHT * (len(lines) - 1))
+        plot = Plot(width, left_room(ticks), width - room - 12, 14, bottom, foot=28)
+        across = Scale(opens_at.timestamp(), now.timestamp(), plot.left, plot.right)
+        up = better_scale(ticks, sign, plot.top, bottom)
+        plot.grid(ticks, up)
+        _draw_baselines(plot, baselines, up)
+        heights = push_apart([up.at(line.score) for line in lines], LINE_HEIGHT, plot.top, bottom)
+        for place in sorted(range(len(lines)), key=lambda place: lines[place].is_mine):
+            line, y, end = lines[place], heights[place], up.at(lines[place].score)
+            style = "mine" if line.is_mine else f"s{others.index(line) % SERIES_COLOURS + 1}"
+            label = "label mine" if line.is_mine else "label"
+            stairs = _stairs(line.points, across, up, plot.right)
+            plot.path(f"step {style}", stairs, f"{names[place]} {scores[place]}")
+            plot.dot(plot.right, end, 3, style)
+            plot.line(plot.right + 3, end, plot.right + 12, y, "hair")
+            plot.dot(plot.right + 16, y, 3, style)
+            name = fitted(names[place], room - 24 - text_width(scores[place]))
+            plot.text(plot.right + 24, y + 4, name, label, full=names[place])
+            plot.text(width, y + 4, scores[place], label, "end")
+        plot.times_below(opens_at, now, across, _("end") if is_over else _("now"))
+        return plot
+
+    rows = (
+        (name, date_format(localtime(at), "j M, H:i"), short_text(value))
+        for line, name in zip(lines, names, strict=True)
+        for at, value in line.points
+    )
+    table = Table(_("Score improvements of each team"), (_("Team"), _("Received"), axis), rows, names=2)
+    label = _("Best scores of %(count)s teams over time") % {"count": len(lines)}
+    return drawn_chart("race", label, draw, WIDE, table)
+
+
+def _race_ticks(lines: Sequence[RaceLine], sign: float) -> list[float]:
+    """Ticks of an axis that is narrow enough to tell the present scores apart."""
+    present = [sign * bounded(line.score) for line in lines]
+    best, worst = min(present), max(sign * bounded(score) for line in lines for _at, score in line.points)
+    spread = max(present) - best
+    if spread > 0:
+        worst = min(worst, max(present) + RACE_HEADROOM * spread)
+    return nice_ticks(min(sign * best, sign * worst), max(sign * best, sign * worst))
+
+
+def _draw_baselines(plot: Plot, baselines: Iterable[tuple[str, float]], up: Scale) -> None:
+    """Dashed lines with their names on them; a name that would touch an earlier one is left out."""
+    named = list[float]()
+    for name, value in baselines:
+        y, text = up.at(value), f"{name} {short_text(value)}"
+        plot.line(plot.left, y, plot.right, y, "baseline")
+        if all(abs(y - other) >= 14 for other in named):
+            plot.text(plot.left + 4, y - 5, fitted(text, (plot.right - plot.left) * 0.6), "on-line", full=text)
+            named.append(y)
+
+
+def _stairs(points: Sequence[tuple[datetime, float]], across: Scale, up: Scale, right: float) -> str:
+    """A path of steps to the right edge; it comes from below where the first scores are too bad for the axis."""
+    path, bottom = "", max(up.start, up.end)
+    for at, score in points:
+        x, y = across.at_time(at), up.at(score)
+        if path or y < bottom:
+            path += f"H{x:g}V{y:g}" if path else f"M{x:g} {bottom:g}V{y:g}"
+    return f"{path or f'M{across.at_time(points[-1][0]):g} {bottom:g}'}H{right:g}"
+
+
+def history(points: Sequence[tuple[datetime, float]], *, sign: float, axis: str, width: int = WIDE) -> SafeString:
+    """A team's scores by time of receipt as dots, and the best so far as a line; nothing for fewer than two."""
+    if len(points) < 2:
+        return SafeString()
+    ticks = nice_ticks(min(value for _at, value in points), max(value for _at, value in points))
+    best: list[tuple[datetime, float]] = []
+    for at, value in points:
+        if not best or sign * value < sign * best[-1][1]:
+            best.append((at, value))
+    first, last = points[0][0], max(points[-1][0], points[0][0] + timedelta(minutes=1))
+    rows = [(date_format(localtime(at), "j M Y, H:i"), repr(value)) for at, value in points]
+
+    def draw(width: int) -> Plot:
+        plot = Plot(width, left_room(ticks), width - 8, 22, 130)
+        across = Scale(first.timestamp(), last.timestamp(), plot.left + 6, plot.right - 6)
+        up = better_scale(ticks, sign, plot.top, plot.bottom)
+        plot.grid(ticks, up)
+        steps = "".join(f"H{across.at_time(at):g}V{up.at(value):g}" for at, value in best[1:])
+        start = f"M{across.at_time(first):g} {up.at(best[0][1]):g}"
+        plot.path("step mine", f"{start}{steps}H{plot.right - 6:g}")
+        for (at, value), (received, _score) in zip(points, rows, strict=True):
+            plot.dot(across.at_time(at), up.at(value), 3, "dot", f"{received}: {short_text(value)}")
+        plot.times_below(first, last, across)
+        plot.text(plot.left, 10, axis_words(axis, sign))
+        return plot
+
+    label = _("%(number)s scores of your team over time") % {"number": len(points)}
+    return drawn_chart("history", label, draw, width, Table(label, (_("Received"), axis), rows))
+
+
+def curve(points: Sequence[Sequence[float]], label: str, *, diagonal: bool, filled: bool) -> SafeString:
+    """The line through the points of a worked example, left to right; the page shows its table."""
+    x_ticks, y_ticks = (
+        nice_ticks(0.0, 1.0) if min(values) >= 0 and max(values) <= 1 else nice_ticks(min(values), max(values))
+        for values in zip(*points, strict=True)
+    )
+    plot = Plot(360, left_room(y_ticks), 350, 12, 232, foot=28)
+    across = Scale(x_ticks[0], x_ticks[-1], plot.left, plot.right)
+    up = Scale(y_ticks[0], y_ticks[-1], plot.bottom, plot.top)
+    places = [(across.at(x), up.at(y)) for x, y in points]
+    line = "L".join(f"{x:g} {y:g}" for x, y in places)
+    plot.grid(y_ticks, up)
+    plot.numbers_below(x_ticks, across)
+    if filled:
+        plot.path("area", f"M{places[0][0]:g} {plot.bottom}L{line}V{plot.bottom}Z")
+    if diagonal:
+        plot.line(plot.left, plot.bottom, plot.right, plot.top, "baseline")
+    plot.path("line", f"M{line}")
+    for x, y in places:
+        plot.dot(x, y, 3, "dot")
+    svg = '<svg class="curve" viewBox="{}" role="img" aria-label="{}">{}</svg>'
+    return format_html(svg, plot.view_box, label, plot.drawing)
+
+
+@dataclass(frozen=True)
+class Move:
+    """A team's ranks on two boards."""
+
+    name: str
+    before: int
+    after: int
+    is_mine: bool = False
+
+    @property
+    def gained(self) -> int:
+        return self.before - self.after
+
+    @property
+    def style(self) -> str:
+        if self.is_mine:
+            return "mine"
+        return "up" if self.gained > 0 else "down" if self.gained else "still"
+
+    @property
+    def arrow(self) -> str:
+        return f"{'▲' if self.gained > 0 else '▼'}{abs(self.gained)}" if self.gained else ""
+
+
+def slope(moves: Sequence[Move], *, before: str, after: str, width: int = HALF) -> SafeString:
+    """A slope chart from the ranks on one board to those on another."""
+    if not moves:
+        return SafeString()
+    left_order = sorted(moves, key=lambda move: move.before)
+    right_order = sorted(moves, key=lambda move: move.after)
+
+    def draw(width: int) -> Plot:
+        is_narrow = width == NARROW  # only the right side has room for names
+        side = round(min(240, width * 0.33))
+        x1, x2 = (26, 116) if is_narrow else (side, width - side - 40)
+        plot = Plot(width, x1, x2, 36, 26 + 28 * len(moves), foot=0)
+        plot.text(x1, 12, before, "head", "start" if is_narrow else "end")
+        plot.text(x2, 12, after, "head")
+        for move in sorted(moves, key=lambda move: (move.style != "still", move.is_mine)):
+            y1, y2 = (plot.top + 28 * order.index(move) for order in (left_order, right_order))
+            middle, label = (x1 + x2) / 2, f"label {move.style}"
+            hover = f"{move.name}: {move.before} → {move.after}"
+            plot.path(f"slope {move.style}", f"M{x1} {y1}C{middle:g} {y1} {middle:g} {y2} {x2} {y2}", hover)
+            plot.dot(x1, y1, 3, f"end {move.style}")
+            plot.dot(x2, y2, 3, f"end {move.style}")
+            plot.text(x1 - 8, y1 + 4, str(move.before), label, "end")
+            plot.text(x2 + 24, y2 + 4, str(move.after), label, "end")
+            if not is_narrow:
+                plot.text(x1 - 32, y1 + 4, fitted(move.name, x1 - 34, 12), label, "end", move.name)
+            plot.text(x2 + 34, y2 + 4, fitted(move.name, width - x2 - 68, 12), label, full=move.name)
+            if move.arrow:
+                plot.text(width, y2 + 4, move.arrow, f"label arrow {'up' if move.gained > 0 else 'down'}", "end")
+        return plot
+
+    rows = ((move.name, move.before, move.after, move.arrow or "–") for move in moves)
+    table = Table(_("Ranks on both leaderboards"), (_("Team"), before, after, _("Move")), rows)
+    return drawn_chart("slopes", _("Ranks before and after"), draw, width, table)
+
+
+# --- bars -----------------------------------------------------------------------------------------------------------
+
+BARS_BETWEEN_TICKS = {2: 16, 3: 10, 4: 8, 5: 5}
+"""By the number of spaces between ticks: 25 to 32 bars in all, half as many for few values."""
+FEW_VALUES = 20
 
 
 class Bins(NamedTuple):
@@ -92,15 +295,14 @@ def bins_of(values: Sequence[float], sign: float, also: Sequence[float] = (), ne
     best = min([best] + [sign * bounded(value) for value in also])
     reach = worst - best or HUGE
     shown = [sign * value for value in near if best - reach <= sign * value <= worst + reach]
-    ends = sorted((sign * min([best, *shown]), sign * max([worst, *shown])))
-    ticks = nice_ticks(ends[0], ends[1])
-    bars = BARS[len(ticks) - 1] if len(keys) >= FEW else math.ceil(BARS[len(ticks) - 1] / 2)
-    counts = [0] * ((len(ticks) - 1) * bars)
-    found = Bins(ticks, counts, sum(key > worst for key in keys))
+    ticks = nice_ticks(*sorted((sign * min([best, *shown]), sign * max([worst, *shown]))))
+    bars = BARS_BETWEEN_TICKS[len(ticks) - 1]
+    bars = bars if len(keys) >= FEW_VALUES else math.ceil(bars / 2)
+    bins = Bins(ticks, [0] * ((len(ticks) - 1) * bars), sum(key > worst for key in keys))
     for key in keys:
         if key <= worst:
-            counts[found.place(sign * key)] += 1
-    return found
+            bins.counts[bins.place(sign * key)] += 1
+    return bins
 
 
 def histogram(
@@ -118,288 +320,158 @@ def histogram(
     marks = list(marks)
     bins = bins_of(values, sign, [] if mine is None else [mine], [value for _name, value in marks])
     texts = short_texts([bins.ends(0)[0], *(bins.ends(place)[1] for place in range(len(bins.counts)))])
-    drawn = [(name, value) for name, value in marks if bins.ticks[0] <= value <= bins.ticks[-1]]
+    baselines = [(name, value) for name, value in marks if bins.ticks[0] <= value <= bins.ticks[-1]]
+    counts = count_ticks(max(bins.counts))
 
-    def draw(width: int) -> Drawing:
-        counts = count_ticks(max(bins.counts))
-        left, right = left_room(counts), width - 12
-        across = better_scale(bins.ticks, sign, left, right)
-        labels = [(across.at(value), fitted(name, right - left), name) for name, value in drawn]
-        boxes = [_box(x, text_width(text), left, right) for x, text, _name in labels]
-        levels = levels_of(boxes)
-        flag = 30 if mine is not None else 0
-        top = flag + 18 * (max(levels, default=-1) + 1) + 8
-        bottom = top + (140 if width == NARROW else 150)
-        up = Scale(0, counts[-1], bottom, top)
-        parts = grid_rows(counts, up, left, right)
-        own, names = None if mine is None else bins.place(mine), list[str]()
+    def draw(width: int) -> Plot:
+        top = (30 if mine is not None else 0) + LINE_HEIGHT * len(baselines) + 8
+        plot = Plot(width, left_room(counts), width - 12, top, top + 150, foot=42)
+        across, up = better_scale(bins.ticks, sign, plot.left, plot.right), Scale(0, counts[-1], plot.bottom, top)
+        plot.grid(counts, up)
         for place, count in enumerate(bins.counts):
             if count:
                 x1, x2 = sorted(across.at(end) for end in bins.ends(place))
-                words = ngettext("%(n)s team from %(low)s to %(high)s", "%(n)s teams from %(low)s to %(high)s", count)
-                words %= {"n": count, "low": texts[place], "high": texts[place + 1]}
-                high = round(bottom - up.at(count), 1)
-                style = "bar mine" if place == own else "bar"
-                parts.append(rect_mark(x1, up.at(count), round(x2 - x1 - 1, 1), high, style, words))
-        for (x, text, name), (start, _end), level in zip(labels, boxes, levels, strict=True):
-            y = top - 8 - 18 * level
-            parts.append(line_mark(x, y + 4, x, bottom, "baseline"))
-            names.append(text_mark(start, y, text, "on-line", full=name))
+                hover = ngettext("%(n)s team from %(low)s to %(high)s", "%(n)s teams from %(low)s to %(high)s", count)
+                hover %= {"n": count, "low": texts[place], "high": texts[place + 1]}
+                style = "bar mine" if mine is not None and place == bins.place(mine) else "bar"
+                plot.rect(x1, up.at(count), x2 - x1 - 1, plot.bottom - up.at(count), style, hover)
+        for _name, value in baselines:
+            plot.line(across.at(value), top, across.at(value), plot.bottom, "baseline")
         if mine is not None:
-            parts += _flag(across.at(mine), own_text(mine), left, right, bottom)
-        parts += names
-        parts += numbers_below(bins.ticks, across, bottom + 16)
-        parts.append(text_mark(left, bottom + 36, axis_words(axis, sign)))
+            text = _("You %(score)s") % {"score": short_text(mine)}
+            x, room = across.at(mine), text_width(text, 13) + 14
+            start = _start_of(plot, x, room)
+            plot.line(x, 22, x, plot.bottom, "flag-pole")
+            plot.rect(start, 0, room, 23, "flag", rx=5)
+            plot.text(round(start + room / 2, 1), 16, text, "flag-text", "middle")
+        for level, (name, value) in enumerate(baselines, 1):
+            text = fitted(name, plot.right - plot.left)
+            x = _start_of(plot, across.at(value), text_width(text))
+            plot.text(x, top + 12 - LINE_HEIGHT * level, text, "on-line", full=name)
+        plot.numbers_below(bins.ticks, across)
+        plot.text(plot.left, plot.bottom + 38, axis_words(axis, sign))
         if bins.beyond:
-            parts.append(text_mark(right, bottom + 36, _("%(n)s worse →") % {"n": bins.beyond}, anchor="end"))
-        return bottom + 42, parts
+            plot.text(plot.right, plot.bottom + 38, _("%(n)s worse →") % {"n": bins.beyond}, anchor="end")
+        return plot
 
     rows: list[Sequence[object]] = [
         (f"{texts[place]} – {texts[place + 1]}", count) for place, count in enumerate(bins.counts) if count
     ]
     rows += [(_("worse"), bins.beyond)] if bins.beyond else []
     rows += [(name, short_text(value)) for name, value in marks]
-    table = chart_table(_("Teams by score"), (axis, _("Teams")), rows)
-    return drawn_chart(
-        "histogram", _("Teams by score: %(axis)s") % {"axis": axis_words(axis, sign)}, draw, width, table
+    table = Table(_("Teams by score"), (axis, _("Teams")), rows)
+    label = _("Teams by score: %(axis)s") % {"axis": axis_words(axis, sign)}
+    return drawn_chart("histogram", label, draw, width, table)
+
+
+def _start_of(plot: Plot, x: float, width: float) -> float:
+    """Where a text of this width begins that is centred on `x` but stays within the frame."""
+    return round(max(plot.left, min(plot.right - width, x - width / 2)), 1)
+
+
+class Day(NamedTuple):
+    """The numbers of scored and invalid submissions received on a day."""
+
+    day: date
+    scored: int
+    invalid: int
+
+
+def activity(days: Sequence[Day], *, today: date | None = None) -> SafeString:
+    """Submissions per day as bars, invalid ones on top; the bar of `today` is pale, because the day is not over."""
+    if not days:
+        return SafeString()
+    ticks = count_ticks(max(each.scored + each.invalid for each in days))
+
+    def draw(width: int) -> Plot:
+        plot = Plot(width, left_room(ticks), width - 4, 8, 150, foot=26)
+        up, step = Scale(0, ticks[-1], plot.bottom, plot.top), (plot.right - plot.left) / len(days)
+        plot.grid(ticks, up)
+        bar, labels = max(1.0, min(36, step * 0.7)), []
+        for place, each in enumerate(days):
+            middle = round(plot.left + step * (place + 0.5), 1)
+            labels.append((middle, date_format(each.day, "j M")))
+            x, pale = round(middle - bar / 2, 1), " pale" if each.day == today else ""
+            hover = _("%(day)s: %(scored)s scored, %(invalid)s invalid") % {
+                "day": date_format(each.day, "j M"), "scored": each.scored, "invalid": each.invalid,
+            }  # fmt: skip
+            y = up.at(each.scored)
+            if each.scored:
+                plot.rect(x, y, bar, plot.bottom - y, f"s1{pale}", hover)
+            if each.invalid:
+                height = max(1.0, y - up.at(each.scored + each.invalid) - 1)
+                plot.rect(x, round(y - 1 - height, 1), bar, height, f"s2{pale}", hover)
+        plot.labels_below(labels)
+        return plot
+
+    rows = ((date_format(each.day, "j M Y"), each.scored, each.invalid) for each in days)
+    table = Table(_("Submissions per day"), (_("Day"), _("Scored"), _("Invalid")), rows)
+    return drawn_chart("activity", table.caption, draw, HALF, table)
+
+
+def small_bars(values: Sequence[int], label: str) -> SafeString:
+    """Counts as bars side by side from zero up, without an axis."""
+    plot, step = Plot(480, 0, 480, 2, 72, foot=0), 480 / max(1, len(values))
+    for place, value in enumerate(values):
+        height = round(value / max(values) * 70, 1) if value else 1.0
+        plot.rect(round(place * step + 1, 1), 72 - height, step - 2, height, "bar", rx=1)
+    svg = '<svg class="bars" viewBox="{}" role="img" aria-label="{}">{}</svg>'
+    return format_html(svg, plot.view_box, label, plot.drawing)
+
+
+def share_bar(part: int, whole: int) -> SafeString:
+    """A part of a whole as a bar; its caller shows the numbers beside it."""
+    filled = round(100 * part / whole, 1) if whole else 0
+    return SafeString(
+        '<svg class="share-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="ground" width="100" height="4"/><rect class="s1" width="{filled:g}" height="4"/></svg>'
     )
 
 
-def own_text(value: float) -> str:
-    return _("You %(score)s") % {"score": short_text(value)}
-
-
-def _box(x: float, wide: float, left: float, right: float) -> tuple[float, float]:
-    """The horizontal extent of a text of width `wide` centred on `x`, shifted so that it stays within its frame."""
-    start = round(max(left, min(right - wide, x - wide / 2)), 1)
-    return start, start + wide + 6
-
-
-def _flag(x: float, text: str, left: float, right: float, bottom: float) -> list[str]:
-    wide = text_width(text, 13) + 14
-    start, _end = _box(x, wide, left, right)
-    return [
-        line_mark(x, 22, x, bottom, "flag-pole"),
-        rect_mark(start, 0, wide, 23, "flag", radius=5),
-        text_mark(round(start + wide / 2, 1), 16, text, "flag-text", "middle"),
-    ]
+# --- dots -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class RaceLine:
-    """A team's score over time: (moment, score from then on)."""
+class Point:
+    """A point of a chart; outliers show their `name`."""
 
-    name: str
-    points: Sequence[tuple[datetime, float]]
-    is_mine: bool = False
-
-    @property
-    def score(self) -> float:
-        return self.points[-1][1]
+    x: float
+    y: float
+    name: str = ""
+    is_outlier: bool = False
 
 
-HEADROOM = 2.0
-"""How far a race goes on below the present scores, in multiples of their range; worse early scores are cut off."""
-
-
-def race(
-    lines: Sequence[RaceLine],
-    *,
-    sign: float,
-    axis: str,
-    opens_at: datetime,
-    now: datetime,
-    marks: Iterable[tuple[str, float]] = (),
-    is_over: bool = False,
-    width: int = WIDE,
-) -> SafeString:
-    """The best score of each team so far, best teams first; each line has its name at its end."""
-    lines = sorted((line for line in lines if line.points), key=lambda line: sign * line.score)
-    if not lines:
+def residuals(points: Sequence[Point], *, spread: float) -> SafeString:
+    """Prediction minus answer over the answer, with a band of the usual spread; only outliers are named."""
+    if not points:
         return SafeString()
-    now = max(now, opens_at + timedelta(minutes=1))
-    best, worst = _frame_of(lines, sign)
-    ticks = nice_ticks(min(sign * best, sign * worst), max(sign * best, sign * worst))
-    drawn = [(name, value) for name, value in marks if ticks[0] <= value <= ticks[-1]]
-    texts = short_texts([line.score for line in lines])
-    names = [_("You") if line.is_mine else line.name for line in lines]
-    styles = iter(range(len(lines)))
-    colours = ["mine" if line.is_mine else f"s{next(styles) % SERIES + 1}" for line in lines]
+    outliers = [point for point in points if point.is_outlier]
+    ys = [*(point.y for point in points), -spread, spread]
+    x_ticks = nice_ticks(min(point.x for point in points), max(point.x for point in points))
+    y_ticks = nice_ticks(min(ys), max(ys))
 
-    def draw(width: int) -> Drawing:
-        room = {NARROW: 116, HALF: 160}.get(width, 200)
-        left, right, top = left_room(ticks), width - room - 12, 14
-        bottom = max(230 if width == NARROW else 300, top + LINE * (len(lines) - 1))
-        across = Scale(opens_at.timestamp(), now.timestamp(), left, right)
-        up = better_scale(ticks, sign, top, bottom)
-        parts = grid_rows(ticks, up, left, right)
-        parts += _race_marks(drawn, up, left, right)
-        heights = push_apart([up.at(line.score) for line in lines], LINE, top, bottom)
-        for place in sorted(range(len(lines)), key=lambda place: lines[place].is_mine):
-            line, y, style = lines[place], heights[place], colours[place]
-            words = f"{names[place]} {texts[place]}"
-            path = _stairs(line.points, across, up, right)
-            parts += [f'<path class="step {style}" d="{path}">{title_mark(words)}</path>']
-            level = up.at(line.score)
-            parts += [dot_mark(right, level, 3, style), line_mark(right + 3, level, right + 12, y, "hair")]
-            parts += [dot_mark(right + 16, y, 3, style)]
-            label, score = "label mine" if line.is_mine else "label", text_width(texts[place])
-            name = fitted(names[place], room - 24 - score)
-            parts += [text_mark(right + 24, y + 4, name, label, full=names[place])]
-            parts += [text_mark(width, y + 4, texts[place], label, "end")]
-        end = _("end") if is_over else _("now")
-        labels = [
-            (across.at(at.timestamp()), text) for at, text in time_ticks(opens_at, now, int((right - left) // 70))
-        ]
-        free = right - text_width(end) / 2 - 8
-        labels = [(x, text) for x, text in labels if x + text_width(text) / 2 < free]
-        parts += labels_below([*labels, (right, end)], bottom + 22)
-        return bottom + 28, parts
+    def draw(width: int) -> Plot:
+        left = left_room(y_ticks)
+        plot = Plot(width, left, width - 16, 26, 26 + min(280, width - left), foot=44)
+        across = Scale(x_ticks[0], x_ticks[-1], left, plot.right)
+        up = Scale(y_ticks[0], y_ticks[-1], plot.bottom, plot.top)
+        high, low = up.at(spread), up.at(-spread)
+        plot.rect(left, high, plot.right - left, low - high, "usual", _("Usual spread"), rx=0)
+        plot.grid(y_ticks, up)
+        cloud = (f"M{across.at(point.x):g} {up.at(point.y):g}h0" for point in points if not point.is_outlier)
+        plot.path("cloud", "".join(cloud))
+        heights = push_apart([up.at(point.y) for point in outliers], 14, plot.top, plot.bottom)
+        for point, y in zip(outliers, heights, strict=True):
+            x, text = across.at(point.x), fitted(point.name, 120)
+            is_left = x + text_width(text) + 12 > plot.right
+            plot.dot(x, up.at(point.y), 4, "outlier", f"{point.name}: {point.x:.4g}, {point.y:.4g}")
+            plot.text(x - 9 if is_left else x + 9, y + 4, text, "label outlier", "end" if is_left else "start")
+        plot.text(left, 10, _("Prediction minus answer"))
+        plot.numbers_below(x_ticks, across)
+        plot.text(left, plot.bottom + 38, _("Answer"))
+        return plot
 
-    rows = [
-        (name, date_format(localtime(at), "j M, H:i"), short_text(value))
-        for line, name in zip(lines, names, strict=True)
-        for at, value in line.points
-    ]
-    table = chart_table(_("Score improvements of each team"), (_("Team"), _("Received"), axis), rows, names=2)
-    words = _("Best scores of %(count)s teams over time") % {"count": len(lines)}
-    return drawn_chart("race", words, draw, width, table)
-
-
-def _frame_of(lines: Sequence[RaceLine], sign: float) -> tuple[float, float]:
-    """The best and the worst sort key (smaller is better) of the axis: narrow enough to tell the present scores
-    apart."""
-    now = [sign * bounded(line.score) for line in lines]
-    best, worst = min(now), max(sign * bounded(score) for line in lines for _at, score in line.points)
-    spread = max(now) - best
-    return best, min(worst, max(now) + HEADROOM * spread) if spread > 0 else worst
-
-
-def _race_marks(marks: Iterable[tuple[str, float]], up: Scale, left: float, right: float) -> list[str]:
-    """Baselines as dashed lines with their names on them; a name that would touch an earlier one is left out."""
-    parts, taken = [], list[float]()
-    for name, value in marks:
-        y = up.at(value)
-        parts.append(line_mark(left, y, right, y, "baseline"))
-        if all(abs(y - other) >= 14 for other in taken):
-            text = f"{name} {short_text(value)}"
-            parts.append(text_mark(left + 4, y - 5, fitted(text, (right - left) * 0.6), "on-line", full=text))
-            taken.append(y)
-    return parts
-
-
-def _stairs(points: Sequence[tuple[datetime, float]], across: Scale, up: Scale, right: float) -> str:
-    """A path of steps to the right edge; it comes from below where the first scores are too bad for the axis."""
-    path, bottom = "", max(up.start, up.end)
-    for at, score in points:
-        x, y = across.at(at.timestamp()), up.at(score)
-        if path or y < bottom:
-            path += f"H{x:g}V{y:g}" if path else f"M{x:g} {bottom:g}V{y:g}"
-    return f"{path or f'M{across.at(points[-1][0].timestamp()):g} {bottom:g}'}H{right:g}"
-
-
-def history(points: Sequence[tuple[datetime, float]], *, sign: float, axis: str, width: int = WIDE) -> SafeString:
-    """A team's scores by time of receipt as dots, and the best so far as a line; nothing for fewer than two."""
-    if len(points) < 2:
-        return SafeString()
-    ticks = nice_ticks(min(value for _at, value in points), max(value for _at, value in points))
-    best: list[tuple[datetime, float]] = []
-    for at, value in points:
-        if not best or sign * value < sign * best[-1][1]:
-            best.append((at, value))
-    first, last = points[0][0], max(points[-1][0], points[0][0] + timedelta(minutes=1))
-    rows = [(date_format(localtime(at), "j M Y, H:i"), repr(value)) for at, value in points]
-
-    def draw(width: int) -> Drawing:
-        left, right, top, bottom = left_room(ticks), width - 8, 22, 130
-        across = Scale(first.timestamp(), last.timestamp(), left + 6, right - 6)
-        up = better_scale(ticks, sign, top, bottom)
-        parts = grid_rows(ticks, up, left, right)
-        steps = "".join(f"H{across.at(at.timestamp()):g}V{up.at(value):g}" for at, value in best[1:])
-        begin = f"M{across.at(first.timestamp()):g} {up.at(best[0][1]):g}"
-        parts.append(f'<path class="step mine" d="{begin}{steps}H{right - 6:g}"/>')
-        parts += [
-            dot_mark(across.at(at.timestamp()), up.at(value), 3, "dot", f"{words}: {short_text(value)}")
-            for (at, value), (words, _digits) in zip(points, rows, strict=True)
-        ]
-        ticks_below = time_ticks(first, last, int((right - left) // 70))
-        parts += labels_below([(across.at(at.timestamp()), text) for at, text in ticks_below], bottom + 18)
-        parts.append(text_mark(left, 10, axis_words(axis, sign)))
-        return bottom + FOOT, parts
-
-    words = _("%(number)s scores of your team over time") % {"number": len(points)}
-    return drawn_chart("history", words, draw, width, chart_table(words, (_("Received"), axis), rows))
-
-
-@dataclass(frozen=True)
-class Move:
-    """A team's ranks on two boards."""
-
-    name: str
-    before: int
-    after: int
-    is_mine: bool = False
-
-    @property
-    def gained(self) -> int:
-        return self.before - self.after
-
-    @property
-    def style(self) -> str:
-        if self.is_mine:
-            return "mine"
-        return "up" if self.gained > 0 else "down" if self.gained else "still"
-
-    @property
-    def arrow(self) -> str:
-        return f"{'▲' if self.gained > 0 else '▼'}{abs(self.gained)}" if self.gained else ""
-
-
-ROW = 28
-
-
-def slope(moves: Sequence[Move], *, before: str, after: str, width: int = HALF) -> SafeString:
-    """A slope chart from the ranks on one board to those on another; missing ranks leave a gap."""
-    if not moves:
-        return SafeString()
-    left_rows = _rows_by_rank([move.before for move in moves])
-    right_rows = _rows_by_rank([move.after for move in moves])
-
-    def draw(width: int) -> Drawing:
-        side = round(min(240, width * 0.33))
-        # On a phone only the right side has room for names.
-        x1, x2 = (26, 116) if width == NARROW else (side, width - side - 40)
-        parts = [text_mark(x1, 12, before, "head", "end" if width != NARROW else ""), text_mark(x2, 12, after, "head")]
-        for place in sorted(range(len(moves)), key=lambda place: (moves[place].style != "still", moves[place].is_mine)):
-            move = moves[place]
-            y1, y2 = (ROW * rows[place] + 36 for rows in (left_rows, right_rows))
-            middle = (x1 + x2) / 2
-            path, words = f"M{x1} {y1}C{middle:g} {y1} {middle:g} {y2} {x2} {y2}", f"{move.before} → {move.after}"
-            parts.append(f'<path class="slope {move.style}" d="{path}">{title_mark(f"{move.name}: {words}")}</path>')
-            parts += [dot_mark(x, y, 3, f"end {move.style}") for x, y in ((x1, y1), (x2, y2))]
-            label = f"label {move.style}"
-            parts.append(text_mark(x1 - 8, y1 + 4, str(move.before), label, "end"))
-            parts.append(text_mark(x2 + 24, y2 + 4, str(move.after), label, "end"))
-            if width != NARROW:
-                parts.append(text_mark(x1 - 32, y1 + 4, fitted(move.name, x1 - 34, 12), label, "end", move.name))
-            parts.append(text_mark(x2 + 34, y2 + 4, fitted(move.name, width - x2 - 68, 12), label, full=move.name))
-            if move.style != "still":
-                direction = "up" if move.gained > 0 else "down"
-                parts.append(text_mark(width, y2 + 4, move.arrow, f"label arrow {direction}", "end"))
-        return ROW * max(*left_rows, *right_rows) + 54, parts
-
-    rows = ((move.name, move.before, move.after, move.arrow or "–") for move in moves)
-    table = chart_table(_("Ranks on both leaderboards"), (_("Team"), before, after, _("Move")), rows)
-    return drawn_chart("slopes", _("Ranks before and after"), draw, width, table)
-
-
-def _rows_by_rank(ranks: Sequence[int]) -> list[int]:
-    """The row of each rank: in order, with one empty row where ranks are missing."""
-    order = sorted(range(len(ranks)), key=lambda place: (ranks[place], place))
-    rows, row = [0] * len(ranks), 0
-    for number, place in enumerate(order):
-        if number and ranks[place] > ranks[order[number - 1]] + 1 and ranks[place] > number + 1 + row - number:
-            row += 1
-        rows[place] = row
-        row += 1
-    return rows
+    rows = ((point.name, f"{point.x:.4g}", f"{point.y:.4g}") for point in outliers)
+    table = Table(_("Outliers"), (_("Row"), _("Answer"), _("Prediction minus answer")), rows)
+    label = _("Prediction minus answer for each row, with outliers named")
+    return drawn_chart("residuals", label, draw, WIDE, table)
