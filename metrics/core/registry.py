@@ -1,4 +1,5 @@
-"""The registry: every file at the top of the library without an underscore is a metric, so adding one needs one file.
+"""The registry: every file without an underscore at the top of the library or in ``special/`` is a metric, so adding one
+needs one file.
 
 Files of the folder ``METRICS_DIR``, which the operator may add, follow (``custom``).
 """
@@ -22,28 +23,33 @@ _LIBRARY = __package__.partition(".")[0]
 
 
 @cache
-def _names() -> frozenset[str]:
-    modules = pkgutil.iter_modules([str(_FOLDER)])
-    return frozenset(module.name for module in modules if not (module.ispkg or module.name.startswith("_")))
+def _modules() -> dict[str, str]:
+    """The module of each metric of this library."""
+    found = {}
+    for folder, package in ((_FOLDER, _LIBRARY), (_FOLDER / "special", f"{_LIBRARY}.special")):
+        for module in pkgutil.iter_modules([str(folder)]):
+            if not (module.ispkg or module.name.startswith("_")):
+                found[module.name] = f"{package}.{module.name}"
+    return found
 
 
 @cache
 def built_in() -> dict[str, Metric]:
     """The metrics of this library."""
-    return {name: _load(name) for name in sorted(_names())}
+    return {name: _load(name) for name in sorted(_modules())}
 
 
 def built_in_metric(key: str) -> Metric | None:
     """The built-in metric with that key, or None; no other metric is imported."""
-    return _load(key) if key in _names() else None
+    return _load(key) if key in _modules() else None
 
 
 @cache
 def _load(name: str) -> Metric:
     """Import one metric; a worker needs no others."""
-    metric = getattr(import_module(f"{_LIBRARY}.{name}"), name, None)
+    metric = getattr(import_module(_modules()[name]), name, None)
     if not isinstance(metric, Metric) or metric.key != name:
-        raise TypeError(f"metrics/{name}.py must define {name} = Metric(…) with functions of its own")
+        raise TypeError(f"{name}.py must define {name} = Metric(…) with functions of its own")
     return metric
 
 
@@ -65,7 +71,7 @@ def get(key: str) -> Metric:
     ``KeyError``).
     """
     name, _, version = key.partition("@")
-    if name in _names():
+    if name in _modules():
         return _load(name)
     if custom_folder() is not None:
         from .custom import find

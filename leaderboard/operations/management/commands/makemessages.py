@@ -35,7 +35,7 @@ def entries() -> Iterator[str]:
     for metric in metrics.catalogue():
         if not metric.is_custom:
             for text in filter(None, dict.fromkeys(own_texts(metric))):
-                found.setdefault(text, []).append(f"metrics/{metric.key}.py")
+                found.setdefault(text, []).append(str(metric.source_path.relative_to(FOLDER.parent)))
     for text, places in found.items():
         yield "\n".join([f"#: {' '.join(places)}", f"msgid {json.dumps(text, ensure_ascii=False)}", 'msgstr ""'])
 

@@ -1,0 +1,109 @@
+"""Mean average precision of boxes at one threshold of IoU, over classes (mAP).
+
+The truth's cell holds the boxes of a picture, four numbers each: `10 10 40 30 60 5 8 8` are two. The submission's cell
+has a confidence before each: `0.9 12 10 40 30 0.4 0 0 5 5`. Numbers are left, top, width and height, or with `boxes` =
+`corners` left, top, right and bottom. With `classes`, each box begins with its class, a word without white space: truth
+`cat 10 10 40 30`, submission `cat 0.9 12 10 40 30`; without, all boxes are of one class.
+
+Each predicted box belongs to the true box of its class and picture with the largest intersection over union, if that is
+`iou` or **more**; the most confident one (ties: the first of the cell) is right, the others are wrong, as are those
+that belong to none. Over all pictures, by descending confidence, with $P(j)$ the share of right boxes up to rank $j$,
+$R(j)$ the share of true boxes found by then and $C$ the classes of the truth,
+
+$$\\mathrm{mAP} = \\frac{1}{|C|} \\sum_{c \\in C} \\sum_{j} (R_c(j) - R_c(j - 1)) \\max_{i \\ge j} P_c(i)$$
+
+- Equal confidences share one rank, so the order of rows never matters: one right and one wrong box at 0.5 for one true
+  box give 0.5.
+- Predictions of a class that the truth lacks (in this split) do not count. A class never predicted gives 0.
+- A picture without boxes is an empty cell; boxes predicted there are wrong. Of $m$ equal true boxes each can be found.
+- A wrong box below all right ones costs nothing; one wrong box above the only right one halves it.
+- Areas are width times height, without adding a pixel.
+
+Source: PASCAL VOC 2010 (area under all points); VinBigData Chest X-ray (`classes`, `corners`, `iou` 0.4).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from ..core.arrays import Coded
+from ..core.contract import Example, Metric, Rules, WholeColumn
+from ..core.figures import Figure
+from ..core.messages import Message
+from ..core.parameters import Range
+from .numerics.box_precision import average_precision, curves, effects, found_by_row, ranking_of
+from .numerics.boxes import BoxList, Classes, Layout, boxes_of, matrix, perfect, verify
+from .numerics.boxes import unscorable as unreadable
+
+Iou = Annotated[float, Range(0, 1, exclusive_minimum=True), "A true box is found from this IoU on."]
+
+
+def rows(
+    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
+) -> np.ndarray:
+    """True, right and wrong boxes of each row, and the part of the score of its right ones."""
+    return found_by_row(ranking_of(truth, prediction, boxes, classes, iou))
+
+
+def total(sums: np.ndarray) -> float:
+    """The sum of the rows' parts."""
+    return float(sums[-1])
+
+
+def score(
+    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
+) -> float:
+    """The mean over classes, so that a perfect file gets 1 to the last digit."""
+    return average_precision(ranking_of(truth, prediction, boxes, classes, iou))
+
+
+def influence(
+    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
+) -> np.ndarray:
+    """The derivative of the score by the weight of each row."""
+    return effects(ranking_of(truth, prediction, boxes, classes, iou))
+
+
+def figures(
+    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
+) -> list[Figure]:
+    """Precision by recall of the first classes, and the IoU of all boxes of the first pictures."""
+    names = truth.once(boxes_of, boxes, classes, False).vocabulary
+    drawn = curves(ranking_of(truth, prediction, boxes, classes, iou), names)
+    return drawn + matrix(truth, prediction, boxes, classes, iou, strict=False)
+
+
+def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
+    """The reason why a truth has cells that are not boxes, boxes without area, or no box at all; or ``""``."""
+    wrong = unreadable(truth, boxes=boxes, classes=classes)
+    if wrong or truth.once(boxes_of, boxes, classes, False).counts[truth.codes].any():
+        return wrong
+    return Message("it has no box to be found.")
+
+
+box_map = Metric(
+    title="mAP of boxes",
+    group="Masks and boxes",
+    direction="maximize",
+    best=1.0,
+    worst=0.0,
+    truth=BoxList(),
+    submission=BoxList(confidence=True),
+    computation=WholeColumn(
+        rows=rows,
+        total=total,
+        score=score,
+        parts=("true_boxes", "right", "wrong", "share"),
+        last_line="{share}",
+        influence=influence,
+    ),
+    rules=Rules(verify=verify, unscorable=unscorable, perfect=perfect),
+    figures=figures,
+    example=Example(
+        truth="id,boxes\nimg1,0 0 10 10 20 20 10 10\nimg2,5 5 4 4\nimg3,\n",
+        submission="id,boxes\nimg1,0.9 0 0 10 6 0.3 21 20 10 10\nimg2,0.2 5 5 4 3\nimg3,0.5 1 1 2 2\n",
+        score=0.8333333333333334,
+    ),
+)

@@ -1,0 +1,82 @@
+"""How likely the answers are under a value and a confidence: being sure and wrong costs most.
+
+The submission has two columns: the value, named like the truth's column, and `sigma` (or `Confidence`), the standard
+deviation that the student expects. With $\\sigma_c = \\max(\\sigma, \\sigma_\\text{min})$ and
+$\\Delta = \\min(|\\hat y - y|, \\Delta_\\text{max})$,
+
+$$L = -\\frac{1}{n} \\sum_{i=1}^{n} \\left(\\frac{\\sqrt 2\\,\\Delta_i}{\\sigma_{c,i}}
++ \\ln\\left(\\sqrt 2\\,\\sigma_{c,i}\\right)\\right)$$
+
+Higher is better. Values are mostly negative; the best one is $-\\ln(\\sqrt 2\\,\\sigma_\\text{min})$: every value right
+and every sigma at most the smallest that counts. With `sigma_minimum` 70 and `error_maximum` 1000 (the defaults) that
+is -4.595. A row with an error of 100 and sigma 70 scores -6.615, with sigma 200 -6.352; the best sigma is $\\sqrt 2$
+times the error. Errors above 1000 cost no more. Without `error_maximum` errors are not cut. A sigma below 0 is
+refused.
+
+Source: "OSIC Pulmonary Fibrosis Progression" on Kaggle, 2020 (forced vital capacity in ml).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import numpy as np
+
+from ..core.contract import ByParameters, Example, Metric, Rules, SubmissionFormat
+from ..core.messages import Message
+from ..core.parameters import Range
+from ..numerics.averages import mean_over_rows, quotient
+from ..reading.column_kinds import Fields, Number
+
+Sigma = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller sigma counts as this one."]
+Error = Annotated[float | None, Range(0, 1e9), "A larger error counts as this one; empty means no limit."]
+
+
+def loss(
+    truth: np.ndarray, prediction: np.ndarray, *, sigma_minimum: Sigma = 70.0, error_maximum: Error = 1000.0
+) -> np.ndarray:
+    """The loss of each row against the best value, at least 0."""
+    sigma = np.maximum(prediction[:, 1], sigma_minimum)
+    error = np.minimum(np.abs(prediction[:, 0] - truth), np.inf if error_maximum is None else error_maximum)
+    return math.sqrt(2) * error / sigma + np.log(sigma / sigma_minimum)
+
+
+def total(sums: np.ndarray, *, sigma_minimum: Sigma = 70.0) -> float:
+    """The best value minus the mean loss."""
+    return best_for(sigma_minimum=sigma_minimum) - quotient(sums)
+
+
+def best_for(*, sigma_minimum: Sigma = 70.0) -> float:
+    """The value without any error and with the smallest sigma."""
+    return -math.log(math.sqrt(2) * sigma_minimum)
+
+
+def names(truth: np.ndarray, targets: tuple[str, ...]) -> tuple[str, ...]:
+    """The submission's columns: the value under the truth's name, and ``sigma`` (``Confidence`` if the truth's name is
+    sigma)."""
+    return (*targets, "Confidence" if "sigma" in targets else "sigma")
+
+
+def perfect(truth: np.ndarray, *, sigma_minimum: Sigma = 70.0) -> list[list[str]]:
+    """The answers, with the smallest sigma that counts."""
+    return [[repr(float(value)) for value in truth], [repr(sigma_minimum)] * len(truth)]
+
+
+laplace_log_likelihood = Metric(
+    title="Laplace log-likelihood",
+    group="Numbers",
+    direction="maximize",
+    best=best_for(),
+    truth=Number(),
+    submission=Fields(Message("value, sigma"), value=Number(), sigma=Number(minimum=0)),
+    computation=mean_over_rows(loss, total, "−ln(√2 · {sigma_minimum}) − {loss} / {rows}"),
+    format=SubmissionFormat(names=names, aliases=("Confidence",)),
+    rules=Rules(perfect=perfect),
+    by_parameters=ByParameters(best=best_for),
+    example=Example(
+        truth="id,FVC\n1,2000\n2,2500\n3,3000\n4,1800\n",
+        submission="id,FVC,sigma\n1,2000,70\n2,2600,200\n3,2900,50\n4,3800,700\n",
+        score=-6.620099876551361,
+    ),
+)

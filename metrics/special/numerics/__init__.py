@@ -1,0 +1,1 @@
+"""Boxes, masks, volumes and composites: what several special metrics share."""
