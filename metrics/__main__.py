@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     program = "python -m metrics" if __package__ == "metrics" else "classboard-score"
     parser = _Parser(prog=program, description="Score a submission at home.")
     commands = parser.add_subparsers(dest="command", required=True)
-    listing = commands.add_parser("list", help="all metrics")
+    listing = commands.add_parser("list", help="all metrics, the usual ones first")
     listing.add_argument("--json", action="store_true")
     show = commands.add_parser("show", help="what a metric computes")
     show.add_argument("key")

@@ -1,5 +1,5 @@
-"""The registry: every file without an underscore at the top of the library or in ``special/`` is a metric, so adding one
-needs one file.
+"""The registry: every file at the top of the library or in ``special/`` without an underscore is a metric, so adding
+one needs one file.
 
 Files of the folder ``METRICS_DIR``, which the operator may add, follow (``custom``).
 """
@@ -20,6 +20,16 @@ from .parameters import complete
 
 _FOLDER = Path(__file__).parent.parent
 _LIBRARY = __package__.partition(".")[0]
+
+USUAL = {
+    "accuracy", "balanced_accuracy", "f1", "binary_f1", "precision", "recall", "matthews_correlation", "cohen_kappa",
+    "multilabel_f1",
+    "rmse", "mae", "rmsle", "mape", "smape", "r2", "spearman",
+    "roc_auc", "average_precision", "log_loss", "multiclass_log_loss", "brier",
+    "map_at_k", "ndcg_at_k",
+    "word_jaccard",
+}  # fmt: skip
+"""The metrics that most classes use. Every list of metrics begins with them."""
 
 
 @cache
@@ -54,14 +64,24 @@ def _load(name: str) -> Metric:
 
 
 def catalogue() -> tuple[Metric, ...]:
-    """All metrics, sorted by group and title; custom ones come last."""
+    """All metrics: the usual ones, the others, those of single past competitions, custom ones. Each part is sorted by
+    group and title."""
     custom: Sequence[Metric] = ()
     if custom_folder() is not None:
         from .custom import usable
 
         custom = usable()
-    ours = sorted(built_in().values(), key=lambda metric: (metric.group, metric.title))
-    return (*ours, *sorted(custom, key=lambda metric: (metric.group, metric.title)))
+    return tuple(sorted((*built_in().values(), *custom), key=_place_in_catalogue))
+
+
+def _place_in_catalogue(metric: Metric) -> tuple[int, str, str]:
+    if metric.is_custom:
+        part = 3
+    elif metric.source_path.parent != _FOLDER:
+        part = 2
+    else:
+        part = 0 if metric.key in USUAL else 1
+    return part, metric.group, metric.title
 
 
 def get(key: str) -> Metric:

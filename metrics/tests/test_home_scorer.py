@@ -12,6 +12,7 @@ import pytest
 
 import metrics
 from metrics.__main__ import main
+from metrics.core.registry import USUAL
 
 TRUTH = "id,y,Usage\n1,cat,Public\n2,dog,Private\n3,cat,Private\n4,dog,Ignored\n"
 GOOD = "id,y\n1,cat\n2,cat\n3,cat\n4,cat\n"
@@ -175,11 +176,15 @@ def test_parameters_and_the_id_column_are_named_on_the_line(folder: Path, capsys
     assert json.loads(out)["params"] == {"beta": 2.0, "positive": 0}
 
 
-def test_the_list_names_every_metric(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_names_every_metric_the_usual_ones_first(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "list", "--json")
     assert status == 0
-    assert {entry["key"] for entry in json.loads(out)} == {metric.key for metric in metrics.catalogue()}
-    assert len(run(capsys, "list")[1].splitlines()) == len(metrics.catalogue())
+    keys = [entry["key"] for entry in json.loads(out)]
+    assert keys == [metric.key for metric in metrics.catalogue()]
+    assert set(keys[: len(USUAL)]) == USUAL
+    special = {path.stem for path in Path(metrics.__file__).parent.glob("special/[a-z]*.py")}
+    assert set(keys[-len(special) :]) == special
+    assert [line.split()[0] for line in run(capsys, "list")[1].splitlines()] == keys
 
 
 def test_the_module_runs_by_its_name(folder: Path) -> None:

@@ -53,6 +53,8 @@ def test_the_gallery_shows_all_by_task(client: Client) -> None:
         assert f">{metric.group}</h2>" in text
     tasks = re.findall(r'<h2 id="[a-z-]+">(.*?)</h2>', text)
     assert tasks[:2] == ["Labels", "Numbers"]
+    assert text.index('href="/metrics/rmse/"') < text.index('href="/metrics/gamma_deviance/"')
+    assert text.index('href="/metrics/kendall_tau/"') < text.index('href="/metrics/mean_haversine/"')
     assert sorted(tasks) == sorted({metric.group for metric in metrics.catalogue()})
 
 

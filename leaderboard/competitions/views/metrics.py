@@ -107,7 +107,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     text, direction = request.GET.get("q", "").strip()[:100], request.GET.get("direction", "")
     direction = direction if direction in DIRECTIONS else ""
     found = [m for m in matching_metrics(library.catalogue(), text) if direction in ("", m.direction)]
-    # The catalogue has custom metrics at its end, whatever their group, so it is sorted again.
+    # The catalogue begins with the usual metrics of all groups; so does each group.
     found.sort(key=lambda m: m.group)
     groups = [(name, slugify(name), list(members)) for name, members in groupby(found, key=lambda m: m.group)]
     groups.sort(key=lambda group: GROUPS.index(group[0]) if group[0] in GROUPS else len(GROUPS))
