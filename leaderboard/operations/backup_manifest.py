@@ -13,20 +13,12 @@ from typing import IO
 
 NAME = "manifest.json"
 FORMAT = 1
-SECRET_KEY = "secret_key"
 FILES = "files"
-# Custom metric files, and the cache of inspections of all their versions: name in the backup → variable of the folder.
-METRICS = {"metrics": "METRICS_DIR", "metrics_cache": "METRICS_CACHE"}
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
 class BackupError(Exception):
-    """The reason why no backup was made, or none restored; `details` are further lines for the operator."""
-
-    def __init__(self, message: str, details: list[str] | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.details = details or []
+    """The reason why no backup was made, or none restored; it may have several lines."""
 
 
 @dataclass
@@ -43,10 +35,9 @@ class Manifest:
     parts: dict[str, tuple[str, int]] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
 
-    @property
-    def keys(self) -> Iterator[str]:
-        """The keys of the stored files in the backup."""
-        return (name.removeprefix(f"{FILES}/") for name in self.parts if name.startswith(f"{FILES}/"))
+    def below(self, folder: str) -> Iterator[str]:
+        """The paths of the parts in a folder of the backup, relative to it; those in `files` are keys."""
+        return (name.removeprefix(f"{folder}/") for name in self.parts if name.startswith(f"{folder}/"))
 
     @property
     def size(self) -> int:
@@ -56,33 +47,26 @@ class Manifest:
         """Write the manifest whole or not at all, after everything else has reached the disk."""
         os.sync()
         partial = folder / f"{NAME}.partial"
-        with partial.open("x", encoding="utf-8") as file:
-            partial.chmod(0o600)
-            json.dump({"format": FORMAT, **asdict(self)}, file, indent=1, sort_keys=True)
-            file.flush()
-            os.fsync(file.fileno())
+        partial.touch(mode=0o600)
+        partial.write_text(json.dumps({"format": FORMAT, **asdict(self)}, indent=1, sort_keys=True), encoding="utf-8")
+        os.sync()
         partial.rename(folder / NAME)
         os.sync()
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
         """The manifest of a folder. Raises `BackupError` if there is none, or none that this version understands."""
-        if not folder.is_dir():
-            raise BackupError(f"There is no folder {folder}.")
         try:
-            found = json.loads((folder / NAME).read_text(encoding="utf-8"))
+            values = json.loads((folder / NAME).read_text(encoding="utf-8"))
+            if values.pop("format") != FORMAT:
+                raise BackupError(f"{folder} was made by another version of this program, which must restore it.")
+            values["parts"] = {
+                _safe_relative_path(name): (str(sha256), int(size)) for name, (sha256, size) in values["parts"].items()
+            }
+            return cls(**values)
         except FileNotFoundError:
             raise BackupError(f"{folder} has no {NAME}: it is no backup, or one that was never finished.") from None
-        except (ValueError, OSError) as error:
-            raise BackupError(f"The {NAME} of {folder} cannot be read: {error}") from error
-        if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
-            raise BackupError(f"{folder} was made by another version of this program, which it needs to be restored.")
-        try:
-            found["parts"] = {
-                _safe_relative_path(name): (str(sha256), int(size)) for name, (sha256, size) in found["parts"].items()
-            }
-            return cls(**found)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise BackupError(f"The {NAME} of {folder} is damaged: {error}") from error
 
 
@@ -96,7 +80,7 @@ def copy_stream(file: IO[bytes], target: Path) -> tuple[str, int]:
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copied:
         digest, size = hashlib.sha256(), 0
-        while chunk := file.read(CHUNK):
+        while chunk := file.read(CHUNK_BYTES):
             digest.update(chunk)
             size += copied.write(chunk)
     return digest.hexdigest(), size
@@ -112,5 +96,5 @@ def _safe_relative_path(name: str) -> str:
     """The path, checked to stay inside the backup, because a manifest may be forged. Raises `ValueError`."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or str(path) != name:
-        raise ValueError(f"“{name}” does not lie in the backup")
+        raise ValueError(f"“{name}” is outside of the backup")
     return name

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -59,69 +58,48 @@ def _postgres(target: Path) -> Iterator[Read]:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             cursor.execute("SELECT pg_export_snapshot()")
             name = cursor.fetchone()[0]
-        options = ["--format=custom", "--no-owner", "--no-privileges", f"--snapshot={name}", f"--file={target}"]
-        run_postgres("pg_dump", *options, with_database=True)
+        run_postgres("pg_dump", "--no-owner", "--no-privileges", f"--snapshot={name}", f"--file={target}")
         yield read_live
-
-
-def run_postgres(program: str, *options: str, with_database: bool = False) -> None:
-    """Run a program of PostgreSQL, with the password in its environment, because other users can see a command line.
-    Raises `BackupError`."""
-    settings = connection.settings_dict
-    given = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
-    environment = {name: str(settings[key]) for name, key in given.items() if settings.get(key)}
-    given_options = settings.get("OPTIONS", {})
-    environment |= {f"PG{name.upper()}": str(given_options[name]) for name in ENCRYPTION if name in given_options}
-    database = [f"--dbname={settings['NAME']}"] if with_database else []
-    try:
-        done = subprocess.run(
-            [program, *options, *database],
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise BackupError(f"{program} is not installed here; it comes with PostgreSQL's client programs.") from None
-    if done.returncode:
-        raise BackupError(f"{program} failed.", done.stderr.strip().splitlines()[-5:])
 
 
 def replace_postgres(dump: Path) -> None:
     """Replace everything in the database with a dump, in one transaction."""
-    with tempfile.TemporaryDirectory() as folder:
-        drops, script = Path(folder) / "drops.sql", Path(folder) / "script.sql"
-        drops.write_text("\n".join(_drop_statements()), encoding="utf-8")
-        run_postgres("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(dump))
-        # pg_restore 17 sets this first, and older servers do not know it.
-        script.write_bytes(script.read_bytes().replace(b"\nSET transaction_timeout = 0;\n", b"\n", 1))
-        connection.close()
-        quiet = ["--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null"]
-        run_postgres("psql", *quiet, "--single-transaction", f"--file={drops}", f"--file={script}", with_database=True)
+    # pg_dump 17 sets this first, and older servers do not know it.
+    dump.write_bytes(dump.read_bytes().replace(b"\nSET transaction_timeout = 0;\n", b"\n", 1))
+    tables = ", ".join(map(connection.ops.quote_name, connection.introspection.table_names()))
+    drop = [f"--command=DROP TABLE {tables} CASCADE"] if tables else []
+    connection.close()
+    options = ["--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--single-transaction"]
+    run_postgres("psql", *options, *drop, f"--file={dump}")
 
 
-def _drop_statements() -> Iterator[str]:
-    quote = connection.ops.quote_name
-    with connection.cursor() as cursor:
-        for name in connection.introspection.table_names(cursor):
-            yield f"DROP TABLE IF EXISTS {quote(name)} CASCADE;"
-        cursor.execute(
-            "SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
-        )
-        for (name,) in cursor.fetchall():
-            yield f"DROP FUNCTION IF EXISTS {name} CASCADE;"
+def run_postgres(program: str, *options: str) -> None:
+    """Run a program of PostgreSQL, with the password in its environment, because other users can see a command line.
+    Raises `BackupError`."""
+    settings = connection.settings_dict
+    names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
+    environment = {name: str(settings[key]) for name, key in names.items() if settings.get(key)}
+    encryption = settings.get("OPTIONS", {})
+    environment |= {f"PG{name.upper()}": str(encryption[name]) for name in ENCRYPTION if name in encryption}
+    environment = {**os.environ, **environment}
+    try:
+        subprocess.run([program, *options], env=environment, capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        raise BackupError(f"{program} is not installed here; it comes with PostgreSQL's client programs.") from None
+    except subprocess.CalledProcessError as error:
+        raise BackupError("\n".join([f"{program} failed.", *error.stderr.strip().splitlines()[-5:]])) from None
 
 
 def named_files(read: Read) -> dict[str, str]:
     """Every stored file that a row names: key → SHA-256, `""` if the row has none."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for model in apps.get_models():
         fields = {field.name for field in model._meta.get_fields()}
         if "file_key" in fields:
             sha256 = "sha256" if "sha256" in fields else "''"
             stored = "WHERE file_removed_at IS NULL" if "file_removed_at" in fields else ""
-            found.update(read(f"SELECT file_key, {sha256} FROM {model._meta.db_table} {stored}"))  # noqa: S608 - our own names
-    return found
+            files.update(read(f"SELECT file_key, {sha256} FROM {model._meta.db_table} {stored}"))  # noqa: S608 - our own names
+    return files
 
 
 def database_facts(read: Read) -> dict[str, Any]:

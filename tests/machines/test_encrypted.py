@@ -43,7 +43,7 @@ call_command("backup", folder, stdout=sys.stderr)
 print(json.dumps({
     "rung": rung, "heard": message.headers["task"], "counted": cache.get("tries") == 7 and kept,
     "encrypted": encrypted, "queue": watching.queue_length(),
-    "backup": (Path(folder) / "database.dump").stat().st_size > 1000,
+    "backup": (Path(folder) / "database.sql").stat().st_size > 1000,
 }))
 """
 

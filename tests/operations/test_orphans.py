@@ -95,7 +95,7 @@ def test_olga_runs_it_by_hand(pets: Competition, monkeypatch: pytest.MonkeyPatch
     assert out.getvalue() == "0 files removed.\n"
 
     def refuse(**_: object) -> int:
-        raise backup_manifest.BackupError("Nothing was removed.", ["Give --force."])
+        raise backup_manifest.BackupError("Nothing was removed.\nGive --force.")
 
     monkeypatch.setattr(sweep_files, "sweep_files", refuse)
     with pytest.raises(CommandError, match=r"Nothing was removed\.\nGive --force\."):

@@ -24,7 +24,7 @@ class Command(BaseCommand):
         try:
             manifest = backups.write_backup(folder)
         except backup_manifest.BackupError as error:
-            raise CommandError("\n".join([error.message, *error.details, "No backup was made."])) from error
+            raise CommandError(f"{error}\nNo backup was made.") from error
         counts = ", ".join(f"{number:,} {name}" for name, number in manifest.rows.items())
         self.stdout.write(f"{folder}: {counts}; {len(manifest.parts):,} parts, {manifest.size:,} bytes.")
         if manifest.lost:

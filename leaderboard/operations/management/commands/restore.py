@@ -37,7 +37,7 @@ class Command(BaseCommand):
         try:
             wrong = backups.restore_backup(options["folder"], force=options["force"], report=self.stdout.write)
         except backup_manifest.BackupError as error:
-            raise CommandError("\n".join([error.message, *error.details])) from error
+            raise CommandError(str(error)) from error
         finally:
             place.leave()
         for line in wrong:

@@ -36,8 +36,8 @@ def sweep_files(*, at: datetime, force: bool = False) -> int:
     orphans = [key for key in stored if key.endswith(".partial") or _root(key) not in named]
     if len(orphans) > FEW and 2 * len(orphans) > len(stored) and not force:
         raise BackupError(
-            f"{len(orphans):,} of {len(stored):,} stored files have no row in this database. Nothing was removed.",
-            ["Is DATABASE_URL the database that belongs to these files? If it is, give --force."],
+            f"{len(orphans):,} of {len(stored):,} stored files have no row in this database. Nothing was removed.\n"
+            "Is DATABASE_URL the database that belongs to these files? If it is, give --force."
         )
     for key in orphans:
         storage.remove_file(key)
@@ -65,7 +65,7 @@ class Command(BaseCommand):
             invalid = scoring_again.remove_invalid_files(at=timezone.now())
             number = sweep_files(at=timezone.now(), force=options["force"])
         except BackupError as error:
-            raise CommandError("\n".join([error.message, *error.details])) from None
+            raise CommandError(str(error)) from None
         self.stdout.write(f"{number} files removed.")
         if invalid:
             self.stdout.write(f"{invalid} files of old invalid submissions removed.")
