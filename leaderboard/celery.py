@@ -59,7 +59,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 FOR_PAGES = {
     "leaderboard.accounts.tasks.fetch_provider_metadata": 0,
     "leaderboard.competitions.tasks.answer_page": 6,
-    "leaderboard.competitions.tasks.preview_conversion": 6,
+    "leaderboard.submissions.tasks.preview_conversion": 6,
     "leaderboard.notifications.tasks.send_due_emails": 0,
 }
 """Tasks with their priority, 0 before 9: an e-mail goes in seconds however many forms wait."""
@@ -68,7 +68,13 @@ if child_processes.current_part() not in ("worker", "pages"):
     # A process that only sends wake-ups waits less for a frozen broker: it tries twice, so an upload is answered
     # within 3 s. A worker listens for a second at a time and needs more than that.
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.0}
-app.autodiscover_tasks([f"leaderboard.{name}" for name in ("accounts", "competitions", "notifications", "operations")])
+app.autodiscover_tasks(
+    [
+        f"leaderboard.{name}"
+        for name in ("accounts", "boards", "competitions", "notifications", "operations", "submissions")
+    ]
+)
+app.autodiscover_tasks(["leaderboard.submissions"], related_name="worker")
 
 
 @task_prerun.connect

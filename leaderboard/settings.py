@@ -68,6 +68,8 @@ INSTALLED_APPS = [
     "leaderboard.common",
     "leaderboard.accounts",
     "leaderboard.competitions",
+    "leaderboard.boards",
+    "leaderboard.submissions",
     "leaderboard.notifications",
     "leaderboard.classroom",
     "leaderboard.grades",

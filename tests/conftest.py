@@ -34,7 +34,7 @@ from leaderboard.classroom import joining
 from leaderboard.common.library_wheel import make_wheel
 from leaderboard.common.shared_cache import SharedCache
 from leaderboard.common.worked_examples import make_worked_examples
-from leaderboard.competitions import tasks
+from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, Membership, Submission
 from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import (
@@ -248,14 +248,14 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     monkeypatch.setattr(table_jobs, "run_page_job", answer_once)
     monkeypatch.setattr(scoring, "score_file", score_here)
     monkeypatch.setattr(scoring, "start_scorer", lambda: None)
-    monkeypatch.setattr(tasks, "wake_workers", answer_forms_at_once)
+    monkeypatch.setattr(wake_ups, "wake_workers", answer_forms_at_once)
 
 
 def answer_forms_at_once(task: object, *ids: object, **_: object) -> bool:
     """Wake nobody; what the worker for pages would do is done before the next line."""
-    if task is tasks.answer_page:
+    if task == wake_ups.ANSWER_PAGE:
         page_tasks.answer_next_task(str(uuid.uuid4()))
-    if task is tasks.preview_conversion:
+    if task == wake_ups.PREVIEW_CONVERSION:
         converting.preview_conversion(str(ids[0]))
     return True
 
@@ -382,7 +382,7 @@ def hand_in(competition: Competition, user: User, data: bytes, **fields: Any) ->
     """Hand in a file and let the worker measure it."""
     name = fields.pop("file_name", "mine.csv")
     submission = submitting.submit_file(competition=competition, user=user, file_name=name, chunks=[data], **fields)
-    score.score_submission(submission.pk)
+    score.score_one(submission.pk)
     submission.refresh_from_db()
     return submission
 
@@ -414,7 +414,7 @@ def work(db: None) -> Callable[[], int]:
     def measure_all() -> int:
         waiting, ground_truths = score.sweep_queue()
         for submission_id, _ in waiting:
-            score.score_submission(submission_id)
+            score.score_one(submission_id)
         for ground_truth in ground_truths:
             score.rescore_batch(ground_truth)
         return len(waiting)
@@ -423,7 +423,7 @@ def work(db: None) -> Callable[[], int]:
 
 
 @pytest.fixture
-def wake_ups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def woken_for(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of the files and ground truths for which workers were woken; none wakes."""
     noted: list[str] = []
 
@@ -431,7 +431,7 @@ def wake_ups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         noted.append(str(ids[0]))
         return True
 
-    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
+    monkeypatch.setattr(wake_ups, "wake_workers", wake_workers)
     return noted
 
 

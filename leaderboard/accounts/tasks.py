@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from leaderboard.celery import app
 
 from .institution import metadata
@@ -16,6 +14,6 @@ def fetch_provider_metadata() -> None:
         metadata.fetch_metadata(institution)
 
 
-def find_due() -> list[Any]:
+def find_due() -> list[tuple[str]]:
     """The task above if metadata is due, else nothing."""
-    return [fetch_provider_metadata] if metadata.due_institutions() else []
+    return [(fetch_provider_metadata.name,)] if metadata.due_institutions() else []

@@ -7,18 +7,26 @@ functions do nothing, and only an orderly stop ends the children.
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+
+from .folders import ROOT
+
+log = logging.getLogger(__name__)
 
 PART_VARIABLE = "LEADERBOARD_PART"  # set for everything that `manage.py up` starts: which part of the site it is
 STOP_VARIABLE = "LEADERBOARD_STOP_SECONDS"  # within which time such a process ends after SIGTERM
 HEARTBEAT_FOLDER = "LEADERBOARD_HEARTBEATS"  # where such processes touch a file each for as long as they live
 HEARTBEAT_SECONDS = 2.0
+COMMAND_SECONDS = 3 * 3600.0
 
 _PR_SET_PDEATHSIG = 1
 _prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
@@ -50,6 +58,20 @@ def seconds_to_stop() -> float:
     """The time in which this process must end after SIGTERM; short by default, as a person at a terminal waits for
     it."""
     return float(os.environ.get(STOP_VARIABLE, 2.2))
+
+
+def run_command(*command: str) -> None:
+    """Start a management command in another process, which ends with this one or after `COMMAND_SECONDS`."""
+    arguments, here = [sys.executable, "-m", "leaderboard", *command], os.getpid()
+
+    def run() -> None:
+        try:
+            end = partial(die_with, here)
+            subprocess.run(arguments, cwd=ROOT, check=False, preexec_fn=end, timeout=COMMAND_SECONDS)
+        except subprocess.TimeoutExpired:
+            log.exception("%s took too long and was ended", command[0])
+
+    threading.Thread(target=run, name=command[0], daemon=True).start()
 
 
 def start_heartbeat() -> None:

@@ -40,7 +40,7 @@ class Schedule:
 
 SCHEDULES = (
     Schedule("leaderboard.competitions.tasks.sweep", timedelta(seconds=5)),
-    Schedule("leaderboard.competitions.tasks.reveal_due", timedelta(seconds=5)),
+    Schedule("leaderboard.boards.tasks.reveal_due", timedelta(seconds=5)),
     Schedule("leaderboard.notifications.tasks.notify_due", timedelta(minutes=1)),
     Schedule("leaderboard.operations.tasks.submit_next_of_demo", timedelta(minutes=1)),
     Schedule("leaderboard.operations.tasks.inspect_custom_metrics", timedelta(minutes=1)),

@@ -104,6 +104,6 @@ def scoring_failed(*, submission_id: UUID) -> object:
 
 
 @Hook
-def due_tasks() -> Iterable[Any]:
-    """An app's tasks that have work now; the sweep wakes a worker for each."""
+def due_tasks() -> Iterable[tuple[Any, ...]]:
+    """An app's work that waits and has no worker: (name of the task, *IDs). The sweep wakes a worker for each."""
     raise NotImplementedError

@@ -8,7 +8,7 @@ from typing import Any
 
 from leaderboard.celery import app
 from leaderboard.common.clock import database_now
-from leaderboard.competitions.tasks import has_known_schema, wake_workers_after_commit
+from leaderboard.competitions import wake_ups
 
 from . import emails, reminders
 
@@ -22,7 +22,7 @@ _one_sender = threading.Lock()
 @app.task(name="leaderboard.notifications.tasks.send_due_emails", bind=True)
 def send_due_emails(self: Any) -> None:
     """Send due e-mails for a limited time; if some remain, queue this task again behind the others."""
-    if not has_known_schema(self) or not _one_sender.acquire(blocking=False):
+    if not wake_ups.has_known_schema(self) or not _one_sender.acquire(blocking=False):
         return
     try:
         is_more = emails.send_due_emails()
@@ -34,7 +34,7 @@ def send_due_emails(self: Any) -> None:
 
 def wake_email_sender() -> None:
     """Queue `send_due_emails` after the transaction is committed."""
-    wake_workers_after_commit(send_due_emails)
+    wake_ups.wake_workers_after_commit(send_due_emails.name)
 
 
 @app.task(name="leaderboard.notifications.tasks.notify_due")
@@ -43,6 +43,6 @@ def notify_due() -> None:
     reminders.notify_due(database_now())
 
 
-def find_due() -> list[Any]:
+def find_due() -> list[tuple[str]]:
     """`send_due_emails` if e-mails are due, else nothing."""
-    return [send_due_emails] if emails.is_mail_due() else []
+    return [(send_due_emails.name,)] if emails.is_mail_due() else []

@@ -7,7 +7,7 @@ from celery.signals import worker_ready
 
 from leaderboard.celery import app
 from leaderboard.common import child_processes
-from leaderboard.competitions.tasks import run_command
+from leaderboard.common.child_processes import run_command
 from leaderboard.scoring.custom_metrics import find_uninspected
 
 from . import demo

@@ -24,7 +24,7 @@ from leaderboard.accounts import tasks as accounts_tasks
 from leaderboard.accounts.institution import sessions
 from leaderboard.accounts.models import ProviderMetadata, User
 from leaderboard.celery import PAGES_QUEUE, app
-from leaderboard.competitions import tasks
+from leaderboard.competitions import tasks, wake_ups
 from tests.institutions import (
     CLIENT_ID,
     CLIENT_SECRET,
@@ -399,10 +399,10 @@ def test_the_sweep_has_metadata_fetched_at_the_start_and_each_hour(
     woken: list[str] = []
 
     def wake_workers(task: Any, *_: object, **__: object) -> bool:
-        woken.append(task.name)
+        woken.append(task)
         return True
 
-    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
+    monkeypatch.setattr(wake_ups, "wake_workers", wake_workers)
     tasks.sweep()
     assert woken == ["leaderboard.accounts.tasks.fetch_provider_metadata"]
     accounts_tasks.fetch_provider_metadata()

@@ -22,7 +22,7 @@ from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.competitions import tasks
+from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, Limits, Submission
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import competitions, data_files, folders
@@ -69,9 +69,9 @@ class Terminal:
 
 
 def scored_at_once(task: Any, *arguments: Any, **_: Any) -> None:
-    if task is tasks.score_submission:
-        score.score_submission(arguments[0])
-    if task is tasks.rescore_candidate:
+    if task == wake_ups.SCORE_NEXT_SUBMISSIONS:
+        score.score_one(arguments[0])
+    if task == wake_ups.RESCORE_CANDIDATE:
         score.rescore_batch(arguments[0])
     answer_forms_at_once(task, *arguments)
 
@@ -94,7 +94,7 @@ def terminal(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> Terminal:
-    monkeypatch.setattr(tasks, "wake_workers", scored_at_once)
+    monkeypatch.setattr(wake_ups, "wake_workers", scored_at_once)
     served = tmp_path / "cli.py"
     served.write_bytes(
         Client().get("/cli.py", SERVER_NAME="localhost", SERVER_PORT=live_server.url.rpartition(":")[2]).content
@@ -145,9 +145,9 @@ def test_a_file_in_which_bo_wrote_something_is_never_overwritten(bos: Terminal, 
 
 def unscored(terminal: Terminal, competition: Competition, user: User) -> Submission:
     """A file that failed."""
-    terminal.monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: None)
+    terminal.monkeypatch.setattr(wake_ups, "wake_workers", lambda *_, **__: None)
     file = failed(competition, user)
-    terminal.monkeypatch.setattr(tasks, "wake_workers", scored_at_once)
+    terminal.monkeypatch.setattr(wake_ups, "wake_workers", scored_at_once)
     return file
 
 
@@ -359,7 +359,7 @@ def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal) -> No
 
 
 def test_bo_reads_that_his_file_is_kept_before_he_waits_for_long(bos: Terminal) -> None:
-    bos.monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: None)
+    bos.monkeypatch.setattr(wake_ups, "wake_workers", lambda *_, **__: None)
     output = bos.run("submit pets -f submission.csv --watch --timeout 0.3")
     assert output.code == 6
     assert output.err.count("was received and is kept") == 1
@@ -367,7 +367,7 @@ def test_bo_reads_that_his_file_is_kept_before_he_waits_for_long(bos: Terminal) 
 
 
 def test_a_site_that_goes_away_while_one_waits_keeps_the_file(bos: Terminal) -> None:
-    bos.monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: None)  # no worker takes it
+    bos.monkeypatch.setattr(wake_ups, "wake_workers", lambda *_, **__: None)  # no worker takes it
     post = bos.module.SiteClient.post
 
     def then_away(site: Any, *given: Any, **more: Any) -> Any:

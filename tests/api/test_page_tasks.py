@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.competitions import tasks
+from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, PageTask, TruthDraft
 from leaderboard.competitions.services import page_tasks
 from tests.api.conftest import Program
@@ -16,7 +16,7 @@ TRUTHS = "competitions/pets/truth"
 
 @pytest.fixture(autouse=True)
 def worker_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: False)
+    monkeypatch.setattr(wake_ups, "wake_workers", lambda *_, **__: False)
 
 
 @pytest.fixture

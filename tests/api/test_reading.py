@@ -50,7 +50,7 @@ def test_the_board_holds_teams_in_order_and_baselines_between_them(
     baseline = boards.add_baseline(
         competition=pets, user=ada, name="one wrong", file_name="b.csv", chunks=[answers(public=1)]
     )
-    score.score_submission(baseline.pk)
+    score.score_one(baseline.pk)
     _, board = Program(bo).get("competitions/pets/leaderboard")
     assert [(row["rank"], row["team"], row["is_baseline"]) for row in board["items"]] == [
         (1, "bo", False),

@@ -133,7 +133,7 @@ def test_a_key_used_for_a_team_that_was_left_gives_nothing_of_that_team(
     bos_program: Program, pets: Competition, bo: User, cy: User
 ) -> None:
     bos_program.hand_in(answers(), key="k1")
-    score.score_submission(Submission.objects.get().pk)
+    score.score_one(Submission.objects.get().pk)
     enter(pets, cy)
     joining.join_by_invitation(user=cy, invitation=Membership.objects.get(user=bo).team.invitation)
     teams.leave_team(membership=Membership.objects.select_related("team", "competition", "user").get(user=bo))

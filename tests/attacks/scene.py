@@ -105,7 +105,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     baseline = boards.add_baseline(
         competition=competition, user=ada, name="Guess", file_name="b.csv", chunks=[body.encode()]
     )
-    score_module.score_submission(baseline.pk)
+    score_module.score_one(baseline.pk)
     join_card = _run_the_class(competition, ada, bo, eve)
     plant(PRIVATE)
     users = {"ada": ada, "bo": bo, "cy": cy, "dee": dee, "eve": eve, "hal": hal, "ivy": ivy, "otto": otto}

@@ -22,7 +22,7 @@ from leaderboard.accounts.models import User
 from leaderboard.celery import app
 from leaderboard.common.shared_cache import JsonSerializer, SharedCache, count_tries, count_try
 from leaderboard.common.web_pools import DELAY
-from leaderboard.competitions import tasks
+from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import submitting
 from tests.conftest import answers, enter
@@ -77,14 +77,14 @@ def test_a_broker_that_is_away_holds_up_no_second_upload(
         raise OperationalError
 
     monkeypatch.undo()
-    monkeypatch.setattr(tasks, "queue_length", lambda: asked.append("ask"))
-    monkeypatch.setattr(tasks.score_submission, "apply_async", send)
+    monkeypatch.setattr(wake_ups, "queue_length", lambda: asked.append("ask"))
+    monkeypatch.setattr(app, "send_task", send)
     enter(pets, bo)
     for _ in range(3):
         with django_capture_on_commit_callbacks(execute=True):
             submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     assert asked == ["ask"]
-    tasks.wake_workers(tasks.score_submission, expires=20)
+    wake_ups.wake_workers(wake_ups.SCORE_NEXT_SUBMISSIONS, expires=20)
     assert asked == ["ask", "send"]
 
 
@@ -146,7 +146,7 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
     folder = tmp_path / "var"
     loot = tmp_path / "loot"
     pickle = b"cposix\nsystem\n(S'touch " + str(loot).encode() + b"'\ntR."
-    score = "leaderboard.competitions.tasks.score_submission"
+    score = "leaderboard.submissions.tasks.score_next_submissions"
     hostile = [
         message("os.system", ["true"]),
         message("celery.backend_cleanup", []),
@@ -155,7 +155,7 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
         message(score, [{"$gt": ""}, [1, 2]]),
         message(score, ["' OR 1=1 --", 1]),
         message(score, [str(uuid.uuid4()), 10**30]),
-        message("leaderboard.competitions.tasks.rescore_candidate", [None]),
+        message("leaderboard.submissions.tasks.rescore_candidate", [None]),
         message(
             score,
             [],

@@ -14,7 +14,7 @@ from django.test import Client
 from bench import term
 from bench.pages import Readers, forget
 from leaderboard.accounts.models import User
-from leaderboard.competitions import tasks
+from leaderboard.competitions import wake_ups
 from leaderboard.operations import demo
 from leaderboard.scoring import table_jobs
 
@@ -48,7 +48,7 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     with monkeypatch.context() as patch, connection.execute_wrapper(execute):
         patch.setattr(Celery, "send_task", lambda app, name, *_, **__: done.append(f"message {name}"))
-        patch.setattr(tasks, "wake_workers", lambda task, *_, **__: done.append(f"message {task.name}"))
+        patch.setattr(wake_ups, "wake_workers", lambda task, *_, **__: done.append(f"message {task}"))
         patch.setattr(table_jobs, "run_page_job", run_page_job)
         yield done
 
@@ -103,7 +103,7 @@ def test_looking_at_the_demo_writes_sends_and_starts_nothing(monkeypatch: pytest
 def test_what_a_page_writes_sends_and_starts_is_noticed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     with noted(monkeypatch) as done:
         ask(scene, "bo", "POST", filled("notifications/<int:number>/", scene.arguments), {})
-        tasks.wake_workers(tasks.sweep)
+        wake_ups.wake_workers(wake_ups.SWEEP)
     assert [what.split('"')[1] if '"' in what else what for what in done] == [
         "notifications_notice",
         "message leaderboard.competitions.tasks.sweep",

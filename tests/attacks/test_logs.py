@@ -18,10 +18,10 @@ from django.urls import reverse
 from leaderboard.accounts.models import ApiToken, SetupLink, User
 from leaderboard.classroom import teams
 from leaderboard.common import logs
-from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.services import submit_conditions, submitting
 from leaderboard.competitions.views import leaderboard
+from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, enter
 
 from .scene import FILE, NOTE, PRIVATE_NUMBERS, TRUTH, Scene, addresses, ask, filled
@@ -106,7 +106,7 @@ def test_a_request_a_file_and_its_score_can_be_followed(
     response = client.post("/c/pets/submit/", {"file": upload, "note": "", "upload_key": "k" * 32})
     assert response.status_code == 303
     submission = str(Submission.objects.get().pk)
-    tasks.score_submission(submission, pets.ground_truth_id)
+    submission_tasks.score_next_submissions(submission, pets.ground_truth_id)
     for line in log.getvalue().splitlines():
         assert ("mine.csv" in line) is False
     if log.getvalue().startswith("{"):
@@ -124,7 +124,7 @@ def test_a_request_a_file_and_its_score_can_be_followed(
         assert scored["seconds"] > 0
     else:
         assert re.search(
-            rf"info leaderboard\.competitions\.tasks scored competition=pets submission={submission} .*status=scored",
+            rf"info leaderboard\.submissions\.tasks scored competition=pets submission={submission} .*status=scored",
             log.getvalue(),
         )
 
@@ -159,7 +159,7 @@ def test_names_of_teams_files_and_browsers_forge_no_line(
     submission = submitting.submit_file(
         competition=pets, user=bo, file_name=f"{name}.csv", chunks=[answers()], note=name
     )
-    tasks.score_submission(str(submission.pk), pets.ground_truth_id)
+    submission_tasks.score_next_submissions(str(submission.pk), pets.ground_truth_id)
     client.get(f"/join/{name}/")
     for line in log.getvalue().split("\n")[:-1]:
         assert line.startswith(("{", "20", "    ")), line

@@ -50,7 +50,7 @@ def parts_of(guide: str) -> Iterator[tuple[str, list[str]]]:
 def work() -> None:
     """What the worker would do after each press."""
     for name, _ground_truth in score.sweep_queue()[0]:
-        score.score_submission(name)
+        score.score_one(name)
     for number in StudentPreview.objects.filter(finished_at=None).values_list("ground_truth", flat=True):
         score.score_preview(number)
     for candidate in Competition.objects.exclude(candidate=None).values_list("candidate", flat=True):

@@ -301,7 +301,7 @@ def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_tea
     team = enter(pets, bo).team
     waiting = upload(pets, bo)
     extensions.disqualify_team(team=team, user=ada, reason="Copied")
-    score.score_submission(waiting.pk)
+    score.score_one(waiting.pk)
     waiting.refresh_from_db()
     assert waiting.status == Submission.Status.SCORED
     assert on_the_board(pets) == []
@@ -372,7 +372,7 @@ def test_a_pause_refuses_files_in_the_hosts_words_and_moves_no_deadline(pets: Co
     pets.refresh_from_db()
     assert refusal(pets, bo).code == "paused"
     assert "The truth is being corrected" in refusal(pets, bo).message
-    score.score_submission(waiting.pk)
+    score.score_one(waiting.pk)
     assert on_the_board(pets) == ["bo"]
     with pytest.raises(CannotHost, match="already"):
         competitions.pause_competition(competition=pets, user=ada, reason="again")

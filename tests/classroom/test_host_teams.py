@@ -28,7 +28,7 @@ def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
     baseline = boards.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)]
     )
-    score.score_submission(baseline.pk)
+    score.score_one(baseline.pk)
     enter(pets, bo), enter(pets, cy), enter(pets, dee)
     hand_in(pets, bo, answers())
     hand_in(pets, cy, answers(public=5))

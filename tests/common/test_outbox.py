@@ -23,7 +23,7 @@ from leaderboard.accounts.personal_data import delete_account, export_account
 from leaderboard.celery import PAGES_QUEUE, app
 from leaderboard.common import outbox
 from leaderboard.common.models import OutgoingEmail
-from leaderboard.competitions import tasks
+from leaderboard.competitions import tasks, wake_ups
 from leaderboard.notifications import emails, notices
 from leaderboard.notifications.models import NoticeKind
 from leaderboard.notifications.tasks import send_due_emails
@@ -90,7 +90,7 @@ def test_an_email_wakes_a_sender_after_its_commit(
     site: LazySettings, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     woken: list[str] = []
-    monkeypatch.setattr(tasks, "wake_workers", lambda task, *_, **__: woken.append(task.name))
+    monkeypatch.setattr(wake_ups, "wake_workers", lambda task, *_, **__: woken.append(task))
     with django_capture_on_commit_callbacks(execute=True):
         write()
         assert woken == []
@@ -101,11 +101,11 @@ def test_the_sweep_finds_an_email_whose_wake_up_was_lost(site: LazySettings, mon
     woken: list[str] = []
 
     def wake_workers(task: Any, *_: object, **__: object) -> bool:
-        woken.append(task.name)
+        woken.append(task)
         return True
 
     write()
-    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
+    monkeypatch.setattr(wake_ups, "wake_workers", wake_workers)
     tasks.sweep()
     assert woken == ["leaderboard.notifications.tasks.send_due_emails"]
     send_due_emails.apply(throw=True)

@@ -134,7 +134,7 @@ def test_the_distribution_marks_my_bar_and_the_baselines(pets: Competition, ada:
     file = boards_service.add_baseline(
         competition=pets, user=ada, name="Guess <b>", file_name="g.csv", chunks=[answers(public=2)]
     )
-    score.score_submission(file.pk)
+    score.score_one(file.pk)
     text = signed_in(bo).get(f"{BOARD}?view=distribution").content.decode()
     drawn = drawing_of(text, "histogram")
     assert drawn.count("bar mine") == 1

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import StorageUnreachable
-from leaderboard.competitions import tasks
+from leaderboard.competitions import tasks, wake_ups
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
@@ -33,6 +33,8 @@ from leaderboard.competitions.services import boards, submitting
 from leaderboard.notifications import emails
 from leaderboard.notifications import host_events as failures_module
 from leaderboard.operations.supervisor import supervisor
+from leaderboard.submissions import tasks as submission_tasks
+from leaderboard.submissions import worker
 from tests.conftest import answers, broken_promises, claim, enter, hand_in, make_competition, person
 
 
@@ -81,7 +83,7 @@ def test_competitions_take_turns_and_each_serves_its_oldest_first(ada: User, bo:
     queue_module._served["last"] = one.pk
     served = []
     for turn in queue_module.submissions_in_turn():
-        score.score_submission(turn.pk)
+        score.score_one(turn.pk)
         served.append(turn.pk)
     assert served == [others[0].pk, burst[0].pk, others[1].pk, burst[1].pk, burst[2].pk, burst[3].pk]
 
@@ -109,42 +111,42 @@ def test_however_many_files_others_have_waiting_cys_waits_for_one_of_each(
 
 
 def test_a_team_has_at_most_one_file_in_work_and_the_next_follows_at_its_end(
-    pets: Competition, bo: User, cy: User, mine: Submission, wake_ups: list[str]
+    pets: Competition, bo: User, cy: User, mine: Submission, woken_for: list[str]
 ) -> None:
     enter(pets, cy)
     second, others = upload(pets, bo), upload(pets, cy)
     held(mine)
     assert claim(second.pk) is None
     assert score.sweep_queue()[0] == [(str(others.pk), pets.ground_truth_id)]
-    wake_ups.clear()
-    tasks.score_submission(str(second.pk), 1)
+    woken_for.clear()
+    submission_tasks.score_next_submissions(str(second.pk), 1)
     assert again(others).status == "scored"
     assert again(second).status == "pending"
     Submission.objects.filter(pk=mine.pk).update(lease_until=None, claim=None)
-    tasks.score_submission(str(mine.pk), 1)
+    submission_tasks.score_next_submissions(str(mine.pk), 1)
     assert (again(mine).status, again(second).status) == ("scored", "scored")
-    assert wake_ups == []
+    assert woken_for == []
 
 
 def test_who_is_awake_stays_awake_and_lets_other_messages_in_between(
-    pets: Competition, bo: User, cy: User, mine: Submission, wake_ups: list[str], monkeypatch: pytest.MonkeyPatch
+    pets: Competition, bo: User, cy: User, mine: Submission, woken_for: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file of which nobody rang waits for no sweep, and letters do not wait until the queue is empty."""
     enter(pets, cy)
     others = upload(pets, cy)
-    wake_ups.clear()
-    monkeypatch.setattr(tasks, "WORK_SECONDS", 0.0)
+    woken_for.clear()
+    monkeypatch.setattr(submission_tasks, "WORK_SECONDS", 0.0)
     monkeypatch.setattr(queue_module, "TURN_SECONDS", 0.0)
-    tasks.score_submission("x", 1)
+    submission_tasks.score_next_submissions("x", 1)
     assert sorted([again(mine).status, again(others).status]) == ["pending", "scored"]
-    assert len(wake_ups) == 1
-    monkeypatch.setattr(tasks, "WORK_SECONDS", 60.0)
-    tasks.score_submission(wake_ups.pop(), 1)
-    assert (again(mine).status, again(others).status, wake_ups) == ("scored", "scored", [])
+    assert len(woken_for) == 1
+    monkeypatch.setattr(submission_tasks, "WORK_SECONDS", 60.0)
+    submission_tasks.score_next_submissions(woken_for.pop(), 1)
+    assert (again(mine).status, again(others).status, woken_for) == ("scored", "scored", [])
 
 
 def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
-    mine: Submission, wake_ups: list[str], monkeypatch: pytest.MonkeyPatch
+    mine: Submission, woken_for: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
 
@@ -153,36 +155,36 @@ def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
         raise StorageUnreachable("nobody answers")
 
     monkeypatch.setattr(score, "compute_outcome", unreachable)
-    tasks.score_submission(str(mine.pk), 1)
+    submission_tasks.score_next_submissions(str(mine.pk), 1)
     assert (len(asked), again(mine).status, again(mine).tries) == (1, "pending", 0)
 
 
 def test_a_file_needs_no_wake_up_where_many_wait_in_the_broker(
-    pets: Competition, bo: User, wake_ups: list[str], monkeypatch: Any, django_capture_on_commit_callbacks: Any
+    pets: Competition, bo: User, woken_for: list[str], monkeypatch: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     """An awake worker goes on until no file waits. A broker that has lost all gets a message."""
     Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()
     enter(pets, bo)
-    for waiting, wakes in ((0, 1), (tasks.ENOUGH_WAKE_UPS - 1, 1), (tasks.ENOUGH_WAKE_UPS, 0)):
-        monkeypatch.setattr(tasks, "queue_length", lambda waiting=waiting: waiting)
-        wake_ups.clear()
+    for waiting, wakes in ((0, 1), (wake_ups.ENOUGH_WAKE_UPS - 1, 1), (wake_ups.ENOUGH_WAKE_UPS, 0)):
+        monkeypatch.setattr(wake_ups, "queue_length", lambda waiting=waiting: waiting)
+        woken_for.clear()
         with django_capture_on_commit_callbacks(execute=True):
             one = upload(pets, bo)
-        assert wake_ups == [str(one.pk)] * wakes, waiting
+        assert woken_for == [str(one.pk)] * wakes, waiting
 
 
 def test_a_sweep_wakes_for_as_many_files_as_help(
-    pets: Competition, bo: User, wake_ups: list[str], django_capture_on_commit_callbacks: Any
+    pets: Competition, bo: User, woken_for: list[str], django_capture_on_commit_callbacks: Any
 ) -> None:
     Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()
     enter(pets, bo)
-    for _ in range(tasks.ENOUGH_WAKE_UPS + 1):
+    for _ in range(wake_ups.ENOUGH_WAKE_UPS + 1):
         upload(pets, bo)
-    assert len(score.sweep_queue()[0]) == tasks.ENOUGH_WAKE_UPS + 1
+    assert len(score.sweep_queue()[0]) == wake_ups.ENOUGH_WAKE_UPS + 1
     tasks.sweep()
-    assert len(wake_ups) == tasks.ENOUGH_WAKE_UPS
+    assert len(woken_for) == wake_ups.ENOUGH_WAKE_UPS
 
 
 def test_two_baselines_may_be_measured_at_once(pets: Competition, ada: User) -> None:
@@ -201,7 +203,7 @@ def test_a_file_that_killed_a_scorer_lets_others_go_first(pets: Competition, cy:
     turn = next(queue_module.submissions_in_turn(), None)
     assert turn is not None
     assert turn.pk == later.pk
-    score.score_submission(later.pk)
+    score.score_one(later.pk)
     turn = next(queue_module.submissions_in_turn(), None)
     assert turn is not None
     assert turn.pk == mine.pk
@@ -326,14 +328,14 @@ def test_a_claim_that_was_lost_meanwhile_costs_the_others_of_its_turn_nothing(
 
 @pytest.mark.fault(2)
 def test_a_worker_that_dies_with_several_files_in_hand_counts_a_death_against_none(
-    three: list[Submission], wake_ups: list[str]
+    three: list[Submission], woken_for: list[str]
 ) -> None:
     """Nobody knows which one it died of: each is tried again, in a turn of its own."""
     assert len(queue_module.claim_submissions(three, "bell")) == 3
     for _ in range(2):
-        tasks._release_claim_of_failed_task(task_id="bell", exception=WorkerLostError("signal 9"))
+        worker._release_claim_of_failed_task(task_id="bell", exception=WorkerLostError("signal 9"))
     assert [(again(one).tries, one.deaths, one.claim) for one in three] == [(1, 0, None)] * 3
-    assert len(wake_ups) == 1
+    assert len(woken_for) == 1
     assert [len(turn) for turn in turns()] == [1, 1, 1]
 
 
@@ -344,25 +346,25 @@ def died(submission: Submission, wake_up_id: str, error: BaseException | None = 
     """A worker that `bell` woke claims the file, dies, and Celery says so twice."""
     assert claim(submission.pk, wake_up_id)
     for _ in range(2):
-        tasks._release_claim_of_failed_task(task_id=wake_up_id, exception=error or WorkerLostError("signal 9"))
+        worker._release_claim_of_failed_task(task_id=wake_up_id, exception=error or WorkerLostError("signal 9"))
 
 
 @pytest.mark.fault(2)
-def test_what_a_dead_scorer_held_is_rung_for_at_once_and_counted_once(mine: Submission, wake_ups: list[str]) -> None:
+def test_what_a_dead_scorer_held_is_rung_for_at_once_and_counted_once(mine: Submission, woken_for: list[str]) -> None:
     died(mine, "one")
     assert again(mine).lease_until is None
     assert (mine.tries, mine.deaths) == (1, 1)
-    assert wake_ups == [str(mine.pk)]
-    assert score.score_submission(mine.pk) == "scored"
+    assert woken_for == [str(mine.pk)]
+    assert score.score_one(mine.pk) == "scored"
 
 
-def test_after_three_deaths_a_file_fails_and_its_attempt_comes_back(mine: Submission, wake_ups: list[str]) -> None:
+def test_after_three_deaths_a_file_fails_and_its_attempt_comes_back(mine: Submission, woken_for: list[str]) -> None:
     for wake_up_id in "abc":
         died(mine, wake_up_id)
     assert again(mine).status == "failed"
     assert mine.failure == queue_module.OUR_FAULT
     assert DailyAttempts.objects.get().used == 0
-    assert len(wake_ups) == 2
+    assert len(woken_for) == 2
 
 
 def test_a_file_that_took_too_long_fails_with_the_seconds(mine: Submission, settings: LazySettings) -> None:
@@ -375,13 +377,13 @@ def test_a_file_that_took_too_long_fails_with_the_seconds(mine: Submission, sett
 
 def test_an_ordinary_error_of_a_task_takes_nothing_back(mine: Submission) -> None:
     assert claim(mine.pk, "one")
-    tasks._release_claim_of_failed_task(task_id="one", exception=ValueError("a bug"))
+    worker._release_claim_of_failed_task(task_id="one", exception=ValueError("a bug"))
     assert again(mine).claim is not None
 
 
 def test_a_death_after_the_file_was_finished_changes_nothing(mine: Submission) -> None:
-    assert score.score_submission(mine.pk, wake_up_id="one") == "scored"
-    tasks._release_claim_of_failed_task(task_id="one", exception=WorkerLostError("signal 9"))
+    assert score.score_one(mine.pk, wake_up_id="one") == "scored"
+    worker._release_claim_of_failed_task(task_id="one", exception=WorkerLostError("signal 9"))
     assert (again(mine).status, mine.deaths) == ("scored", 0)
 
 
@@ -391,18 +393,18 @@ def test_what_a_worker_has_in_hand_when_it_is_stopped_costs_no_try(
     """A worker that goes on nevertheless writes nothing, and whoever comes next begins with a first try."""
     its_claim = claim(mine.pk, "one")
     assert its_claim is not None
-    monkeypatch.setattr(tasks, "active_requests", [SimpleNamespace(id="of a sweep"), SimpleNamespace(id="one")])
+    monkeypatch.setattr(worker, "active_requests", [SimpleNamespace(id="of a sweep"), SimpleNamespace(id="one")])
     for _ in range(2):
-        tasks.release_all_claims()
+        worker.release_all_claims()
         assert (again(mine).claim, mine.lease_until, mine.tries, mine.deaths) == (None, None, 0, 0)
     assert not queue_module._extend_leases({mine.pk: its_claim})
-    assert score.score_submission(mine.pk, wake_up_id="two") == "scored"
-    tasks.release_all_claims()
+    assert score.score_one(mine.pk, wake_up_id="two") == "scored"
+    worker.release_all_claims()
     assert (again(mine).status, mine.tries) == ("scored", 1)
 
 
 def test_files_are_put_back_before_up_ends_their_worker() -> None:
-    assert tasks.RELEASE_AFTER + tasks.RELEASE_EVERY < supervisor.TIME_TO_FINISH
+    assert worker.RELEASE_AFTER + worker.RELEASE_EVERY < supervisor.TIME_TO_FINISH
 
 
 # --- a database that is away ------------------------------------------------------------------------------------
@@ -419,7 +421,7 @@ def test_a_result_waits_for_the_database(mine: Submission, monkeypatch: pytest.M
         real(*arguments)
 
     monkeypatch.setattr(score, "_write_turn", finish)
-    assert score.score_submission(mine.pk) == "scored"
+    assert score.score_one(mine.pk) == "scored"
     assert Score.objects.count() == 2
 
 
@@ -434,7 +436,7 @@ def test_a_database_that_stays_away_is_not_waited_for_without_end(
     monkeypatch.setattr(score, "FIRST_PAUSE", 0.001)
     monkeypatch.setattr(score, "FINISH_WITHIN", 0.01)
     with pytest.raises(OperationalError):
-        score.score_submission(mine.pk)
+        score.score_one(mine.pk)
     assert again(mine).status == "pending"
 
 
@@ -444,9 +446,11 @@ def test_a_database_that_stays_away_is_not_waited_for_without_end(
 @pytest.mark.fault(31)
 def test_a_message_of_another_form_is_left_alone(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     for schema in ("2", "x", ""):
-        tasks.score_submission.apply(args=(str(mine.pk), 1), headers={"schema": schema}, throw=True)
+        submission_tasks.score_next_submissions.apply(args=(str(mine.pk), 1), headers={"schema": schema}, throw=True)
         assert again(mine).status == "pending"
-    tasks.score_submission.apply(args=(str(mine.pk), 1), headers={"schema": str(tasks.SCHEMA)}, throw=True)
+    submission_tasks.score_next_submissions.apply(
+        args=(str(mine.pk), 1), headers={"schema": str(wake_ups.SCHEMA)}, throw=True
+    )
     assert again(mine).status == "scored"
 
 
@@ -456,7 +460,7 @@ def test_a_broker_that_takes_nothing_is_asked_once_per_sweep(
 ) -> None:
     enter(pets, cy), upload(pets, cy)
     asked: list[object] = []
-    monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: asked.append(1))
+    monkeypatch.setattr(wake_ups, "wake_workers", lambda *_, **__: asked.append(1))
     tasks.sweep()
     assert len(asked) == 1
 

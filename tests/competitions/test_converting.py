@@ -10,7 +10,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
-from leaderboard.competitions import tasks
+from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, Conversion, DailyAttempts, PageTask, Submission
 from leaderboard.competitions.services import converting, page_tasks, scoring_again
 from leaderboard.scoring import table_jobs
@@ -168,7 +168,7 @@ def test_the_host_sees_a_roster_from_excel(pets: Competition, ada: User) -> None
 def test_a_file_that_no_worker_has_read_yet_is_converted_unseen(
     bos: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch, jobs: list[str]
 ) -> None:
-    monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: False)
+    monkeypatch.setattr(wake_ups, "wake_workers", lambda *_, **__: False)
     hand_over(bos, SEMICOLONS)
     original = only_file(pets)
     page = bos.get(f"/c/pets/submissions/{original.pk}/")
@@ -190,7 +190,7 @@ def test_files_are_looked_at_one_after_the_other_and_no_thread_waits(
     bos: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as away:
-        away.setattr(tasks, "wake_workers", lambda *_, **__: False)
+        away.setattr(wake_ups, "wake_workers", lambda *_, **__: False)
         hand_over(bos, SEMICOLONS)
         hand_over(bos, SEMICOLONS + b"\n")
     first, second = Submission.objects.order_by("received_at")
@@ -217,7 +217,7 @@ def test_a_conversion_counts_from_when_bo_asked_for_it(
 ) -> None:
     hand_over(bos, SEMICOLONS)
     original = only_file(pets)
-    monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: False)
+    monkeypatch.setattr(wake_ups, "wake_workers", lambda *_, **__: False)
     waiting = bos.post(f"/c/pets/submissions/{original.pk}/convert/")["Location"]
     asked_at = PageTask.objects.get().created_at
     close(pets)

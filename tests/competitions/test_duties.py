@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.celery import app
-from leaderboard.competitions import duties, tasks
+from leaderboard.competitions import duties
 from leaderboard.competitions.duties import SCHEDULES, Schedule
 from leaderboard.competitions.models import Duty
+from leaderboard.submissions import worker
 
 OFTEN = [schedule.task for schedule in SCHEDULES if schedule.at is None]
 NIGHTLY = [schedule.task for schedule in SCHEDULES if schedule.at is not None]
@@ -90,8 +91,8 @@ def test_a_task_that_breaks_keeps_none_of_the_others(db: None, monkeypatch: pyte
         if name == OFTEN[0]:
             raise OSError
 
-    monkeypatch.setattr(tasks, "app", type("App", (), {"tasks": {name: lambda name=name: do(name) for name in OFTEN}}))
-    tasks.do_due_tasks()
+    monkeypatch.setattr(worker, "app", type("App", (), {"tasks": {name: lambda name=name: do(name) for name in OFTEN}}))
+    worker.do_due_tasks()
     assert done == OFTEN
     assert duties.late_tasks() == []
 

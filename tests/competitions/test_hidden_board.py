@@ -106,7 +106,7 @@ def test_the_order_of_scoring_does_not_matter(ada: User, bo: User, cy: User) -> 
             submission.scores.all().delete()
         dice.shuffle(files)
         for pk in files:
-            score_module.score_submission(pk)
+            score_module.score_one(pk)
             assert standings.standing_differences(ground_truth_of(pets)) == []
         found.append(sorted(Standing.objects.values_list("team", "submission", "value", "received_at")))
     assert found[0] == found[1]

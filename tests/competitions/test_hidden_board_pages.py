@@ -195,7 +195,7 @@ def test_baselines_stand_without_scores(ada: User, bo: User, cy: User) -> None:
     base = boards_services.add_baseline(
         competition=pets.competition, user=ada, name="All cats", file_name="b.csv", chunks=[file_with(11)]
     )
-    score.score_submission(base.pk)
+    score.score_one(base.pk)
     board_cache.boards.clear()
     assert re.search(r"◆ All cats Baseline", text_of(Client(), "/c/pets/leaderboard/"))
 

@@ -234,7 +234,7 @@ def test_scoring_again_is_safe_while_a_worker_holds_another_of_the_team(pets: Co
     second = submitting.submit_file(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
     assert claim(second.pk) is not None
     signed_in(ada).post(ADDRESS, {"file": str(first.pk)})
-    assert score.score_submission(first.pk) == "busy"
+    assert score.score_one(first.pk) == "busy"
     assert broken() == {}
 
 

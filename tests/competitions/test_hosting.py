@@ -86,7 +86,7 @@ def test_files_that_wait_get_the_new_ground_truth(pets: Competition, ada: User, 
     waiting = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], note="")
     publish_again(pets, ada, TRUTH.replace("1,cat,Public\n2", "1,bird,Public\n2"))
     rescoring.apply_candidate(competition=pets)
-    assert score.score_submission(waiting.pk) == "scored"
+    assert score.score_one(waiting.pk) == "scored"
     assert set(Score.objects.values_list("ground_truth__number", flat=True)) == {2}
 
 

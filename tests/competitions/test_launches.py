@@ -15,7 +15,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.common.storage import path_of
-from leaderboard.competitions import tasks
+from leaderboard.competitions import tasks, wake_ups
 from leaderboard.competitions.models import (
     Competition,
     DataFile,
@@ -256,15 +256,15 @@ def test_a_preview_whose_wake_up_was_lost_is_rung_for_again(
     rung: list[Any] = []
 
     def wake_workers(task: Any, *ids: object, **_: object) -> bool:
-        rung.append((task.name, ids))
+        rung.append((task, ids))
         return True
 
-    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
+    monkeypatch.setattr(wake_ups, "wake_workers", wake_workers)
     tasks.sweep()
     assert rung == []
     StudentPreview.objects.update(sent_at=timezone.now() - timedelta(minutes=1))
     tasks.sweep()
-    assert rung == [("leaderboard.competitions.tasks.score_preview", (ready.ground_truth_id,))]
+    assert rung == [("leaderboard.submissions.tasks.score_preview", (ready.ground_truth_id,))]
 
 
 def test_a_published_ground_truth_is_checked_again_beside_new_files(hers: Client, pets: Competition) -> None:

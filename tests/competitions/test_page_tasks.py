@@ -18,7 +18,7 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.personal_data import delete_account, export_account
 from leaderboard.celery import PAGES_QUEUE, app
 from leaderboard.common import storage
-from leaderboard.competitions import tasks
+from leaderboard.competitions import tasks, wake_ups
 from leaderboard.competitions.models import Competition, PageTask
 from leaderboard.competitions.services import page_tasks
 from tests.conftest import answers, enter, hand_in, make_competition, person
@@ -30,7 +30,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture(autouse=True)
 def worker_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: False)
+    monkeypatch.setattr(wake_ups, "wake_workers", lambda *_, **__: False)
 
 
 @pytest.fixture
@@ -173,9 +173,9 @@ def test_the_sweep_wakes_a_worker_for_a_form_whose_message_was_lost(
         woken.append(task)
         return True
 
-    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
+    monkeypatch.setattr(wake_ups, "wake_workers", wake_workers)
     tasks.sweep()
-    assert woken.count(tasks.answer_page) == 1
+    assert woken.count(wake_ups.ANSWER_PAGE) == 1
     assert app.amqp.router.route({}, tasks.answer_page.name)["queue"].name == PAGES_QUEUE
 
 

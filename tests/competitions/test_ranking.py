@@ -259,7 +259,7 @@ def test_baselines_stand_among_the_teams_unranked(pets: Competition, ada: User, 
     baseline = boards_services.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers(public=3)]
     )
-    score_module.score_submission(baseline.pk)
+    score_module.score_one(baseline.pk)
     hand_in(pets, bo, answers())
     assert shown(pets) == [(1, "bo"), (None, "Guess")]
 
@@ -319,7 +319,7 @@ class TestAfterTheClose:
         assert reveal.reveal_due_competitions(timezone.now()) == []
         from leaderboard.competitions.scoring import score as score_module
 
-        score_module.score_submission(waiting.pk)
+        score_module.score_one(waiting.pk)
         assert reveal.reveal_due_competitions(timezone.now()) == [pets]
         assert reveal.reveal_due_competitions(timezone.now()) == []
 

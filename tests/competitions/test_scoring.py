@@ -67,12 +67,12 @@ def test_where_a_scale_has_no_end_the_interval_has_none() -> None:
 
 def test_ringing_ten_times_scores_once(pets: Competition, bo: User) -> None:
     submission = waiting_file(pets, bo)
-    assert [score_module.score_submission(submission.pk) for _ in range(10)] == ["scored"] + ["busy"] * 9
+    assert [score_module.score_one(submission.pk) for _ in range(10)] == ["scored"] + ["busy"] * 9
     assert Score.objects.count() == 2
 
 
 def test_a_wake_up_for_a_row_that_is_gone_harms_nobody(pets: Competition, bo: User) -> None:
-    assert score_module.score_submission(uuid.uuid4()) == "busy"
+    assert score_module.score_one(uuid.uuid4()) == "busy"
 
 
 def test_a_row_in_somebodys_hands_is_left_alone(pets: Competition, bo: User) -> None:
@@ -80,7 +80,7 @@ def test_a_row_in_somebodys_hands_is_left_alone(pets: Competition, bo: User) -> 
     Submission.objects.filter(pk=submission.pk).update(
         claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20)
     )
-    assert score_module.score_submission(submission.pk) == "busy"
+    assert score_module.score_one(submission.pk) == "busy"
     assert score_module.sweep_queue() == ([], [])
 
 
@@ -91,7 +91,7 @@ def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None
         claim=uuid.uuid4(), lease_until=timezone.now() - timedelta(seconds=1), tries=1
     )
     assert [pk for pk, _ in score_module.sweep_queue()[0]] == [str(submission.pk)]
-    assert score_module.score_submission(submission.pk) == "scored"
+    assert score_module.score_one(submission.pk) == "scored"
 
 
 @pytest.mark.fault(5)
@@ -104,14 +104,14 @@ def test_who_lost_the_claim_cannot_finish(pets: Competition, bo: User, monkeypat
         return measure(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(score_module, "compute_outcome", slow)
-    assert score_module.score_submission(submission.pk) == "busy"
+    assert score_module.score_one(submission.pk) == "busy"
     assert not Score.objects.exists()
 
 
 def test_after_five_tries_a_row_fails_and_the_attempt_comes_back(pets: Competition, bo: User) -> None:
     submission = waiting_file(pets, bo)
     Submission.objects.filter(pk=submission.pk).update(tries=5)
-    assert score_module.score_submission(submission.pk) == "busy"
+    assert score_module.score_one(submission.pk) == "busy"
     score_module.sweep_queue()
     submission.refresh_from_db()
     assert submission.status == Submission.Status.FAILED
@@ -127,7 +127,7 @@ def test_a_bug_in_a_metric_is_our_fault_and_says_nothing_of_the_truth(
         raise RuntimeError("truth is cat")
 
     monkeypatch.setattr(metrics.Truth, "evaluate", broken)
-    assert score_module.score_submission(submission.pk) == "failed"
+    assert score_module.score_one(submission.pk) == "failed"
     submission.refresh_from_db()
     assert "cat" not in submission.failure + caplog.text
     assert DailyAttempts.objects.get().used == 0
@@ -143,7 +143,7 @@ def test_a_truth_that_takes_too_much_memory_is_not_the_students_fault(
         raise MemoryError
 
     monkeypatch.setattr(metrics, "prepare", too_large)
-    assert score_module.score_submission(submission.pk) == "failed"
+    assert score_module.score_one(submission.pk) == "failed"
     assert DailyAttempts.objects.get().used == 0
     assert "could not be scored: MemoryError" in caplog.text
 
@@ -152,7 +152,7 @@ def test_a_truth_that_takes_too_much_memory_is_not_the_students_fault(
 def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: pytest.LogCaptureFixture) -> None:
     submission = waiting_file(pets, bo)
     path_of(submission.file_key).unlink()
-    score_module.score_submission(submission.pk)
+    score_module.score_one(submission.pk)
     submission.refresh_from_db()
     assert submission.failure == outcomes.DAMAGED_FILE_TEXT
 
@@ -170,10 +170,10 @@ def test_what_a_machine_lacks_for_a_while_costs_no_file(
 
     with monkeypatch.context() as patch:
         patch.setattr(f"leaderboard.competitions.scoring.outcomes.{where}", lacking)
-        assert score_module.score_submission(submission.pk) == "waiting"
+        assert score_module.score_one(submission.pk) == "waiting"
     submission.refresh_from_db()
     assert (submission.status, submission.tries) == ("pending", 0)
-    assert score_module.score_submission(submission.pk) == "scored"
+    assert score_module.score_one(submission.pk) == "scored"
 
 
 def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, cy: User) -> None:
@@ -302,8 +302,8 @@ class TestRescoring:
             return measure(*arguments)  # type: ignore[arg-type]
 
         monkeypatch.setattr(score_module, "compute_outcome", meanwhile)
-        assert score_module.score_submission(submission.pk) == "stale"
-        assert score_module.score_submission(submission.pk) == "scored"
+        assert score_module.score_one(submission.pk) == "stale"
+        assert score_module.score_one(submission.pk) == "scored"
         assert set(Score.objects.values_list("ground_truth__number", flat=True)) == {2}
 
 

@@ -158,7 +158,7 @@ def test_a_competition_without_them_looks_as_before(ada: User, bo: User, client:
 
 def test_baselines_show_theirs_too(tides: Competition, ada: User, client: Client, bo: User) -> None:
     baseline = boards.add_baseline(competition=tides, user=ada, name="Guess", file_name="b.csv", chunks=[a_file(0.2)])
-    score.score_submission(baseline.pk)
+    score.score_one(baseline.pk)
     client.force_login(bo)
     board = output(client, PAGES[0])
     assert all(f'title="{value!r}"' in board for value in values(baseline, Split.PUBLIC))

@@ -80,7 +80,7 @@ def test_a_teacher_who_changes_nothing_creates_and_launches(hers: Client) -> Non
     score.score_preview(pond.ground_truth.pk)
     assert StudentPreview.objects.get().is_good
     first = Submission.objects.get(baseline__competition=pond)
-    assert score.score_submission(first.pk) == "scored", "something to beat from the first day"
+    assert score.score_one(first.pk) == "scored", "something to beat from the first day"
     assert hers.post("/host/predict-rentals/launch/")["Location"] == "/host/predict-rentals/"
     pond.refresh_from_db()
     assert pond.launched_at is not None

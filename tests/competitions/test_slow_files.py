@@ -16,6 +16,7 @@ from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
 from leaderboard.competitions.scoring import outcomes, queue, score
 from leaderboard.competitions.services import submitting
+from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, claim, enter
 from tests.scorer_in_process import score_here
 
@@ -35,7 +36,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return score_here(ground_truth, file, limits)
 
     monkeypatch.setattr(scoring, "score_file", measure)
-    monkeypatch.setattr(tasks, "run_command", lambda *command: commands.append(command[0]))
+    monkeypatch.setattr(submission_tasks, "run_command", lambda *command: commands.append(command[0]))
     return commands
 
 
@@ -56,7 +57,7 @@ def test_cys_file_does_not_wait_for_bos_slow_one_which_is_scored_beside(
 ) -> None:
     enter(pets, bo), enter(pets, cy)
     slow, quick = hand_in(pets, bo, slow=True), hand_in(pets, cy)
-    tasks.score_submission("x", 1)
+    submission_tasks.score_next_submissions("x", 1)
     assert statuses(slow, quick) == ["pending", "scored"]
     assert (slow.is_slow, slow.tries, slow.deaths, slow.lease_until) == (True, 0, 0, None)
     assert started == ["score_slow_files"]
@@ -68,7 +69,7 @@ def test_cys_file_does_not_wait_for_bos_slow_one_which_is_scored_beside(
 def test_the_sweep_starts_again_what_was_killed(pets: Competition, bo: User, started: list[str]) -> None:
     enter(pets, bo)
     slow = hand_in(pets, bo, slow=True)
-    tasks.score_submission("x", 1)
+    submission_tasks.score_next_submissions("x", 1)
     started.clear()
     tasks.sweep()
     assert started == ["score_slow_files"]
@@ -86,7 +87,7 @@ def test_the_sweep_starts_again_what_was_killed(pets: Competition, bo: User, sta
 def test_one_slow_file_is_measured_at_a_time_the_oldest_first(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
     first, second = hand_in(pets, bo, slow=True), hand_in(pets, cy, slow=True)
-    tasks.score_submission("x", 1)
+    submission_tasks.score_next_submissions("x", 1)
     assert queue.next_slow_file() == first.pk
     assert claim(first.pk)
     assert queue.next_slow_file() is None
@@ -111,7 +112,7 @@ def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets:
         assert outcomes.seconds_in_queue(ground_truth) == pytest.approx(seconds)
     enter(pets, bo)
     GroundTruth.objects.filter(pk=ground_truth.pk).update(quickest_seconds=1000.0)
-    score.score_submission(hand_in(pets, bo).pk)
+    score.score_one(hand_in(pets, bo).pk)
     ground_truth.refresh_from_db()
     assert ground_truth.quickest_seconds is not None
     assert ground_truth.quickest_seconds < 1000
@@ -120,7 +121,7 @@ def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets:
 def test_slow_files_that_wait_for_each_other_are_not_called_overdue(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
     measured, _ = hand_in(pets, bo, slow=True), hand_in(pets, cy, slow=True)
-    tasks.score_submission("x", 1)
+    submission_tasks.score_next_submissions("x", 1)
     long_ago = timezone.now() - timedelta(minutes=10)
     Submission.objects.update(received_at=long_ago)
     assert claim(measured.pk)

@@ -330,7 +330,7 @@ def test_a_poll_gets_the_end_once_and_stops(as_bo: Client, pets: Competition, bo
     assert first.status_code == 200
     seen = first.context["progress"].seen
     assert progress_of(as_bo, submission, seen=seen).status_code == 204
-    score.score_submission(submission.pk)
+    score.score_one(submission.pk)
     last = progress_of(as_bo, submission, seen=seen)
     assert last.status_code == 286
     assert "hx-get" not in last.content.decode()

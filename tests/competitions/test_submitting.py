@@ -302,7 +302,7 @@ def test_a_failed_file_gives_the_attempt_back(pets: Competition, bo: User) -> No
     membership = enter(pets, bo)
     submission = upload(pets, bo)
     path_of(submission.file_key).write_bytes(b"bit rot")
-    assert score.score_submission(submission.pk) == Submission.Status.FAILED
+    assert score.score_one(submission.pk) == Submission.Status.FAILED
     submission.refresh_from_db()
     assert "damaged" in submission.failure
     assert used(membership) == 0

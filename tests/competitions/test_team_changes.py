@@ -133,7 +133,7 @@ def test_a_team_without_members_is_not_ranked_until_the_end(cats: Competition, b
     waiting = submitting.submit_file(competition=cats, user=bo, file_name="f.csv", chunks=[file_with(0)])
     personal_data.delete_account(account=bo, user=bo)
     assert board_of(cats) == [(1, "cy", 0.8)]
-    score_module.score_submission(waiting.pk)
+    score_module.score_one(waiting.pk)
     assert board_of(cats) == [(1, "cy", 0.8)]
     checks_hold(cats)
     close(cats)

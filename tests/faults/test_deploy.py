@@ -88,7 +88,7 @@ def test_31_a_message_of_a_newer_web_server_is_left_alone_and_its_file_scored_by
         site.shell(
             "from leaderboard.celery import app\n"
             "with app.connection_for_write() as broker: broker.default_channel.client.flushdb()\n"
-            f"app.send_task('leaderboard.competitions.tasks.score_submission', args=['{submission['id']}', 1],"
+            f"app.send_task('leaderboard.submissions.tasks.score_next_submissions', args=['{submission['id']}', 1],"
             " headers={'schema': 99})\n"
         )
     log = site.folder / "log" / "worker.log"

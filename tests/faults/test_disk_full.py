@@ -144,10 +144,10 @@ def test_18_a_score_that_finds_no_room_leaves_its_file_pending_and_is_written_la
         meanwhile.setattr(score, "_write_scores", full)
         meanwhile.setattr(score, "FINISH_WITHIN", 0.0)
         with pytest.raises(OperationalError, match="full"):
-            score.score_submission(submission.pk)
+            score.score_one(submission.pk)
     submission.refresh_from_db()
     assert submission.status == "pending"
     assert not Score.objects.exists()
     Submission.objects.update(claim=None, lease_until=None)
-    assert score.score_submission(submission.pk) == "scored"
+    assert score.score_one(submission.pk) == "scored"
     assert Score.objects.count() == 2

@@ -203,7 +203,7 @@ def test_05_a_worker_that_slept_through_its_lease_writes_nothing(site: Site, tok
         assert (
             site.shell(
                 "from leaderboard.competitions.scoring import score as scoring\n"
-                f"print(scoring.score_submission('{submission['id']}'))"
+                f"print(scoring.score_one('{submission['id']}'))"
             )
             == "scored"
         )
@@ -265,7 +265,7 @@ def test_09_33_an_emptied_broker_and_a_dead_sweeper_lose_no_file(site: Site, tok
 
 def test_what_pages_wait_for_does_not_wait_for_files(site: Site, tokens: list[str]) -> None:
     send = (
-        "from leaderboard.celery import PAGES_QUEUE\nfrom leaderboard.competitions.tasks import reveal_due\n"
+        "from leaderboard.celery import PAGES_QUEUE\nfrom leaderboard.boards.tasks import reveal_due\n"
         "reveal_due.apply_async(queue=PAGES_QUEUE)"
     )
     with asleep(worker(site), scorer(site)):
@@ -288,7 +288,7 @@ def test_10_a_full_broker_takes_no_message_and_every_upload_is_kept(site: Site, 
 
 @pytest.mark.parametrize(
     ("dies_at", "is_stored"),
-    [("submitting.check_beginning", False), ("tasks.wake_workers", True), ("submitting.log.info", True)],
+    [("submitting.check_beginning", False), ("wake_ups.wake_workers", True), ("submitting.log.info", True)],
     ids=["11_between_file_and_row", "12_between_commit_and_bell", "13_between_commit_and_answer"],
 )
 def test_11_12_13_who_dies_in_the_middle_of_an_upload_loses_nothing_and_takes_one_attempt(
@@ -299,7 +299,7 @@ def test_11_12_13_who_dies_in_the_middle_of_an_upload_loses_nothing_and_takes_on
     with pytest.raises(AssertionError):
         site.shell(
             "import os\nfrom leaderboard.competitions.services import submitting\n"
-            "from leaderboard.competitions import tasks\n"
+            "from leaderboard.competitions import wake_ups\n"
             "from leaderboard.competitions.models import Competition\nfrom leaderboard.accounts.models import User\n"
             f"from tests.conftest import answers\n{dies_at} = lambda *_, **__: os.kill(os.getpid(), 9)\n"
             "submitting.submit_file(competition=Competition.objects.get(slug='pets'), file_name='mine.csv',"

@@ -11,17 +11,17 @@ from django.conf import LazySettings
 
 from leaderboard import scoring
 from leaderboard.accounts.models import User
-from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.competitions.scoring import outcomes, queue, score
 from leaderboard.competitions.services import submitting
 from leaderboard.notifications.models import Notice
 from leaderboard.scoring import client
+from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, enter, make_competition
 from tests.scorer.test_scorer import below
 from tests.site import patience, until
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("hostile_scorer", "wake_ups")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("hostile_scorer", "woken_for")]
 
 
 @pytest.fixture
@@ -54,15 +54,15 @@ def checks_hold() -> None:
 
 @pytest.mark.fault(1)
 def test_01_a_scorer_that_is_killed_is_rung_for_at_once_and_this_process_lives(
-    pets: Competition, bo: User, wake_ups: list[str]
+    pets: Competition, bo: User, woken_for: list[str]
 ) -> None:
     submission = upload(pets, bo, "die")
     begun = time.monotonic()
-    tasks.score_submission(str(submission.pk), pets.ground_truth_id)
+    submission_tasks.score_next_submissions(str(submission.pk), pets.ground_truth_id)
     assert time.monotonic() - begun < 4 * patience(), "the goal is 2 s on a quiet machine"
     assert (again(submission).status, submission.tries, submission.deaths) == ("pending", 1, 1)
     assert submission.lease_until is None
-    assert wake_ups[-1] == str(submission.pk)
+    assert woken_for[-1] == str(submission.pk)
 
 
 @pytest.mark.fault(5)
@@ -74,7 +74,7 @@ def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
     # It is lost once the file is in work.
     monkeypatch.setattr(queue, "_extend_leases", lambda *_: not below(client._running[0].process.pid))
     submission = upload(pets, bo, "sleep")
-    assert score.score_submission(submission.pk) == "busy"
+    assert score.score_one(submission.pk) == "busy"
     root = client._running[0].process
     assert root.poll() is not None or until(lambda: root.poll() is not None, seconds=5)
     assert again(submission).status == "pending"
@@ -87,11 +87,11 @@ def test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_ag
     pets: Competition, bo: User, settings: LazySettings, word: str
 ) -> None:
     """In Python, in C, and without the processor."""
-    assert score.score_submission(upload(pets, bo).pk) == "scored"
+    assert score.score_one(upload(pets, bo).pk) == "scored"
     settings.SCORING_TIME_LIMIT = 1
     submission = upload(pets, bo, word)
     begun = time.monotonic()
-    assert score.score_submission(submission.pk) == "failed"
+    assert score.score_one(submission.pk) == "failed"
     assert time.monotonic() - begun < 5 * patience()
     assert again(submission).failure.startswith("Scoring took longer than 1 s.")
     assert DailyAttempts.objects.get(team__name="bo").used == 1
@@ -104,11 +104,11 @@ def test_26_a_file_that_eats_all_memory_is_stopped_alone(
 ) -> None:
     settings.SCORING_MEMORY_MB = 400
     eater, good = upload(pets, bo, "eat"), upload(pets, cy)
-    if (ended := score.score_submission(eater.pk)) == "slow":  # a busy machine needs more time to fill the memory
-        ended = score.score_submission(eater.pk, in_queue=False)
+    if (ended := score.score_one(eater.pk)) == "slow":  # a busy machine needs more time to fill the memory
+        ended = score.score_one(eater.pk, in_queue=False)
     assert ended == "invalid"
     assert "400 MB" in again(eater).problems[0]["message"]
-    assert score.score_submission(good.pk) == "scored"
+    assert score.score_one(good.pk) == "scored"
     checks_hold()
 
 
@@ -116,12 +116,12 @@ def test_26_a_file_that_eats_all_memory_is_stopped_alone(
 def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_nobody_up(
     alone: None, pets: Competition, bo: User, cy: User
 ) -> None:
-    assert score.score_submission(upload(pets, cy).pk) == "scored"
+    assert score.score_one(upload(pets, cy).pk) == "scored"
     poison = [upload(pets, bo, "die") for _ in range(20)]
     good = [upload(pets, cy) for _ in range(5)]
     served: list[Any] = []
     for turn in queue.submissions_in_turn():
-        score.score_submission(turn.pk)
+        score.score_one(turn.pk)
         served.append(turn.pk)
     assert {(again(one).status, one.deaths) for one in poison} == {("failed", 3)}
     assert {again(one).status for one in good} == {"scored"}
@@ -145,16 +145,16 @@ def test_a_process_that_is_killed_twice_with_a_file_in_hand_costs_it_one_death(
 ) -> None:
     """Killed by Olga, or for want of memory: no fault of Bo's file, and Cy's is scored meanwhile."""
     submission, other = upload(pets, bo, "later die"), upload(pets, cy)
-    assert score.score_submission(submission.pk) == "died"
+    assert score.score_one(submission.pk) == "died"
     assert again(submission).deaths == 1
-    assert score.score_submission(other.pk) == "scored"
+    assert score.score_one(other.pk) == "scored"
     checks_hold()
 
 
 @pytest.mark.fault(27)
 def test_27_a_file_that_breaks_its_reader_is_invalid_and_its_host_is_told_nothing(pets: Competition, bo: User) -> None:
     submission = upload(pets, bo, "abort")
-    assert score.score_submission(submission.pk) == "invalid"
+    assert score.score_one(submission.pk) == "invalid"
     assert again(submission).problems[0]["code"] == "unreadable"
     assert DailyAttempts.objects.get(team__name="bo").used == 0
     assert not Notice.objects.filter(competition=pets).exists()

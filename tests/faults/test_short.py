@@ -17,18 +17,22 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import tasks as board_tasks
+from leaderboard.celery import app
 from leaderboard.classroom import teams
 from leaderboard.common import clock
-from leaderboard.competitions import tasks
+from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Score, Submission
 from leaderboard.competitions.scoring import outcomes, queue, score
 from leaderboard.competitions.services import boards, competitions, submitting
+from leaderboard.submissions import tasks as submission_tasks
+from leaderboard.submissions import worker
 from tests.conftest import answers, broken_promises, claim, enter, make_competition, person
 from tests.site import patience
 
 pytestmark = pytest.mark.thorough
 
-WAKE_WORKERS = tasks.wake_workers  # before a test takes its place
+WAKE_WORKERS = wake_ups.wake_workers  # before a test takes its place
 
 
 def upload(competition: Competition, user: User, data: bytes = b"") -> Submission:
@@ -50,8 +54,8 @@ def test_07_while_the_broker_is_down_uploads_are_answered_and_the_page_says_wait
     def refused(*_: object, **__: object) -> None:
         raise ConnectionRefusedError("nobody listens")
 
-    monkeypatch.setattr(tasks, "wake_workers", WAKE_WORKERS)
-    monkeypatch.setattr(tasks.score_submission, "apply_async", refused)
+    monkeypatch.setattr(wake_ups, "wake_workers", WAKE_WORKERS)
+    monkeypatch.setattr(app, "send_task", refused)
     enter(pets, bo)
     with django_capture_on_commit_callbacks(execute=True) as rung:
         begun = time.monotonic()
@@ -61,7 +65,7 @@ def test_07_while_the_broker_is_down_uploads_are_answered_and_the_page_says_wait
     assert submission.status == "pending"
     client.force_login(bo)
     assert "aiting" in client.get(f"/c/pets/submissions/{submission.pk}/").content.decode()
-    assert score.score_submission(submission.pk) == "scored"
+    assert score.score_one(submission.pk) == "scored"
 
 
 @pytest.mark.fault(13)
@@ -81,7 +85,7 @@ def test_14_the_same_message_ten_times_gives_one_score(pets: Competition, bo: Us
     enter(pets, bo)
     submission = upload(pets, bo)
     for _ in range(10):
-        tasks.score_submission(str(submission.pk), pets.ground_truth_id)
+        submission_tasks.score_next_submissions(str(submission.pk), pets.ground_truth_id)
     assert Score.objects.count() == 2
     no_check_fails()
 
@@ -91,7 +95,7 @@ def test_15_messages_in_the_wrong_order_serve_the_oldest_file_first(pets: Compet
     enter(pets, bo)
     files = [upload(pets, bo) for _ in range(4)]
     for submission in reversed(files):
-        tasks.score_submission(str(submission.pk), pets.ground_truth_id)
+        submission_tasks.score_next_submissions(str(submission.pk), pets.ground_truth_id)
     ended = list(Submission.objects.order_by("finished_at").values_list("pk", flat=True))
     assert ended == [submission.pk for submission in files]
 
@@ -101,7 +105,7 @@ def test_15_messages_in_the_wrong_order_serve_the_oldest_file_first(pets: Compet
 def test_16_a_message_for_a_row_that_is_gone_harms_nobody(pets: Competition, bo: User, hint: Any) -> None:
     enter(pets, bo)
     submission = upload(pets, bo)
-    tasks.score_submission(hint, 1)
+    submission_tasks.score_next_submissions(hint, 1)
     submission.refresh_from_db()
     assert submission.status == "scored"
 
@@ -129,9 +133,9 @@ def test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through(
             wake_up_id = uuid.uuid4().hex
             assert claim(turn.pk, wake_up_id)
             deaths[turn.pk] += 1
-            tasks._release_claim_of_failed_task(task_id=wake_up_id, exception=WorkerLostError("signal 9"))
+            worker._release_claim_of_failed_task(task_id=wake_up_id, exception=WorkerLostError("signal 9"))
         else:
-            score.score_submission(turn.pk)
+            score.score_one(turn.pk)
     assert set(deaths.values()) == {3}
     assert set(Submission.objects.filter(status="failed").values_list("pk", flat=True)) == poison
     assert DailyAttempts.objects.get(team__name="bo").used == 0
@@ -147,9 +151,9 @@ def test_28_machines_whose_clocks_are_wrong_open_no_board_early_and_take_no_pick
     monkeypatch.setattr(clock, "timezone", SimpleNamespace(now=real))
     enter(pets, bo)
     submission = upload(pets, bo)
-    score.score_submission(submission.pk)
+    score.score_one(submission.pk)
     monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(days=2))
-    tasks.reveal_due()
+    board_tasks.reveal_due()
     pets.refresh_from_db()
     assert pets.revealed_at is None
     with pytest.raises(competitions.CannotHost, match="You can open the private leaderboard after the deadline"):
@@ -177,7 +181,7 @@ def test_34_two_sweeps_at_once_ring_twice_score_once_and_give_one_attempt_back(p
     first, second = score.sweep_queue(), score.sweep_queue()
     assert first == second
     for pk, _ in (*first[0], *second[0]):
-        score.score_submission(pk)
+        score.score_one(pk)
     assert DailyAttempts.objects.get().used == 1
     assert Score.objects.filter(submission=waiting).count() == 2
     no_check_fails()
@@ -251,6 +255,6 @@ def test_37_a_competition_that_is_deleted_while_its_file_is_measured(
         return outcome
 
     monkeypatch.setattr(score, "compute_outcome", meanwhile)
-    assert score.score_submission(submission.pk) == "busy"
+    assert score.score_one(submission.pk) == "busy"
     assert not Score.objects.exists()
     no_check_fails()

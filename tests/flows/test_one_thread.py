@@ -36,14 +36,14 @@ from tests.site import until
 from leaderboard.competitions.models import Submission
 from leaderboard.competitions.scoring import score
 
-score_here = score.score_submission
+score_here = score.score_one
 
 def score_and_wait(key):
     # The site's own worker may be quicker than this process, which then has no score yet.
     score_here(key)
     until(lambda: Submission.objects.get(pk=key).status != "pending", what="the score")
 
-score.score_submission = score_and_wait
+score.score_one = score_and_wait
 people = [person(name, can_host=name == "ada") for name in ("ada", "bo", "cy", "dee")]
 scene = scenes.make_scene(*people)
 keys = {}

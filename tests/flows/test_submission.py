@@ -80,11 +80,11 @@ def test_a_message_that_was_lost_is_rung_again_by_the_sweep(site: Site, tokens: 
     """The row is stored and the wake-up never rings: the beat's sweep finds it."""
     lost = site.shell(
         "from unittest import mock\n"
-        "from leaderboard.competitions import tasks\nfrom leaderboard.competitions.services import submitting\n"
+        "from leaderboard.competitions import wake_ups\nfrom leaderboard.competitions.services import submitting\n"
         "from leaderboard.competitions.models import Competition\n"
         "from leaderboard.accounts.models import User\n"
         "from tests.conftest import answers\n"
-        "with mock.patch.object(tasks, 'wake_workers'):\n"
+        "with mock.patch.object(wake_ups, 'wake_workers'):\n"
         "    print(submitting.submit_file(competition=Competition.objects.get(), user=User.objects.get(username='cy'),"
         " file_name='lost.csv', chunks=[answers()]).pk)"
     )

@@ -43,7 +43,7 @@ def add_baseline(competition: Competition, name: str, **wrong: int) -> None:
     made = boards.add_baseline(
         competition=competition, user=None, name=name, file_name="b.csv", chunks=[answers(**wrong)]
     )
-    score.score_submission(made.pk)
+    score.score_one(made.pk)
 
 
 def set_rules(competition: Competition, **values: Any) -> None:

@@ -98,7 +98,7 @@ def test_a_file_is_scored_or_refused_in_words_that_help(
             assert "empty (0 bytes)" in answer.words
             continue
         assert answer.status in (201, 303), case.number
-        score.score_submission(answer.submission.pk)
+        score.score_one(answer.submission.pk)
         submission = Submission.objects.get(pk=answer.submission.pk)
         said_to_user = door.said_to_user(submission)
         assert submission.status == ("invalid" if case.codes else "scored"), case.number

@@ -119,7 +119,7 @@ def encrypted() -> bytes:
 def test_108_a_link_in_a_zip_is_refused_and_followed_nowhere(door: Door, bo: User, data: bytes, words: str) -> None:
     answer = door.send(data, name="mine.zip")
     assert answer.submission is not None
-    score.score_submission(answer.submission.pk)
+    score.score_one(answer.submission.pk)
     answer.submission.refresh_from_db()
     assert answer.submission.status == "invalid"
     said_to_user = door.said_to_user(answer.submission)

@@ -34,7 +34,7 @@ def test_the_dashboard_counts_who_needs_help_and_why_files_were_invalid(
     baseline = boards.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)]
     )
-    score.score_submission(baseline.pk)
+    score.score_one(baseline.pk)
     for user in (bo, cy, dee):
         enter(pets, user)
     hand_in(pets, bo, answers())
@@ -79,7 +79,7 @@ def test_hosts_read_who_is_below_a_baseline_on_a_hidden_board_too(
     baseline = boards.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=2)]
     )
-    score.score_submission(baseline.pk)
+    score.score_one(baseline.pk)
     hand_in(pets, bo, answers(public=2))
     hand_in(pets, cy, answers(public=4))
     hand_in(pets, cy, answers(public=3))
@@ -132,7 +132,7 @@ def test_the_dashboard_asks_as_much_for_sixty_teams_as_for_one(
     hand_in(pets, bo, answers())
     hand_in(pets, bo, b"id,label\n1,cat\n")
     baseline = boards.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
-    score.score_submission(baseline.pk)
+    score.score_one(baseline.pk)
     Team.objects.bulk_create(Team(competition=pets, name=f"t{number}", invitation=f"i{number}") for number in range(60))
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         client.get("/host/pets/")

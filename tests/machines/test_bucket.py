@@ -220,10 +220,10 @@ def test_22_a_file_waits_while_the_storage_is_out_of_reach_and_no_try_is_counted
     forget(settings)
     with monkeypatch.context() as meanwhile:
         badly(meanwhile, 99, broken)
-        assert score.score_submission(submission.pk) == "waiting"
+        assert score.score_one(submission.pk) == "waiting"
     submission.refresh_from_db()
     assert (submission.status, submission.tries, submission.claim) == ("pending", 0, None)
-    assert score.score_submission(submission.pk) == "scored"
+    assert score.score_one(submission.pk) == "scored"
 
 
 # --- a bucket that says nothing ---------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def test_21_an_object_that_is_gone_is_called_damaged(
     submission = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     forget(settings)
     objects.Object(f"term/{submission.file_key}").delete()
-    assert score.score_submission(submission.pk) == "failed"
+    assert score.score_one(submission.pk) == "failed"
     submission.refresh_from_db()
     assert submission.failure == outcomes.DAMAGED_FILE_TEXT
     assert DailyAttempts.objects.get().used == 0
@@ -320,7 +320,7 @@ def test_21_an_object_that_somebody_exchanged_is_called_damaged_and_not_waited_f
     submission = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     forget(settings)
     objects.Object(f"term/{submission.file_key}").put(Body=answers(public=1))
-    assert score.score_submission(submission.pk) == "failed"
+    assert score.score_one(submission.pk) == "failed"
     submission.refresh_from_db()
     assert submission.failure == outcomes.DAMAGED_FILE_TEXT
     (result,) = consistency.run_checks(seed=1, only={1})

@@ -23,11 +23,11 @@ from pathlib import Path
 from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
-from leaderboard.competitions import tasks
+from leaderboard.competitions import wake_ups
 from leaderboard.operations import health as watching
 from leaderboard.celery import app
 cache.set("tries", 7)
-rung = tasks.wake_workers(tasks.sweep)
+rung = wake_ups.wake_workers(wake_ups.SWEEP)
 with app.connection_for_read() as listening:
     message = listening.SimpleQueue("celery").get(timeout=5)
     message.ack()

@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.celery import app
-from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
 from leaderboard.competitions.scoring import outcomes, queue, score
 from leaderboard.competitions.services import submit_conditions, submitting
+from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, claim, enter, make_competition, person
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
@@ -86,7 +86,7 @@ def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User)
     def work(_: int) -> int:
         done = 0
         for turn in queue.submissions_in_turn():
-            done += score.score_submission(turn.pk) == "scored"
+            done += score.score_one(turn.pk) == "scored"
         return done
 
     assert sum(at_once(work)) == 24
@@ -146,11 +146,11 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
         monkeypatch.setattr(timezone, "now", real)
         with connection.cursor() as cursor:
             cursor.execute("UPDATE competitions_submission SET lease_until = now() - interval '1 second'")
-        assert at_once(lambda _: score.score_submission(submission.pk), 1) == ["scored"]
+        assert at_once(lambda _: score.score_one(submission.pk), 1) == ["scored"]
         return measure(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(score, "compute_outcome", slowly)
-    assert score.score_submission(submission.pk) == "busy"
+    assert score.score_one(submission.pk) == "busy"
     assert Score.objects.count() == 2
 
 
@@ -159,5 +159,8 @@ def test_ten_deliveries_of_one_message_at_once_give_one_score(pets: Competition,
     submission = hand_in(pets, bo)
     assert isinstance(submission, Submission)
     app.finalize()  # as a worker does before its first message
-    at_once(lambda _: tasks.score_submission.apply(args=(str(submission.pk), 1), task_id=uuid.uuid4().hex), 10)
+    at_once(
+        lambda _: submission_tasks.score_next_submissions.apply(args=(str(submission.pk), 1), task_id=uuid.uuid4().hex),
+        10,
+    )
     assert Score.objects.count() == 2

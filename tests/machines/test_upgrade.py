@@ -79,7 +79,7 @@ def source_of_next_release(folder: Path) -> Path:
         folder.mkdir(exist_ok=True)
         copying(ROOT / name, folder / name)
     replace(folder / "leaderboard/__init__.py", r'^__version__ = ".+"$', '__version__ = "9999.0.0"')
-    replace(folder / "leaderboard/competitions/tasks.py", r"^SCHEMA = \d+$", "SCHEMA = 9999")
+    replace(folder / "leaderboard/competitions/wake_ups.py", r"^SCHEMA = \d+$", "SCHEMA = 9999")
     models = folder / "leaderboard/competitions/models/submission.py"
     columns = f'    taken_by = models.CharField(max_length=20, null=True, db_index=True, default="{NEXT}")\n'
     columns += "    weight = models.PositiveSmallIntegerField(db_default=1)\n"

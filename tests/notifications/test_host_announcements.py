@@ -175,7 +175,7 @@ def test_only_those_below_the_best_baseline_are_encouraged(pets: Competition, ad
         baseline = boards.add_baseline(
             competition=pets, user=ada, name=name, file_name="b.csv", chunks=[answers(public=wrong)]
         )
-        score.score_submission(baseline.pk)
+        score.score_one(baseline.pk)
     assert list(announcements.announcement_readers(pets, "below_baseline")) == [cy]
     assert "beat the best baseline (1 person)" in signed_in(ada).get(PAGE).content.decode()
 
@@ -205,7 +205,7 @@ def test_a_hidden_board_tells_nobody_who_is_below(ada: User, bo: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers(public=5))
     baseline = boards.add_baseline(competition=pets, user=ada, name="B", file_name="b.csv", chunks=[answers()])
-    score.score_submission(baseline.pk)
+    score.score_one(baseline.pk)
     assert not announcements.announcement_readers(pets, "below_baseline").exists()
 
 

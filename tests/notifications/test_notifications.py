@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from leaderboard.accounts.models import User
 from leaderboard.common import outbox
 from leaderboard.common.models import OutgoingEmail
-from leaderboard.competitions import tasks
+from leaderboard.competitions import tasks, wake_ups
 from leaderboard.competitions.models import Competition
 from leaderboard.notifications import emails, notices
 from leaderboard.notifications.models import Notice, NoticeKind, next_digest
@@ -182,10 +182,10 @@ def test_the_sweep_rings_for_emails_that_are_due(
     rung: list[str] = []
 
     def wake_workers(task: Any, *_: object, **__: object) -> bool:
-        rung.append(task.name)
+        rung.append(task)
         return True
 
-    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
+    monkeypatch.setattr(wake_ups, "wake_workers", wake_workers)
     tasks.sweep()
     assert rung == []
     tell(bo)

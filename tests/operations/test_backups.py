@@ -252,7 +252,7 @@ for wrong in range(3):
 hand_in(pets, cy, b"nonsense")
 type(pets).objects.update(closes_at=timezone.now())
 guess = dict(competition=pets, user=ada, name="Guess", file_name="b", chunks=[answers()])
-scoring.score_submission(boards.add_baseline(**guess).pk)
+scoring.score_one(boards.add_baseline(**guess).pk)
 call_command("backup", FOLDER)
 """
 # A site with something in it stays as it is, unless its operator insists; then it is moved aside.

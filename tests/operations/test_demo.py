@@ -33,7 +33,7 @@ CONSTANTS = {"healthy": 0.248, "scab": 0.289, "scab healthy": 0.361, "healthy sc
 
 @pytest.fixture(autouse=True)
 def log_levels() -> Iterator[None]:
-    log = logging.getLogger("leaderboard.competitions.tasks")
+    log = logging.getLogger("leaderboard.competitions.wake_ups")
     level = log.level
     yield
     log.setLevel(level)

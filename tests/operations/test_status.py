@@ -23,13 +23,14 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common import child_processes, outbox
-from leaderboard.competitions import duties, tasks
+from leaderboard.competitions import duties
 from leaderboard.competitions.models import Competition, Duty, Submission, Worker
 from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import submitting
 from leaderboard.operations import health
 from leaderboard.operations.supervisor.place import SiteFolders
 from leaderboard.operations.supervisor.signs import Heartbeats
+from leaderboard.submissions import worker
 from tests.conftest import answers, claim, enter, hand_in
 from tests.pages import tidy
 
@@ -89,7 +90,7 @@ def test_olga_sees_waiting_files_workers_fates_and_versions(
     hand_in(pets, bo, b"id,label\n1,cat\n")
     held = waiting(pets, bo, seconds=90)
     assert claim(held.pk)
-    tasks.report_worker()
+    worker.report_worker()
     assert list(duties.begin_due_tasks())
     page = status_page(client, olga)
     text = tidy(page)
@@ -261,12 +262,12 @@ def test_a_worker_asks_for_its_restart_where_a_file_waits_and_nobody_takes_it(
 ) -> None:
     monkeypatch.setenv(child_processes.HEARTBEAT_FOLDER, str(tmp_path))
     monkeypatch.setenv(child_processes.PART_VARIABLE, "worker")
-    monkeypatch.setattr(tasks, "queue_length", lambda: length)
+    monkeypatch.setattr(worker, "queue_length", lambda: length)
     enter(pets, bo)
     waiting(pets, bo, seconds=seconds)
     if is_held:
         Submission.objects.update(claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20))
-    tasks.restart_deaf_worker()
+    worker.restart_deaf_worker()
     heartbeats = Heartbeats(tmp_path, "worker")
     heartbeats.look(0, os.getsid(0))
     assert heartbeats.silence(0) == ("files wait and no worker has any in hand" if asks else "")

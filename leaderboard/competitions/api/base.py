@@ -34,7 +34,7 @@ from ninja.security import HttpBearer
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common.error_pages import temporary_failure
 
-from .. import tasks
+from .. import wake_ups
 from ..models import PageTask
 from ..services import page_tasks
 from .schemas import ErrorsOut
@@ -185,7 +185,7 @@ def hand_over(request: HttpRequest, *, path: str = "", is_of_student: bool = Fal
     except page_tasks.TooManyTasks as error:
         words = "Two of your requests aren't done yet. Wait for one of them."
         raise ApiError(429, words, [{"code": "busy", "message": words}], {"Retry-After": "5"}) from error
-    tasks.wake_workers(tasks.answer_page)
+    wake_ups.wake_workers(wake_ups.ANSWER_PAGE)
     task.refresh_from_db()
     return task_response(task)
 

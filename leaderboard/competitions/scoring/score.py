@@ -84,7 +84,7 @@ class FileOfTurn:
     seconds: float = 0.0
 
 
-def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
+def score_one(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
     """Score one pending submission; returns `FileOfTurn.status`, "busy" if it cannot be claimed."""
     found = queue.find_submission(submission_id)
     scored = score_turn([found], wake_up_id, in_queue=in_queue) if found else []
@@ -148,7 +148,7 @@ def _score_one(file: FileOfTurn, *, in_queue: bool) -> None:
 
 def score_slow_files() -> None:
     """Score slow files one after another, until none is left, another process scores one, or the storage is away."""
-    while (submission_id := queue.next_slow_file()) and score_submission(submission_id, in_queue=False) not in (
+    while (submission_id := queue.next_slow_file()) and score_one(submission_id, in_queue=False) not in (
         "busy",
         "waiting",
     ):

@@ -23,7 +23,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import clean_name, remove_file, store_file
 
-from .. import tasks
+from .. import wake_ups
 from ..models import Baseline, Competition, GroundTruth, Submission, Team
 from ..models.competition import Split
 from ..models.extension import last_deadline
@@ -84,7 +84,7 @@ def add_baseline(
             upload_key=uuid.uuid4().hex,
         )
         competition.touch_board()
-        tasks.wake_workers_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
+        wake_ups.wake_workers_after_commit(wake_ups.SCORE_NEXT_SUBMISSIONS, submission.pk, competition.ground_truth_id)
         AuditEntry.append(
             AuditEvent.BASELINE_ADDED,
             user=user,

@@ -23,7 +23,7 @@ from leaderboard.common.queries import only_row
 from leaderboard.common.storage import path_of
 from leaderboard.scoring import table_jobs
 
-from .. import tasks
+from .. import wake_ups
 from ..models import Conversion, Submission
 from ..scoring import outcomes
 from . import submitting
@@ -59,7 +59,7 @@ def offer_conversion(submission: Submission) -> ConversionOffer | None:
 def request_preview(submission: Submission) -> None:
     """Have a worker compute the preview of a conversion; until then the conversion is offered without a preview."""
     if _may_be_convertible(submission):
-        tasks.wake_workers(tasks.preview_conversion, submission.pk)
+        wake_ups.wake_workers(wake_ups.PREVIEW_CONVERSION, submission.pk)
 
 
 _previews: SimpleQueue[UUID | str] = SimpleQueue()

@@ -22,7 +22,7 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import StoredFile, path_of, remove_file, store_as, store_file
 from leaderboard.scoring import table_jobs
 
-from .. import tasks
+from .. import wake_ups
 from ..models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft
 from ..scoring import outcomes
 from .competitions import CannotHost
@@ -185,7 +185,7 @@ def start_preview(*, competition: Competition, user: User) -> StudentPreview:
         sent = {"user": user, "sha256": sha256, "sent_at": database_now()}
         found, _is_new = StudentPreview.objects.update_or_create(ground_truth=ground_truth, defaults=afresh | sent)
         AuditEntry.append(AuditEvent.PREVIEWED, user=user, competition=competition, about=str(ground_truth.number))
-        tasks.wake_workers_after_commit(tasks.score_preview, ground_truth.pk)
+        wake_ups.wake_workers_after_commit(wake_ups.SCORE_PREVIEW, ground_truth.pk)
     return found
 
 
@@ -196,6 +196,6 @@ def _make_current_or_candidate(competition: Competition, ground_truth: GroundTru
         competition.ground_truth = ground_truth
     else:
         competition.candidate = ground_truth
-        tasks.wake_workers_after_commit(tasks.rescore_candidate, ground_truth.pk)
+        wake_ups.wake_workers_after_commit(wake_ups.RESCORE_CANDIDATE, ground_truth.pk)
     competition.save(update_fields=["ground_truth", "candidate"])
     competition.touch_board()

@@ -15,7 +15,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.queries import count_rows
 
-from .. import hooks, tasks
+from .. import hooks, wake_ups
 from ..models import Competition, GroundTruth, Refusal, Rescoring, Score, Submission, Team
 from ..models.competition import Split
 from ..ranking import boards, standings
@@ -179,7 +179,7 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         if candidate is None or current is None:
             raise CannotHost(_("There is no pending correction to apply."))
         if score.without_scores(candidate).exists():
-            tasks.wake_workers_after_commit(tasks.rescore_candidate, candidate.pk)
+            wake_ups.wake_workers_after_commit(wake_ups.RESCORE_CANDIDATE, candidate.pk)
             raise CannotHost(_("Some submissions are still being scored with them. Try again in a moment."))
         candidate.competition = current.competition = held
         affected = _affected_teams(held, current, candidate) if tells else []
@@ -188,7 +188,7 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         standings.rebuild_standings(candidate)
         Rescoring.objects.create(competition=held, before=current, after=candidate, words=words)
         for pk in held.submissions.filter(status=Submission.Status.PENDING).values_list("pk", flat=True):
-            tasks.wake_workers_after_commit(tasks.score_submission, pk, candidate.pk)
+            wake_ups.wake_workers_after_commit(wake_ups.SCORE_NEXT_SUBMISSIONS, pk, candidate.pk)
         notified = sum(hooks.rescored(competition=held, teams=affected, words=words)) if tells else 0
         after: dict[str, Any] = {**ground_truth_facts(candidate), "notified": notified}
         log_ground_truth_event(

@@ -16,7 +16,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_team
 
-from .. import hooks, tasks
+from .. import hooks, wake_ups
 from ..models import Competition, DailyAttempts, Submission
 from .competitions import CannotHost, lock_competition
 
@@ -55,8 +55,8 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
             rescored_requested_at=database_now(),
         )
         _count_attempts(chosen)
-        for key in keys[: tasks.ENOUGH_WAKE_UPS]:  # workers that are awake go on with the others
-            tasks.wake_workers_after_commit(tasks.score_submission, key, found.ground_truth_id)
+        for key in keys[: wake_ups.ENOUGH_WAKE_UPS]:  # workers that are awake go on with the others
+            wake_ups.wake_workers_after_commit(wake_ups.SCORE_NEXT_SUBMISSIONS, key, found.ground_truth_id)
         hooks.scored_again(competition=found, teams={file.team_id for file in chosen})
         teams = {audit_team(file.team) for file in chosen if file.team}
         AuditEntry.append(

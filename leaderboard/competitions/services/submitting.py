@@ -22,7 +22,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
 from leaderboard.common.storage import StoredFile, clean_name, path_of, remove_file, size_text, store_file
 
-from .. import tasks
+from .. import wake_ups
 from ..models import Competition, Conversion, DailyAttempts, GroundTruth, Membership, Submission
 from ..models.extension import effective_limits_of
 from . import submit_conditions
@@ -203,8 +203,8 @@ def _metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
 
 
 def _wake_worker(submission: Submission) -> None:
-    if not tasks.are_all_workers_awake():
-        tasks.wake_workers(tasks.score_submission, submission.pk, submission.competition.ground_truth_id)
+    if not wake_ups.are_all_workers_awake():
+        wake_ups.wake_workers(wake_ups.SCORE_NEXT_SUBMISSIONS, submission.pk, submission.competition.ground_truth_id)
 
 
 def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefused | None) -> None:

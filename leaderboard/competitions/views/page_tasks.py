@@ -23,7 +23,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from leaderboard.common.access import SiteAudience, View, open_page_to
 from leaderboard.common.responses import as_download, see_other, signed_in_user
 
-from .. import tasks
+from .. import wake_ups
 from ..models.page_task import PageTask
 from ..services import page_tasks
 
@@ -71,7 +71,7 @@ def hand_over(request: HttpRequest, *, path: str = "", is_of_student: bool = Fal
     except page_tasks.TooManyTasks as error:
         messages.warning(request, _("Wait until this is done, then send your last request again. It wasn't saved."))
         return see_other("page_task", task_id=error.first.pk)
-    tasks.wake_workers(tasks.answer_page)
+    wake_ups.wake_workers(wake_ups.ANSWER_PAGE)
     task.refresh_from_db()
     return _answer(request, task) if task.is_over else see_other("page_task", task_id=task.pk)
 

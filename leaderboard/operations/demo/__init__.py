@@ -30,7 +30,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import store_file
-from leaderboard.competitions import tasks
+from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, StudentPreview, Submission, Team
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import score
@@ -96,7 +96,7 @@ def make_demo(*, teams: int, report: Callable[[str], None]) -> list[Competition]
             report(f"Made “{competition}”.")
             made.append(competition)
     if made:
-        tasks.wake_workers(tasks.sweep)
+        wake_ups.wake_workers(wake_ups.SWEEP)
     return made
 
 
@@ -126,7 +126,7 @@ def score_here() -> int:
     waiting = Submission.objects.filter(competition__is_demo=True, status=Submission.Status.PENDING)
     keys = list(waiting.order_by("received_at").values_list("pk", flat=True))
     for key in keys:
-        score.score_submission(key)
+        score.score_one(key)
     unfinished = StudentPreview.objects.filter(ground_truth__competition__is_demo=True, finished_at=None)
     for ground_truth in unfinished.values_list("ground_truth", flat=True):
         score.score_preview(ground_truth)

@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         # Without a broker every wake-up logs a warning; the last line below says the same once.
-        logging.getLogger("leaderboard.competitions.tasks").setLevel(logging.ERROR)
+        logging.getLogger("leaderboard.competitions.wake_ups").setLevel(logging.ERROR)
         try:
             with demo.demo_lock(demo.WAIT_SECONDS):
                 if options["remove"]:
