@@ -27,6 +27,7 @@ from leaderboard.competitions.services import (
     boards,
     copying,
     data_files,
+    hiding,
     launches,
     publishing,
     setup_files,
@@ -303,7 +304,7 @@ def _run(term: Term, competition: Competition) -> None:
     )  # fmt: skip
     extensions.disqualify_team(team=teams["Kernel Panic"], user=ada, reason="Shared files with another team")
     submission = _file_of(competition, "Residuals")
-    competitions_services.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
+    hiding.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
 
 
 def _end(term: Term, competition: Competition) -> None:

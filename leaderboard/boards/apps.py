@@ -1,4 +1,4 @@
-"""The app of boards."""
+"""App configuration: registers the hooks of boards with the apps below."""
 
 from __future__ import annotations
 
@@ -7,3 +7,9 @@ from django.apps import AppConfig
 
 class BoardsConfig(AppConfig):
     name = "leaderboard.boards"
+
+    def ready(self) -> None:
+        from leaderboard.competitions import hooks
+        from leaderboard.competitions.ranking import standings
+
+        hooks.ranking_changed.append(standings.rebuild_boards)

@@ -12,10 +12,10 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_team, audit_values
 from leaderboard.competitions.models import Competition, Extension, Team
+from leaderboard.competitions.ranking.standings import rebuild_boards
 from leaderboard.competitions.services.competitions import (
     CannotHost,
     lock_competition,
-    rebuild_boards,
     recompute_lateness,
     require_reason,
 )

@@ -27,6 +27,11 @@ def deadline_changed(*, competition: Competition, before: datetime) -> None:
 
 
 @Hook
+def ranking_changed(*, competition: Competition) -> None:
+    """Settings that decide about ranks have changed: the deadline, or the number of final submissions after the end."""
+
+
+@Hook
 def paused(*, competition: Competition, reason: str) -> None:
     """A host has paused a competition."""
 

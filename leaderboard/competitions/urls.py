@@ -83,7 +83,7 @@ urlpatterns = [
     path(
         "host/<slug:slug>/submissions/<uuid:submission_id>/", host_submissions.host_submission, name="host_submission"
     ),
-    path("host/<slug:slug>/submissions.zip", data_files.host_submissions_zip, name="host_submissions_zip"),
+    path("host/<slug:slug>/submissions.zip", host_submissions.host_submissions_zip, name="host_submissions_zip"),
     path("host/<slug:slug>/pause/", launch.host_pause, name="host_pause"),
     path("host/<slug:slug>/baselines/", host_submissions.host_baselines, name="host_baselines"),
     path("host/<slug:slug>/board.csv", leaderboard.host_board_csv, name="host_board_csv"),

@@ -25,7 +25,7 @@ from leaderboard.common.web_pools import DELAY
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import BoardSettings, Competition, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.services import boards, competitions
+from leaderboard.competitions.services import boards, competitions, hiding
 from leaderboard.grades import files as files_module
 from leaderboard.grades import releases
 from leaderboard.grades.models import Gradebook
@@ -191,7 +191,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     captain = Membership.objects.get(user=bo)
     enter(pets, dee)
     teams.hand_over_captaincy(captain=captain, member_id=mate.pk)
-    competitions.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
+    hiding.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
     extensions.grant_extension(team=team, user=ada, reason="ill", extra_attempts=1)
     extensions.disqualify_team(team=team, user=ada, reason="Copied.")
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\r\n    Points Possible,,,,,10\r\n"

@@ -27,7 +27,7 @@ from leaderboard.competitions.models.extension import last_deadline
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, submit_conditions, submitting
+from leaderboard.competitions.services import boards, competitions, hiding, submit_conditions, submitting
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
@@ -311,11 +311,11 @@ def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_tea
 def test_a_hidden_file_gives_way_to_the_teams_next_best(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     worse, best = hand_in(pets, bo, answers(public=1)), hand_in(pets, bo, answers())
-    competitions.hide_submission(submission=best, user=ada, reason="Made by hand")
+    hiding.hide_submission(submission=best, user=ada, reason="Made by hand")
     assert {row.submission_id for row in boards_module.ranked_lines(pets, Split.PUBLIC)} == {str(worse.pk)}
     assert broken() == []
-    competitions.show_submission(submission=best, user=ada)
-    competitions.show_submission(submission=best, user=ada)
+    hiding.show_submission(submission=best, user=ada)
+    hiding.show_submission(submission=best, user=ada)
     assert broken() == []
     assert events(pets)[-2:] == ["submission_hidden", "submission_shown"]
 
@@ -326,7 +326,7 @@ def test_a_hidden_file_is_no_final_also_after_the_reveal(pets: Competition, ada:
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(picked.pk)], at=timezone.now())
     close(pets)
     boards.reveal_competition(competition=pets)
-    competitions.hide_submission(submission=picked, user=ada, reason="Made by hand")
+    hiding.hide_submission(submission=picked, user=ada, reason="Made by hand")
     assert set(Standing.objects.values_list("submission", flat=True)) == {other.pk}
     assert broken() == []
 
@@ -336,10 +336,10 @@ def test_a_hidden_pick_is_given_up_with_the_next_choice(ada: User, bo: User) -> 
     enter(pets, bo)
     first, second = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1))
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
-    competitions.hide_submission(submission=first, user=ada, reason="Made by hand")
+    hiding.hide_submission(submission=first, user=ada, reason="Made by hand")
     ids = [str(first.pk), str(second.pk)]
     submitting.select_finals(competition=pets, user=bo, submission_ids=ids, at=timezone.now())
-    competitions.show_submission(submission=first, user=ada)
+    hiding.show_submission(submission=first, user=ada)
     assert list(Submission.objects.filter(is_selected=True)) == [second]
 
 
@@ -350,7 +350,7 @@ def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, 
     with pytest.raises(CannotHost, match="reason"):
         extensions.disqualify_team(team=team, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
-        competitions.hide_submission(submission=submission, user=ada, reason=reason)
+        hiding.hide_submission(submission=submission, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
         competitions.pause_competition(competition=pets, user=ada, reason=reason)
     assert on_the_board(pets) == ["bo"]
@@ -359,7 +359,7 @@ def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, 
 def test_a_baseline_is_not_hidden_but_removed(pets: Competition, ada: User) -> None:
     baseline = boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
     with pytest.raises(CannotHost, match="baseline"):
-        competitions.hide_submission(submission=baseline, user=ada, reason="no")
+        hiding.hide_submission(submission=baseline, user=ada, reason="no")
 
 
 # --- a pause, and failed files ----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import BoardSettings, Competition, Submission
-from leaderboard.competitions.services import boards, competitions
+from leaderboard.competitions.services import boards, hiding
 from leaderboard.competitions.views import board_cache
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
@@ -67,7 +67,7 @@ CHANGES: dict[str, Callable[[Competition, User, User], object]] = {
     "another name": lambda pets, ada, bo: teams.rename_team(
         membership=bo.memberships.select_related("competition", "team").get(), name="<b>& Co</b><!--end of row-->"
     ),
-    "a hidden file": lambda pets, ada, bo: competitions.hide_submission(
+    "a hidden file": lambda pets, ada, bo: hiding.hide_submission(
         submission=Submission.objects.get(user=bo), reason="Copied", user=ada
     ),
     "a hidden board": lambda pets, ada, bo: set_board(hides_scores=True),

@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Baseline, Competition, Limits, Submission
-from leaderboard.competitions.services import boards, competitions, submitting
+from leaderboard.competitions.services import boards, competitions, hiding, submitting
 from tests.conftest import answers, close, enter, hand_in, person
 from tests.pages import drawing_of, signed_in, text_of, upload
 
@@ -189,7 +189,7 @@ def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
     assert out.team is not None
     spare = hand_in(pets, bo, answers(public=0))
     extensions.disqualify_team(team=out.team, user=ada, reason="copied")
-    competitions.hide_submission(submission=spare, user=ada, reason="asked for")
+    hiding.hide_submission(submission=spare, user=ada, reason="asked for")
     before = text_of(client.get("/host/pets/reveal/"))
     assert "Before you open it" not in before
     close(pets)

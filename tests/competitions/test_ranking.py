@@ -28,7 +28,7 @@ from leaderboard.competitions.ranking.standings import (
     standings_before,
 )
 from leaderboard.competitions.services import boards as boards_services
-from leaderboard.competitions.services import competitions, submitting
+from leaderboard.competitions.services import competitions, hiding, submitting
 from tests.conftest import answers, close, enter, hand_in
 
 
@@ -206,8 +206,8 @@ def test_hosts_read_the_best_of_each_team_whatever_happens_to_its_files(
             said_to_user()
     team = bo.memberships.get().team
     before = said_to_user()[team.pk]
-    competitions.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
-    competitions.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    hiding.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    hiding.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
     assert said_to_user()[team.pk] <= before
     extensions.disqualify_team(team=team, user=ada, reason="Shared")
     assert set(said_to_user()) == {cy.memberships.get().team_id}

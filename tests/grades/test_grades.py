@@ -15,7 +15,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
+from leaderboard.competitions.services import boards, competitions, hiding, publishing, truth_drafts
 from leaderboard.grades import releases, sheets
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.files import graded_people
@@ -300,7 +300,7 @@ def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User
     enter(pets, bo)
     best, _ = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(private=3))
     assert reasons(pets)["bo"].endswith("2 valid submissions, +10: 110; limited to the maximum of 100")
-    competitions.hide_submission(submission=best, user=ada, reason="Somebody else's.")
+    hiding.hide_submission(submission=best, user=ada, reason="Somebody else's.")
     close(pets)
     assert reasons(pets)["bo"].startswith(
         "private score 0.5 is between 0.5 (50) and 1 (100): 50; 1 valid submission on time; participation points"

@@ -18,7 +18,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards as boards_module
-from leaderboard.competitions.services import boards, competitions, submitting
+from leaderboard.competitions.services import boards, competitions, hiding, submitting
 from leaderboard.insights import activity
 from leaderboard.insights import report as report_module
 from tests.conftest import answers, close, enter, hand_in
@@ -129,7 +129,7 @@ def test_before_the_first_score_the_page_says_so(pets: Competition, ada: User, b
 def test_the_report_counts_files_as_the_board_does(taught: Competition, ada: User, bo: User, cy: User) -> None:
     """Bo's second file is hidden and Cy's came late: neither could have been chosen for its public score."""
     taught = competitions.change_competition(competition=taught, user=ada, allows_late=True)
-    competitions.hide_submission(submission=hand_in(taught, bo, answers(public=2)), user=ada, reason="Made by hand")
+    hiding.hide_submission(submission=hand_in(taught, bo, answers(public=2)), user=ada, reason="Made by hand")
     close(taught)
     assert hand_in(taught, cy, answers()).is_late
     boards.reveal_competition(competition=taught)

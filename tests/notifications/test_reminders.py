@@ -16,7 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.services import boards, competitions
+from leaderboard.competitions.services import boards, competitions, hiding
 from leaderboard.notifications import notices, reminders
 from leaderboard.notifications.models import Notice, NoticeKind
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
@@ -218,8 +218,8 @@ def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
             lambda: extensions.grant_extension(team=team, user=ada, reason="A fair", extra_attempts=2),
             "2 more attempts per day",
         ),
-        (lambda: competitions.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
-        (lambda: competitions.show_submission(submission=mine, user=ada), "counts again"),
+        (lambda: hiding.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
+        (lambda: hiding.show_submission(submission=mine, user=ada), "counts again"),
         (lambda: extensions.disqualify_team(team=team, user=ada, reason="Cheating"), "Cheating"),
         (lambda: extensions.readmit_team(team=team, user=ada), "It's back on the leaderboards with its scores"),
     ]

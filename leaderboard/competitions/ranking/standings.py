@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import F, Max, Min, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from ..models import GroundTruth, Score, Standing, Submission, Team
+from ..models import Competition, GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
 from .scores import ranked_scores, sign_of
 
@@ -173,6 +173,15 @@ def expected_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate
     if not is_revealed:
         return best_submissions(ground_truth, Split.PUBLIC)
     return (best for split, best in final_standings(ground_truth) if split == Split.PRIVATE)
+
+
+def rebuild_boards(competition: Competition) -> None:
+    """Rebuild the standings after a change of the files, teams or settings that decide about ranks."""
+    if competition.ground_truth is not None:
+        competition.ground_truth.competition = competition
+        rebuild_standings(competition.ground_truth)
+    else:
+        competition.touch_board()
 
 
 @transaction.atomic

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent, audit_team, audit_values
+from leaderboard.common.models.audit_log import AuditEvent, audit_values
 from leaderboard.common.storage import remove_file
 
 from .. import hooks
@@ -21,7 +21,6 @@ from ..models import Competition, DailyAttempts, Limits, Submission, Team, Truth
 from ..models.competition_settings import check_settings, make_settings, read_setting, save_settings, write_setting
 from ..models.extension import team_deadline
 from ..models.team import give_pseudonyms, number_shared_names
-from ..ranking import standings
 
 EDITABLE = (
     "title",
@@ -77,15 +76,6 @@ def lock_competition(competition_id: int) -> Competition:
     return Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=competition_id)
 
 
-def rebuild_boards(competition: Competition) -> None:
-    """Rebuild the standings after a change of the files or teams that are ranked."""
-    if competition.ground_truth is not None:
-        competition.ground_truth.competition = competition
-        standings.rebuild_standings(competition.ground_truth)
-    else:
-        competition.touch_board()
-
-
 def create_competition(*, user: User, is_proposal: bool = False, **fields: Any) -> Competition:
     """Create a draft hosted by `user`; `fields` are among `EDITABLE`. Raises `ValidationError`.
 
@@ -132,8 +122,8 @@ def change_competition(*, competition: Competition, user: User | None = None, **
         if held.closes_at != had_deadline:
             recompute_lateness(held)
             hooks.deadline_changed(competition=held, before=had_deadline)
-        if _board_settings(held) != board_settings and held.ground_truth:
-            standings.rebuild_standings(held.ground_truth)
+        if _board_settings(held) != board_settings:
+            hooks.ranking_changed(competition=held)
         if held.board.uses_pseudonyms:
             give_pseudonyms(held)
         elif before.get("uses_pseudonyms"):
@@ -241,40 +231,3 @@ def resume_competition(*, competition: Competition, user: User | None) -> None:
         before = audit_values({"paused_at": paused.limits.paused_at, "reason": paused.limits.pause_reason})
         hooks.resumed(competition=paused)
         AuditEntry.append(AuditEvent.RESUMED, user=user, competition=paused, before=before)
-
-
-def hide_submission(*, submission: Submission, user: User | None, reason: str) -> None:
-    """Remove one file from the boards and from final submissions; its team sees that, with the reason.
-
-    Raises `CannotHost` without a reason, for baselines, and for files that are hidden already.
-    """
-    reason = require_reason(reason)
-    if submission.team is None:
-        raise CannotHost(_("This file is a baseline. Remove it on the baselines page."))
-    with transaction.atomic():
-        competition = lock_competition(submission.competition_id)
-        now = database_now()
-        shown = Submission.objects.filter(pk=submission.pk, hidden_at=None)
-        if not shown.update(hidden_at=now, hidden_reason=reason):
-            raise CannotHost(_("This submission is already hidden."))
-        rebuild_boards(competition)
-        after = audit_values({"submission": str(submission.pk), "hidden_at": now, "reason": reason})
-        hooks.submission_hidden(submission=submission, reason=reason)
-        AuditEntry.append(
-            AuditEvent.HIDDEN, user=user, competition=competition, about=audit_team(submission.team), after=after
-        )
-
-
-def show_submission(*, submission: Submission, user: User | None) -> None:
-    """Let a hidden file count again; nothing happens if it is not hidden."""
-    with transaction.atomic():
-        competition = lock_competition(submission.competition_id)
-        file = Submission.objects.select_related("team").get(pk=submission.pk)
-        if file.hidden_at is None:
-            return
-        Submission.objects.filter(pk=file.pk).update(hidden_at=None, hidden_reason="")
-        rebuild_boards(competition)
-        before = audit_values({"submission": str(file.pk), "hidden_at": file.hidden_at, "reason": file.hidden_reason})
-        about = audit_team(file.team) if file.team else ""
-        hooks.submission_shown(submission=file)
-        AuditEntry.append(AuditEvent.SHOWN, user=user, competition=competition, about=about, before=before)

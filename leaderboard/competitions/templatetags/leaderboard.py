@@ -29,7 +29,6 @@ from leaderboard.common.queries import count_rows
 from .. import navigation, parameter_texts
 from ..access import PageContext
 from ..models import Baseline, Competition, GroundTruth, Submission, Team
-from ..ranking import secondary
 
 register = template.Library()
 # Metrics are callable, and Django's templates would call them when they read an attribute.
@@ -56,7 +55,6 @@ OUTCOMES = {
 register.filter("stored_text", stored_text)
 register.filter("translated", translated_message)
 register.simple_tag(moment)
-register.simple_tag(secondary.secondary_metrics_of)
 register.filter("moment", moment)
 
 
@@ -100,18 +98,6 @@ def score(value: float | str | None) -> SafeString:
     if number is None:
         return format_html('<span class="score">{}</span>', "–")
     return format_html('<span class="score" title="{}">{}</span>', repr(number), score_text(number))
-
-
-@register.simple_tag
-def secondary_value(one: secondary.ShownSecondaryValue | None, style: str = "") -> SafeString:
-    """The value of a secondary metric, or a dash with the reason on hover.
-
-    With the styles `full` (all digits) and `why` the reason is written out.
-    """
-    if one is None or one.value is None:
-        dash = '– <span class="muted tiny">{}</span>' if style else '<span title="{}">–</span>'
-        return format_html(dash, translated_message(one.problem) if one else "")
-    return format_html("{}", repr(one.value)) if style == "full" else score(one.value)
 
 
 @register.filter

@@ -1,4 +1,4 @@
-"""Pages of data files, and downloads for hosts: all submissions, the competition as a zip."""
+"""Pages of data files, and the competition as a zip for hosts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from leaderboard.common.storage import TooLarge
 
 from ..access import Audience, PageContext, open_to
 from ..forms.host import DataFileForm
-from ..services import competitions, data_files, folders, publishing, submissions_zip
+from ..services import competitions, data_files, folders, publishing
 from ..services.answer_leaks import is_table_unread
 from .host_responses import add_refusal, ask_first, csv_response, is_confirmed, posted_data
 from .page_tasks import answered_by_worker
@@ -116,15 +116,6 @@ def add_posted_file(request: HttpRequest, page_context: PageContext, form: DataF
             _("We only check CSV files for answers. Make sure “%(name)s” contains none.") % {"name": added},
         )
     return 303
-
-
-@open_to(Audience.HOSTS)
-@answered_by_worker(gettext_lazy("Collecting all submissions"))
-def host_submissions_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
-    if request.method != "POST":
-        return see_other("host_submissions", slug=page_context.competition.slug)
-    pieces = submissions_zip.submissions_zip(page_context.competition, page_context.at)
-    return streamed_zip(pieces, f"{page_context.competition.slug}-submissions.zip")
 
 
 @open_to(Audience.HOSTS)

@@ -1,10 +1,10 @@
-"""Worked examples of metrics for templates, and the command that scores at home."""
+"""Metrics as pages show them: worked examples, the parameters of a competition, the command that scores at home."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
@@ -15,6 +15,8 @@ from django.utils.translation import gettext_lazy
 import metrics
 from leaderboard.common import charts
 from leaderboard.common.worked_examples import find_worked_example
+
+from ..models import GroundTruth
 
 MOST_FIGURES = 6
 SIDES = {"truth": gettext_lazy("Truth"), "prediction": gettext_lazy("Prediction")}
@@ -157,3 +159,57 @@ def _pairs(metric: metrics.Metric, params: Mapping[str, Any], always: Collection
         for p in metric.parameters
         if (value := params.get(p.name, p.default)) is not None and (value != p.default or p.name in always)
     ]
+
+
+@dataclass
+class CompetitionMetric:
+    """A metric with the parameters of one competition."""
+
+    metric: metrics.Metric
+    params: dict[str, Any]
+    secondary: tuple[CompetitionMetric, ...] = ()
+    """The secondary metrics, without lost ones."""
+
+    @property
+    def command(self) -> str:
+        """The command that scores a file at home like this competition."""
+        return home_command(self.metric, self.params, also=[(one.metric, one.params) for one in self.secondary])
+
+    @property
+    def settings(self) -> list[tuple[metrics.Parameter, Any]]:
+        """(parameter, value in this competition)."""
+        return [(parameter, self.params[parameter.name]) for parameter in self.metric.parameters]
+
+    @property
+    def best(self) -> str:
+        return best_value_text(self.metric, self.params)
+
+    @cached_property
+    def example(self) -> WorkedExample | None:
+        """The metric's worked example, which does not use this competition's data."""
+        return worked_example_of(self.metric)
+
+    @property
+    def has_other_params(self) -> bool:
+        """Whether the example is scored with other parameters, apart from the names of its columns."""
+        shown = example_params(self.metric)
+        return any(value != shown[name] for name, value in self.params.items() if name not in self.metric.roles)
+
+
+def competition_metric(ground_truth: GroundTruth | None) -> CompetitionMetric | None:
+    """The metric of a competition; None without a ground truth, or if the metric is lost or does not accept the stored
+    parameters any more."""
+    if ground_truth is None or (found := _metric_with_params(ground_truth.metric_key, ground_truth.params)) is None:
+        return None
+    secondary = [_metric_with_params(key, params) for key, params in ground_truth.secondary_asked]
+    return replace(found, secondary=tuple(one for one in secondary if one is not None))
+
+
+def _metric_with_params(key: str, params: dict[str, Any]) -> CompetitionMetric | None:
+    try:
+        metric = metrics.get(key)
+        known = {parameter.name for parameter in metric.parameters}
+        given = {name: value for name, value in params.items() if name in known}
+        return CompetitionMetric(metric, metrics.clean_params(key, given))
+    except (metrics.UnknownMetric, metrics.ParameterError):
+        return None

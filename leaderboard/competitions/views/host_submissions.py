@@ -14,9 +14,9 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
-from leaderboard.common.responses import as_download, in_order, see_other, signed_in_user, sort_choice
+from leaderboard.common.responses import as_download, in_order, see_other, signed_in_user, sort_choice, streamed_zip
 from leaderboard.common.storage import TooLarge
 
 from .. import hooks
@@ -25,8 +25,9 @@ from ..forms.host import BaselineForm, ReasonForm
 from ..models import Competition, Score, Submission
 from ..models.competition import Split
 from ..ranking import secondary
-from ..services import boards, competitions, scoring_again
+from ..services import boards, competitions, hiding, scoring_again, submissions_zip
 from .host_responses import add_refusal, ask_first, is_confirmed, posted_data
+from .page_tasks import answered_by_worker
 
 PER_PAGE = 50
 NAMED_FOR_SCORING_AGAIN = 10
@@ -137,10 +138,10 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
     status, done = 422 if request.method == "POST" else 200, ""
     try:
         if request.POST.get("action") == "show":
-            competitions.show_submission(submission=submission, user=user)
+            hiding.show_submission(submission=submission, user=user)
             done = _("The submission is visible again.")
         elif form.is_valid():
-            competitions.hide_submission(submission=submission, user=user, reason=form.cleaned_data["reason"])
+            hiding.hide_submission(submission=submission, user=user, reason=form.cleaned_data["reason"])
             done = _("The submission is hidden; its team sees the reason.")
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
@@ -225,3 +226,12 @@ def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpRespo
     rows = _submission_rows(competition, _with_names(files).order_by("baseline__name"))
     context = {"page_context": page_context, "form": form, "rows": rows}
     return render(request, "competitions/host_baselines.html", context, status=status)
+
+
+@open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Collecting all submissions"))
+def host_submissions_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
+    if request.method != "POST":
+        return see_other("host_submissions", slug=page_context.competition.slug)
+    pieces = submissions_zip.submissions_zip(page_context.competition, page_context.at)
+    return streamed_zip(pieces, f"{page_context.competition.slug}-submissions.zip")

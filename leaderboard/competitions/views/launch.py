@@ -16,8 +16,8 @@ from ..access import Audience, PageContext, open_to
 from ..forms.host import CloneForm, ReasonForm, SlugForm
 from ..models import StudentPreview, TruthCheck
 from ..services import boards, competitions, copying, findings, launches, publishing
+from .examples import competition_metric
 from .host_responses import add_refusal, posted_data
-from .overview import competition_metric
 from .page_tasks import answered_by_worker
 from .setup import checklist_of, until_launch
 from .truth_reports import draft_of

@@ -1,0 +1,27 @@
+"""Template tags for what boards show beside the score."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from leaderboard.common.library_messages import translated_message
+from leaderboard.competitions.ranking import secondary
+from leaderboard.competitions.templatetags.leaderboard import score
+
+register = template.Library()
+
+register.simple_tag(secondary.secondary_metrics_of)
+
+
+@register.simple_tag
+def secondary_value(one: secondary.ShownSecondaryValue | None, style: str = "") -> SafeString:
+    """The value of a secondary metric, or a dash with the reason on hover.
+
+    With the styles `full` (all digits) and `why` the reason is written out.
+    """
+    if one is None or one.value is None:
+        dash = '– <span class="muted tiny">{}</span>' if style else '<span title="{}">–</span>'
+        return format_html(dash, translated_message(one.problem) if one else "")
+    return format_html("{}", repr(one.value)) if style == "full" else score(one.value)
