@@ -49,6 +49,9 @@ from django.test import override_settings
 from django.urls import include, path
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import board_cache
+from leaderboard.boards import standings as standings_module
+from leaderboard.competitions import services as competitions_services
 from leaderboard.competitions.models import (
     Competition,
     GroundTruth,
@@ -59,9 +62,6 @@ from leaderboard.competitions.models import (
     Team,
 )
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import standings as standings_module
-from leaderboard.competitions.services import competitions as competitions_services
-from leaderboard.competitions.views import board_cache
 
 PER_TEAM = 20
 ROWS = """<!doctype html><title>Board</title><table>{% for s in standings %}<tr><td>{{ forloop.counter }}</td>

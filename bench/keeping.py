@@ -34,11 +34,12 @@ def fill(submissions: int, rows: int) -> None:
     from django.utils import timezone
 
     from leaderboard.accounts.models import User
+    from leaderboard.boards import standings
     from leaderboard.common.storage import store_file
+    from leaderboard.competitions import services as competitions
     from leaderboard.competitions.models import Membership, Score, Submission, Team
     from leaderboard.competitions.models.competition import Split
-    from leaderboard.competitions.ranking import standings
-    from leaderboard.competitions.services import competitions, launches, publishing, truth_drafts
+    from leaderboard.ground_truths import launches, publishing, truth_drafts
 
     call_command("migrate", verbosity=0)
     now = timezone.now()
@@ -87,10 +88,10 @@ def look() -> None:
     import django
 
     django.setup()
+    from leaderboard.boards import services as boards
     from leaderboard.common.storage import path_of
     from leaderboard.competitions.models import Competition, Submission
     from leaderboard.competitions.models.competition import Split
-    from leaderboard.competitions.services import boards
 
     whole = sum(
         hashlib.sha256(path_of(key).read_bytes()).hexdigest() == sha256

@@ -44,12 +44,11 @@ from django.utils import timezone
 
 from bench import board, term
 from leaderboard.accounts.models import User
+from leaderboard.boards import board_cache, standings
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import store_file
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Limits, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.views import board_cache
 from leaderboard.grades import releases
 from leaderboard.grades import rules as grade_rules
 

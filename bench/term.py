@@ -17,31 +17,20 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
+from leaderboard.boards import standings
 from leaderboard.classroom import extensions, joining, people, roster
 from leaderboard.classroom import teams as teams_module
 from leaderboard.classroom.models import RosterEntry
+from leaderboard.competitions import services as competitions_services
 from leaderboard.competitions.models import Competition, Membership, Submission, Team
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import (
-    boards,
-    copying,
-    data_files,
-    hiding,
-    launches,
-    publishing,
-    setup_files,
-    submitting,
-    truth_drafts,
-)
-from leaderboard.competitions.services import (
-    competitions as competitions_services,
-)
 from leaderboard.grades import releases
 from leaderboard.grades import rules as grade_rules
+from leaderboard.ground_truths import copying, data_files, launches, publishing, setup_files, truth_drafts
 from leaderboard.insights import hardest_rows
 from leaderboard.notifications import announcements, emails
 from leaderboard.notifications.models import NoticeKind
+from leaderboard.submissions import hiding, score, submitting
 
 PASSWORD = "correct horse"
 SPECIES = ("newt", "toad", "frog")

@@ -30,26 +30,19 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from leaderboard import scoring
 from leaderboard.accounts.models import User
+from leaderboard.boards import board_cache
 from leaderboard.classroom import joining
 from leaderboard.common.library_wheel import make_wheel
 from leaderboard.common.shared_cache import SharedCache
 from leaderboard.common.worked_examples import make_worked_examples
-from leaderboard.competitions import wake_ups
+from leaderboard.competitions import page_tasks, wake_ups
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership, Submission
-from leaderboard.competitions.scoring import queue, score
-from leaderboard.competitions.services import (
-    competitions,
-    converting,
-    launches,
-    page_tasks,
-    publishing,
-    submitting,
-    truth_drafts,
-)
-from leaderboard.competitions.views import board_cache
+from leaderboard.ground_truths import launches, publishing, truth_drafts
 from leaderboard.operations import consistency
 from leaderboard.scoring import client as scorer_client
 from leaderboard.scoring import table_jobs
+from leaderboard.submissions import converting, queue, score, submitting
 from metrics.core import custom
 from tests import databases
 from tests.recordings import recorded

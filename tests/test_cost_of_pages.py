@@ -11,7 +11,7 @@ from bench import term
 from bench.pages import MOST_KB, costs
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import submitting
+from leaderboard.submissions import submitting
 from tests.conftest import answers, enter, hand_in, make_competition
 
 pytestmark = pytest.mark.thorough

@@ -16,9 +16,9 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.personal_data import export_account
 from leaderboard.classroom.models import JOIN_CARD_LIFETIME
 from leaderboard.common.clock import database_now
+from leaderboard.competitions import page_tasks
 from leaderboard.competitions.models import Archive
-from leaderboard.competitions.services import page_tasks
-from leaderboard.competitions.services.scoring_again import INVALID_FILES_STAY
+from leaderboard.submissions.scoring_again import INVALID_FILES_STAY
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "data-protection.md").read_text()
 LISTS, IMPERSONAL = PAGE.split("## What is stored")[1].split("### Not about people")

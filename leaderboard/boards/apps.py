@@ -10,6 +10,7 @@ class BoardsConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard.competitions import hooks
-        from leaderboard.competitions.ranking import standings
+
+        from . import standings
 
         hooks.ranking_changed.append(standings.rebuild_boards)

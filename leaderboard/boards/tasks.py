@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from leaderboard.celery import app
 from leaderboard.common.clock import database_now
-from leaderboard.competitions.ranking import reveal
+
+from . import reveal
 
 # A file received before the deadline gets its row a little later: the request may wait for a thread or the database.
 ROWS_MAY_FOLLOW = timedelta(seconds=45)

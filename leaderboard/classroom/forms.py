@@ -13,7 +13,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.competitions.forms.host import MomentField, moment_in
+from leaderboard.competitions.forms import MomentField, moment_in
 from leaderboard.competitions.models import Admission, Competition, Extension
 from leaderboard.competitions.models.competition_settings import read_setting, setting_field
 

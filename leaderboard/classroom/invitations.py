@@ -26,7 +26,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.outbox import Outcome
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.emails import reply_to
 from leaderboard.notifications.notices import sends_mail
 

@@ -20,7 +20,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications import notices
 from leaderboard.notifications.models import NoticeKind
 from leaderboard.notifications.notices import mark_mention

@@ -20,7 +20,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
-from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from metrics.reading.containers import READERS, container_of
 

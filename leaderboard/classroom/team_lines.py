@@ -10,11 +10,12 @@ from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
+from leaderboard.boards import queries as boards
+from leaderboard.boards import standings
+from leaderboard.boards.scores import sign_of
 from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import EffectiveLimits
-from leaderboard.competitions.ranking import boards, standings
-from leaderboard.competitions.ranking.scores import sign_of
 
 from .models import name_on_roster
 

@@ -14,10 +14,10 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
+from . import page_tasks
 from .models import Competition, Membership, PageTask, Score, Submission, Team
 from .models.competition import Split
 from .models.team import new_invitation
-from .services import page_tasks
 
 NAMELESS_FILE = "submission.csv"
 

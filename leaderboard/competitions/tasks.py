@@ -9,8 +9,7 @@ from leaderboard.celery import app
 from leaderboard.common.child_processes import run_command
 from leaderboard.common.clock import database_now
 
-from . import hooks, wake_ups
-from .services import archive, page_tasks
+from . import archive, hooks, page_tasks, wake_ups
 
 
 @app.task(name=wake_ups.ANSWER_PAGE, bind=True)

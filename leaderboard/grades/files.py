@@ -15,7 +15,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.csv_files import safe_cell
 from leaderboard.common.storage import clean_name
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.competitions.services import CannotHost
 
 from . import canvas, marks
 from .models import Gradebook

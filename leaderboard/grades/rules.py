@@ -13,14 +13,14 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.boards.scores import sign_of
+from leaderboard.boards.services import baseline_scores
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking.scores import sign_of
-from leaderboard.competitions.services.boards import baseline_scores
-from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.competitions.services import CannotHost
 
 from .models import GradeRules
 

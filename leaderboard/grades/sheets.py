@@ -11,12 +11,12 @@ from typing import Any
 from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext as _
 
+from leaderboard.boards import standings
+from leaderboard.boards.scores import sign_of
+from leaderboard.boards.services import baseline_scores_by_ground_truth
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.ranking.scores import sign_of
-from leaderboard.competitions.services.boards import baseline_scores_by_ground_truth
 
 from . import marks
 from .models import GradeRelease

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.db.models import OuterRef
 
+from leaderboard.boards.scores import ranked_files
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Membership, Submission
-from leaderboard.competitions.ranking.scores import ranked_files
 
 MEMBER_FACTS = (
     "user_id",

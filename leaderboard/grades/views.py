@@ -12,12 +12,13 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from leaderboard.boards import services as boards
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.host_responses import add_refusal, posted_data
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.services import boards, competitions
-from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 
 from . import canvas, files, releases, sheets
 from . import rules as rules_module

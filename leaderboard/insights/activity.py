@@ -25,14 +25,14 @@ from django.db.models import (
     When,
 )
 
+from leaderboard.boards.scores import sign_of
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.team_lines import best_public_scores, teams_below_baselines
 from leaderboard.common.charts import Day
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Submission, Team, Worker
 from leaderboard.competitions.models.submission import waiting_since
-from leaderboard.competitions.ranking.scores import sign_of
-from leaderboard.competitions.scoring.queue import HEARD_WITHIN
+from leaderboard.submissions.queue import HEARD_WITHIN
 
 Status = Submission.Status
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from leaderboard.boards import standings
 from leaderboard.common.library_messages import stored_text
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport, Submission, TruthDraft
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.services.competitions import CannotHost
-from leaderboard.competitions.services.secondary_metrics import asked_secondary
-from leaderboard.competitions.services.truth_drafts import draft_truth
+from leaderboard.competitions.services import CannotHost
+from leaderboard.ground_truths.secondary_metrics import asked_secondary
+from leaderboard.ground_truths.truth_drafts import draft_truth
 from leaderboard.scoring import table_jobs
 
 TOP_TEAMS = 10

@@ -12,11 +12,12 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q
 
+from leaderboard.boards import queries as boards
+from leaderboard.boards import standings
+from leaderboard.boards.scores import ranked_files, sign_of
 from leaderboard.common.csv_files import safe_cell
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards, standings
-from leaderboard.competitions.ranking.scores import ranked_files, sign_of
 
 COLUMNS = (
     "team",

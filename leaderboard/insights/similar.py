@@ -9,11 +9,11 @@ from typing import Any
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
+from leaderboard.boards import standings
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 
 from .activity import files_of_teams

@@ -15,17 +15,17 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from leaderboard.boards.charts import metric_title
+from leaderboard.boards.scores import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import WIDE
 from leaderboard.common.responses import see_other
 from leaderboard.common.storage import StorageUnreachable
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport
-from leaderboard.competitions.ranking.scores import sign_of
-from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.charts import metric_title
-from leaderboard.competitions.views.page_tasks import answered_by_worker
-from leaderboard.competitions.views.setup import checklist_of
+from leaderboard.competitions.views import answered_by_worker
+from leaderboard.ground_truths.views.setup import checklist_of
 from leaderboard.scoring import JobFailed
 
 from . import activity, hardest_rows, similar

@@ -8,14 +8,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards
+from leaderboard.boards.scores import sign_of
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 from leaderboard.competitions.models import Competition, Membership, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards
-from leaderboard.competitions.ranking.scores import sign_of
-from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.competitions.services import CannotHost
 
 from . import hooks, notices
 from .models import Announcement, Notice, NoticeKind

@@ -16,12 +16,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal, standings
+from leaderboard.boards.reveal import UnpickedFile
+from leaderboard.boards.standings import StandingCandidate
 from leaderboard.common import logs
 from leaderboard.common.display_time import moment_text
 from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
-from leaderboard.competitions.ranking import reveal, standings
-from leaderboard.competitions.ranking.reveal import UnpickedFile
-from leaderboard.competitions.ranking.standings import StandingCandidate
 
 from . import notices
 from .models import Delivery, Notice, NoticeChoice, NoticeKind

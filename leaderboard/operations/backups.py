@@ -22,12 +22,12 @@ from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
 from leaderboard import __version__
+from leaderboard.boards import standings
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import StorageUnreachable, list_stored, open_stored, store_as
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.ranking import standings
 from metrics.core.custom_packages import custom_packages
 
 from .backup_manifest import FILES, BackupError, Manifest, copy_file, copy_stream, fingerprint

@@ -22,12 +22,12 @@ from zoneinfo import ZoneInfo
 from django.db.models import Case, Count, F, Max, Q, When
 
 import metrics
+from leaderboard.boards import standings
 from leaderboard.common.storage import StorageUnreachable, open_stored
 from leaderboard.competitions.models import Competition, DailyAttempts, GroundTruth, Refusal, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.scoring import outcomes
-from leaderboard.competitions.scoring import score as score_module
+from leaderboard.submissions import outcomes
+from leaderboard.submissions import score as score_module
 
 EXAMPLES = 5
 # Violations are counted up to this number, as a check may find very many.

@@ -25,15 +25,15 @@ from leaderboard.common.outbox import waiting_emails
 from leaderboard.common.storage import can_write, scratch_folder
 from leaderboard.competitions import duties
 from leaderboard.competitions.models import Submission, Worker
-from leaderboard.competitions.scoring import queue as queue_module
-from leaderboard.competitions.scoring.queue import (
+from leaderboard.scoring.custom_metrics import custom_metrics_status
+from leaderboard.submissions import queue as queue_module
+from leaderboard.submissions.queue import (
     FORGOTTEN_AFTER,
     HEARD_WITHIN,
     PendingFiles,
     pending_files,
     seconds_since,
 )
-from leaderboard.scoring.custom_metrics import custom_metrics_status
 
 from .models import ConsistencyRun, SealTest
 from .supervisor.place import read_restarts

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from django.urls import URLPattern, include, path, re_path
 
-from leaderboard.competitions.api import host, student
-from leaderboard.competitions.api.base import answer_in_json, api
-from leaderboard.competitions.api.docs import api as page
-from leaderboard.competitions.api.docs import not_found, openapi
-from leaderboard.grades import api as grades
+from leaderboard.site.api import grades, host, student
+from leaderboard.site.api.base import answer_in_json, api
+from leaderboard.site.api.docs import api as page
+from leaderboard.site.api.docs import not_found, openapi
 
 from . import views
 

@@ -14,7 +14,7 @@ is validated. `score_file` is the entry for submissions, `run_job` for everythin
 
 from __future__ import annotations
 
-from leaderboard.scoring.client import (
+from .client import (
     JobFailed,
     JobLimits,
     JobTimedOut,
@@ -26,9 +26,9 @@ from leaderboard.scoring.client import (
     start_scorer,
     stop_scorer,
 )
-from leaderboard.scoring.process_limits import clean_environment
-from leaderboard.scoring.scorer_answer import ScorerAnswer
-from leaderboard.scoring.truth_spec import ScoringLimits, TruthSpec
+from .process_limits import clean_environment
+from .scorer_answer import ScorerAnswer
+from .truth_spec import ScoringLimits, TruthSpec
 
 __all__ = [
     "JobFailed",

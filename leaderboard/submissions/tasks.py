@@ -15,8 +15,8 @@ from structlog.contextvars import bound_contextvars
 from leaderboard.celery import app
 from leaderboard.common.child_processes import run_command
 from leaderboard.competitions import wake_ups
-from leaderboard.competitions.scoring import queue, score
-from leaderboard.competitions.services import converting
+
+from . import converting, queue, score
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,8 @@ from leaderboard import scoring
 from leaderboard.celery import app, queue_length
 from leaderboard.common import child_processes
 from leaderboard.competitions import duties, wake_ups
-from leaderboard.competitions.scoring import queue
+
+from . import queue
 
 log = logging.getLogger(__name__)
 

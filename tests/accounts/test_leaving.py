@@ -17,19 +17,21 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.personal_data import delete_account
+from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, joining, roles, roster, teams
 from leaderboard.classroom.models import HostingRole, RoleInvitation, RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.web_pools import DELAY
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import BoardSettings, Competition, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.services import boards, competitions, hiding
 from leaderboard.grades import files as files_module
 from leaderboard.grades import releases
 from leaderboard.grades.models import Gradebook
 from leaderboard.notifications.models import Notice
+from leaderboard.submissions import hiding
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.grades.test_grades import set_rules
 from tests.pages import signed_in, tidy

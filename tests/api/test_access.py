@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
+from leaderboard.boards import reveal
 from leaderboard.competitions.models import Admission, Competition, Submission
-from leaderboard.competitions.ranking import reveal
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 from .conftest import Program

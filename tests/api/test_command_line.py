@@ -22,11 +22,12 @@ from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import ApiToken, User
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, Limits, Submission
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import competitions, data_files, folders
 from leaderboard.grades import rules as grade_rules
+from leaderboard.ground_truths import data_files, folders
+from leaderboard.submissions import score
 from tests.competitions.test_host_score_again import failed
 from tests.conftest import TRUTH, answer_forms_at_once, answers, close, enter, hand_in, make_competition
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.competitions import wake_ups
+from leaderboard.competitions import page_tasks, wake_ups
 from leaderboard.competitions.models import Competition, PageTask, TruthDraft
-from leaderboard.competitions.services import page_tasks
 from tests.api.conftest import Program
 from tests.conftest import TRUTH
 

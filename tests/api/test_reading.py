@@ -9,11 +9,12 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal, standings
+from leaderboard.boards import services as boards
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import reveal, standings
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions
+from leaderboard.submissions import score
 from tests.conftest import answers, close, enter, hand_in
 
 from .conftest import Program

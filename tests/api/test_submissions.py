@@ -13,8 +13,7 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, teams
 from leaderboard.competitions.models import Competition, Limits, Membership, Submission
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import submitting
+from leaderboard.submissions import score, submitting
 from tests.conftest import answers, enter, hand_in
 
 from .conftest import Program

@@ -18,17 +18,18 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from leaderboard.accounts.models import ApiToken, User
+from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, joining, roster
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, PageTask, RowReport, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.scoring import score as score_module
-from leaderboard.competitions.services import boards, data_files
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.models import Gradebook
+from leaderboard.ground_truths import data_files
 from leaderboard.notifications import announcements, emails
 from leaderboard.notifications.models import Notice, NoticeKind
+from leaderboard.submissions import score as score_module
 from tests.conftest import enter, hand_in, make_competition, person
 
 TRUTH = "truthcanary"

@@ -24,7 +24,7 @@ from leaderboard.common.shared_cache import JsonSerializer, SharedCache, count_t
 from leaderboard.common.web_pools import DELAY
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import submitting
+from leaderboard.submissions import submitting
 from tests.conftest import answers, enter
 from tests.site import running_site, until
 

@@ -14,13 +14,12 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from leaderboard.boards import board_cache, standings
+from leaderboard.boards import services as boards
 from leaderboard.common.clock import database_now
 from leaderboard.competitions import access
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.services import boards
-from leaderboard.competitions.views import board_cache
 from tests.conftest import close
 
 from .scene import (

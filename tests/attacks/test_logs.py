@@ -16,11 +16,11 @@ from django.test import Client
 from django.urls import reverse
 
 from leaderboard.accounts.models import ApiToken, SetupLink, User
+from leaderboard.boards.views import leaderboard
 from leaderboard.classroom import teams
 from leaderboard.common import logs
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.competitions.services import submit_conditions, submitting
-from leaderboard.competitions.views import leaderboard
+from leaderboard.submissions import submit_conditions, submitting
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, enter
 

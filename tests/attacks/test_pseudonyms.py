@@ -9,10 +9,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from leaderboard.boards import services as boards
+from leaderboard.boards import standings
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Membership, Team
 from leaderboard.competitions.models.team import FIRST, SECOND, draw_pseudonym
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.services import boards, competitions
 from tests.conftest import close
 
 from .scene import Scene, addresses, ask, filled, text_of

@@ -9,8 +9,8 @@ import pytest
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom.models import RosterEntry
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import BoardSettings
-from leaderboard.competitions.services import competitions
 
 from .scene import Scene, addresses, ask, filled, text_of
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.scoring import score
+from leaderboard.submissions import score
 from tests.api.conftest import Program
 from tests.conftest import enter, make_competition
 

@@ -13,7 +13,7 @@ from django.core.handlers.base import BaseHandler
 from playwright.sync_api import Browser, Error, Playwright, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard.competitions.scoring import score
+from leaderboard.submissions import score
 from tests.site import CHROMIUM_ARGUMENTS, patience
 
 

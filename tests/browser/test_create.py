@@ -14,8 +14,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import copying, publishing, truth_drafts
+from leaderboard.ground_truths import copying, publishing, truth_drafts
+from leaderboard.submissions import score
 from metrics.tests.answer_files import table
 from tests.browser.for_everybody import findings
 

@@ -13,9 +13,10 @@ from pytest_django.live_server_helper import LiveServer
 
 from bench import screenshots, term
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition, StudentPreview, Submission
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, copying, launches, publishing, truth_drafts
+from leaderboard.ground_truths import copying, launches, publishing, truth_drafts
+from leaderboard.submissions import score
 from tests.browser.waiting import until_page_says
 from tests.conftest import close, enter, hand_in
 from tests.site import patience

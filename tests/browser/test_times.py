@@ -14,8 +14,8 @@ from playwright.sync_api import Browser
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import standings
 from leaderboard.competitions.models import Admission, Competition, Submission
-from leaderboard.competitions.ranking import standings
 from leaderboard.notifications import notices
 from leaderboard.notifications.models import NoticeKind
 from tests.common.languages import CODE, second_language

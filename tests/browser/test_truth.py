@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.services import competitions
+from leaderboard.competitions import services as competitions
 from metrics.tests.answer_files import table
 
 from .for_everybody import dress

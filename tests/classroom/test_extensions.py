@@ -11,9 +11,13 @@ from django.db.models import Case, QuerySet, When
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards_module
+from leaderboard.boards import reveal
+from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
@@ -24,13 +28,10 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import last_deadline
-from leaderboard.competitions.ranking import boards as boards_module
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, hiding, submit_conditions, submitting
-from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
+from leaderboard.submissions import hiding, score, submit_conditions, submitting
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.pages import signed_in
 

@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from leaderboard.accounts import password_links
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Extension
-from leaderboard.competitions.ranking import reveal
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.pages import link_in, signed_in
 

@@ -9,10 +9,11 @@ import pytest
 from django.test import Client
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions
+from leaderboard.submissions import score
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of
 

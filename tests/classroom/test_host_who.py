@@ -13,8 +13,8 @@ from leaderboard.classroom import people, roster
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import competitions
 from leaderboard.grades import sheets
 from tests.conftest import enter, person
 from tests.grades.test_grades import set_rules

@@ -12,8 +12,8 @@ from leaderboard.classroom.teams import CannotJoin
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership, Team
-from leaderboard.competitions.services import submit_conditions
 from leaderboard.notifications.models import Notice
+from leaderboard.submissions import submit_conditions
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import standings
 from leaderboard.classroom import extensions, joining
 from leaderboard.classroom.teams import CannotJoin
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Limits, Membership, Team
-from leaderboard.competitions.ranking import standings
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
 from tests.conftest import answers, close, enter, hand_in, person

@@ -18,8 +18,8 @@ from leaderboard.classroom import joining, people, roster, teams
 from leaderboard.classroom.models import RosterEntry, RosterList, join_card_digest
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership
-from leaderboard.competitions.services import competitions
 from tests.conftest import enter, make_competition, person
 from tests.pages import signed_in, tidy
 

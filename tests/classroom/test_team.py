@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership, Team
-from leaderboard.competitions.services import competitions
 from leaderboard.notifications.models import Notice
 from tests.conftest import close, enter
 from tests.pages import signed_in

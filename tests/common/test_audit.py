@@ -13,13 +13,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal
+from leaderboard.boards import services as boards
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, AuditLogOnlyGrows
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Baseline, Competition
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.services import boards, competitions, data_files, publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import data_files, publishing, rescoring, truth_drafts
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import data_files
+from leaderboard.ground_truths import data_files
 from tests.conftest import answers, enter, hand_in
 from tests.pages import signed_in
 

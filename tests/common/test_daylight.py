@@ -12,11 +12,13 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.display_time import moment
-from leaderboard.competitions.forms.host import SetupForm, moment_in
+from leaderboard.competitions import services as competitions
+from leaderboard.competitions.forms import SetupForm, moment_in
 from leaderboard.competitions.models import Competition, DailyAttempts
-from leaderboard.competitions.services import competitions, copying, submit_conditions
+from leaderboard.ground_truths import copying
 from leaderboard.notifications import reminders
 from leaderboard.notifications.models import Notice, NoticeKind, next_digest
+from leaderboard.submissions import submit_conditions
 from tests.competitions.test_setup import filled_in
 from tests.conftest import enter, make_competition
 from tests.pages import signed_in

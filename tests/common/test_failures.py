@@ -13,10 +13,10 @@ from django.db import OperationalError
 from django.test import Client
 
 from leaderboard.accounts.models import ApiToken, User
+from leaderboard.boards.views import leaderboard
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.competitions.services import submitting
-from leaderboard.competitions.views import leaderboard
+from leaderboard.submissions import submitting
 from tests.conftest import answers, enter, make_competition
 
 

@@ -14,12 +14,12 @@ from django.utils import timezone, translation
 
 from leaderboard.accounts.models import User
 from leaderboard.common.languages import languages_in
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Submission
-from leaderboard.competitions.scoring import queue
-from leaderboard.competitions.services import competitions
 from leaderboard.notifications import emails, reminders
 from leaderboard.notifications import notices as notices_module
 from leaderboard.notifications.models import Notice, NoticeKind
+from leaderboard.submissions import queue
 from tests.common.languages import CODE, second_language
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.pages import signed_in

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from leaderboard.accounts.models import User
 from leaderboard.common.display_time import day_and_time_text, moment
 from leaderboard.common.form_widgets import LongSelect
-from leaderboard.competitions.forms.host import moment_in, wall_text
+from leaderboard.competitions import services as competitions
+from leaderboard.competitions.forms import moment_in, wall_text
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import competitions
 from leaderboard.notifications import emails
 from leaderboard.notifications.models import Notice
 from tests.conftest import enter, make_competition

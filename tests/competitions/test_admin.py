@@ -14,8 +14,9 @@ from django.test import Client
 
 import metrics
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
-from leaderboard.competitions.services import boards, data_files, publishing, truth_drafts
+from leaderboard.ground_truths import data_files, publishing, truth_drafts
 from tests.competitions.test_host import FILLED
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of, upload

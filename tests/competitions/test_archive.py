@@ -8,13 +8,13 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
+from leaderboard.boards import reveal
 from leaderboard.classroom import joining, teams
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.storage import path_of
-from leaderboard.competitions import tasks
+from leaderboard.competitions import archive, tasks
 from leaderboard.competitions.models import Archive, Competition, Submission
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.services import archive, copying
+from leaderboard.ground_truths import copying
 from tests.conftest import answers, close, enter, hand_in
 from tests.pages import signed_in
 

@@ -11,11 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal, standings, team_ranks
+from leaderboard.boards import services as boards_service
+from leaderboard.boards.team_ranks import MOST_STEPS
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Team
-from leaderboard.competitions.ranking import reveal, standings, team_ranks
-from leaderboard.competitions.ranking.team_ranks import MOST_STEPS
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards as boards_service
+from leaderboard.submissions import score
 from tests.competitions.test_ranking import scored
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.pages import drawing_of, signed_in

@@ -12,14 +12,16 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards
+from leaderboard.boards import services as boards_services
+from leaderboard.boards import team_search
+from leaderboard.boards.board_table import anchor_of
 from leaderboard.classroom import joining, roles, teams
 from leaderboard.classroom.models import HostingRole, RosterEntry
 from leaderboard.common.models import AuditEntry
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Standing, Team
-from leaderboard.competitions.ranking import boards, team_search
-from leaderboard.competitions.services import boards as boards_services
-from leaderboard.competitions.services import competitions, copying, folders
-from leaderboard.competitions.views.board_table import anchor_of
+from leaderboard.ground_truths import copying, folders
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.pages import board_fact, board_lines, signed_in, text_of, tidy
 

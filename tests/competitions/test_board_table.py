@@ -9,11 +9,12 @@ import pytest
 from django.test import Client
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import board_cache
+from leaderboard.boards import services as boards
 from leaderboard.classroom import teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import BoardSettings, Competition, Submission
-from leaderboard.competitions.services import boards, hiding
-from leaderboard.competitions.views import board_cache
+from leaderboard.submissions import hiding
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 BOARD = "/c/pets/leaderboard/"

@@ -16,6 +16,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions import tasks, wake_ups
 from leaderboard.competitions.models import (
@@ -27,14 +28,12 @@ from leaderboard.competitions.models import (
     Standing,
     Submission,
 )
-from leaderboard.competitions.scoring import outcomes, score
-from leaderboard.competitions.scoring import queue as queue_module
-from leaderboard.competitions.services import boards, submitting
 from leaderboard.notifications import emails
 from leaderboard.notifications import host_events as failures_module
 from leaderboard.operations.supervisor import supervisor
+from leaderboard.submissions import outcomes, score, submitting, worker
+from leaderboard.submissions import queue as queue_module
 from leaderboard.submissions import tasks as submission_tasks
-from leaderboard.submissions import worker
 from tests.conftest import answers, broken_promises, claim, enter, hand_in, make_competition, person
 
 

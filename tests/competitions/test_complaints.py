@@ -16,11 +16,12 @@ from django.utils.html import escape
 import metrics
 from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import ApiToken, User
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Refusal, StudentPreview, Submission, TruthDraft
-from leaderboard.competitions.scoring import queue
-from leaderboard.competitions.services import competitions, publishing, truth_drafts
+from leaderboard.ground_truths import publishing, truth_drafts
 from leaderboard.scoring import scorer_answer
 from leaderboard.scoring.messages import MalformedMessage
+from leaderboard.submissions import queue
 from tests.common.languages import CODE, second_language
 from tests.common.test_translated_pages import outside_brackets
 from tests.conftest import answers, enter, hand_in, make_competition

@@ -10,10 +10,10 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
-from leaderboard.competitions import wake_ups
+from leaderboard.competitions import page_tasks, wake_ups
 from leaderboard.competitions.models import Competition, Conversion, DailyAttempts, PageTask, Submission
-from leaderboard.competitions.services import converting, page_tasks, scoring_again
 from leaderboard.scoring import table_jobs
+from leaderboard.submissions import converting, scoring_again
 from tests.conftest import answers, close, enter, hand_in
 from tests.pages import signed_in, text_of, upload
 

@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import competitions, data_files
+from leaderboard.ground_truths import data_files
 from tests.conftest import enter, make_competition
 
 

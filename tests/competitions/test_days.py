@@ -8,9 +8,10 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from leaderboard.accounts.models import User
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts
-from leaderboard.competitions.services import competitions, submit_conditions
 from leaderboard.operations import consistency
+from leaderboard.submissions import submit_conditions
 from tests.conftest import answers, enter, hand_in, make_competition
 
 

@@ -10,11 +10,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.common.storage import path_of
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Standing
 from leaderboard.competitions.models.competition_settings import read_setting
-from leaderboard.competitions.services import boards, competitions, data_files, folders
-from leaderboard.competitions.services.folders import PLAIN_FIELDS, TIMES
+from leaderboard.ground_truths import data_files, folders
+from leaderboard.ground_truths.folders import PLAIN_FIELDS, TIMES
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 
 TOML = """

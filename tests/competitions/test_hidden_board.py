@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards_module
+from leaderboard.boards import services as boards
+from leaderboard.boards import standings, team_ranks
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards as boards_module
-from leaderboard.competitions.ranking import standings, team_ranks
-from leaderboard.competitions.scoring import score as score_module
-from leaderboard.competitions.services import boards, competitions, folders, submit_conditions, submitting
+from leaderboard.ground_truths import folders
+from leaderboard.submissions import score as score_module
+from leaderboard.submissions import submit_conditions, submitting
 from tests.conftest import close, enter, hand_in, make_competition
 
 PUBLIC, PRIVATE = 40, 20

@@ -14,14 +14,12 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from leaderboard.accounts.models import ApiToken, User
+from leaderboard.boards import board_cache, standings
+from leaderboard.boards import services as boards_services
 from leaderboard.classroom import extensions, joining
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.services import (
-    boards as boards_services,
-)
-from leaderboard.competitions.services import submitting, truth_drafts
-from leaderboard.competitions.views import board_cache
+from leaderboard.ground_truths import truth_drafts
+from leaderboard.submissions import submitting
 from tests.competitions.test_hidden_board import file_with, hidden
 from tests.conftest import close, enter, hand_in
 from tests.pages import signed_in
@@ -189,7 +187,7 @@ def test_on_a_hidden_board_a_file_is_only_valid(ada: User, bo: User, cy: User) -
 
 
 def test_baselines_stand_without_scores(ada: User, bo: User, cy: User) -> None:
-    from leaderboard.competitions.scoring import score
+    from leaderboard.submissions import score
 
     pets = world(ada, bo, cy)
     base = boards_services.add_baseline(

@@ -10,10 +10,11 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from leaderboard.accounts.models import SetupLink, User
+from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, joining, roles
 from leaderboard.classroom.models import HostingRole
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.competitions.services import boards, competitions
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.pages import signed_in
 

@@ -14,13 +14,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
+from leaderboard.competitions import archive
 from leaderboard.competitions.models import Competition, DataFile, Membership
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import archive, copying, publishing
+from leaderboard.ground_truths import copying, publishing
 from leaderboard.notifications.models import Notice
+from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of, upload
 from tests.test_architecture import pages

@@ -11,9 +11,10 @@ from leaderboard.classroom import extensions, joining, roles, teams
 from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import competitions, truth_drafts
+from leaderboard.ground_truths import truth_drafts
+from leaderboard.submissions import score
 from tests.competitions.test_host import FILLED, MEANT
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of, upload

@@ -12,11 +12,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.common.storage import path_of
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import boards, competitions, copying, data_files, folders
+from leaderboard.ground_truths import copying, data_files, folders
 from tests.conftest import TRUTH, answers, close, enter, hand_in
 from tests.pages import signed_in, text_of
 

@@ -11,10 +11,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions
 from leaderboard.common.storage import path_of
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Baseline, Competition, Limits, Submission
-from leaderboard.competitions.services import boards, competitions, hiding, submitting
+from leaderboard.submissions import hiding, submitting
 from tests.conftest import answers, close, enter, hand_in, person
 from tests.pages import drawing_of, signed_in, text_of, upload
 

@@ -9,23 +9,17 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.competitions.scoring import queue, score
-from leaderboard.competitions.services import (
-    boards,
-    competitions,
-    publishing,
-    rescoring,
-    scoring_again,
-    submitting,
-    truth_drafts,
-)
+from leaderboard.ground_truths import publishing, rescoring, truth_drafts
 from leaderboard.insights import activity
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
+from leaderboard.submissions import queue, score, scoring_again, submitting
 from tests.conftest import TRUTH, answers, claim, close, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of
 

@@ -13,10 +13,12 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import path_of
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Limits, Submission, Team
-from leaderboard.competitions.services import boards, competitions, submissions_zip, submitting
+from leaderboard.submissions import submissions_zip, submitting
 from tests.conftest import answers, enter, hand_in
 from tests.pages import signed_in
 

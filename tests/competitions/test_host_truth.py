@@ -8,11 +8,12 @@ import pytest
 from django.test import Client
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards_module
+from leaderboard.boards import services as boards
 from leaderboard.competitions.models import BoardSettings, Competition, TruthDraft
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards as boards_module
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, rescoring
+from leaderboard.ground_truths import rescoring
+from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 from tests.pages import signed_in, text_of, upload
 

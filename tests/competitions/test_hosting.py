@@ -17,22 +17,16 @@ from django.utils import timezone
 
 import metrics
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards_module
+from leaderboard.boards import services as boards
+from leaderboard.boards import standings
 from leaderboard.common.storage import TooLarge, path_of
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission, TruthDraft
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards as boards_module
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import (
-    boards,
-    competitions,
-    data_files,
-    publishing,
-    rescoring,
-    submitting,
-    truth_drafts,
-)
+from leaderboard.ground_truths import data_files, publishing, rescoring, truth_drafts
 from leaderboard.scoring import table_jobs
+from leaderboard.submissions import score, submitting
 from tests.conftest import ANSWERS, TRUTH, answers, close, enter, hand_in, make_competition
 
 BARE = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")

@@ -12,9 +12,12 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards_module
+from leaderboard.boards import services as boards
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.common.storage import path_of
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions import tasks, wake_ups
 from leaderboard.competitions.models import (
     Competition,
@@ -27,10 +30,9 @@ from leaderboard.competitions.models import (
     TruthCheck,
     TruthDraft,
 )
-from leaderboard.competitions.ranking import boards as boards_module
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, copying, data_files
+from leaderboard.ground_truths import copying, data_files
 from leaderboard.scoring import table_jobs
+from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 from tests.pages import signed_in, text_of, tidy, upload
 
@@ -229,7 +231,7 @@ def test_another_ground_truth_is_tested_again(hers: Client, ready: Competition) 
 def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from leaderboard.competitions.scoring.outcomes import ScoringOutcome
+    from leaderboard.submissions.outcomes import ScoringOutcome
 
     monkeypatch.setattr(
         score, "compute_outside_queue", lambda *_: ScoringOutcome(failure="It broke.", host_details="At line 3")

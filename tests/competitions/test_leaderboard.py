@@ -13,17 +13,18 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import board_cache, reveal, standings
+from leaderboard.boards import services as boards
+from leaderboard.boards.board_cache import BytesLimitedCache
+from leaderboard.boards.board_table import anchor_of, board_table, gap_text
+from leaderboard.boards.rows import BoardRowData
+from leaderboard.boards.views.leaderboard import RenderedBoard
 from leaderboard.classroom import extensions, teams
 from leaderboard.common import numbers
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership, Score, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import reveal, standings
-from leaderboard.competitions.ranking.rows import BoardRowData
-from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
-from leaderboard.competitions.views import board_cache
-from leaderboard.competitions.views.board_cache import BytesLimitedCache
-from leaderboard.competitions.views.board_table import anchor_of, board_table, gap_text
-from leaderboard.competitions.views.leaderboard import RenderedBoard
+from leaderboard.ground_truths import publishing, truth_drafts
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.pages import board_fact, board_lines, signed_in
 

@@ -19,12 +19,12 @@ from django.utils.html import escape
 
 import metrics
 from leaderboard.accounts.models import ApiToken, User
+from leaderboard.boards import services as boards
 from leaderboard.common import library_messages
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.services import boards
-from leaderboard.competitions.views.metrics import matching_metrics
 from leaderboard.operations.management.commands import makemessages
+from leaderboard.site.views.metrics import matching_metrics
 from metrics.core.registry import built_in
 from tests.common.languages import CODE, Bracketed, second_language
 from tests.competitions.test_secondary_pages import TRUTH, a_file

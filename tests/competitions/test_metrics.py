@@ -23,7 +23,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.folders import ROOT
 from leaderboard.common.worked_examples import FILE_NAME, make_worked_examples
 from leaderboard.competitions.models import GroundTruth
-from leaderboard.competitions.views import metrics as metrics_views
+from leaderboard.site.views import metrics as metrics_views
 from tests.conftest import make_competition
 from tests.pages import tidy
 
@@ -181,7 +181,7 @@ django.setup()
 from django.conf import settings
 from django.template.loader import render_to_string
 import metrics
-from leaderboard.competitions.views.examples import worked_example_of
+from leaderboard.competitions.metric_display import worked_example_of
 settings.MADE_DIR = {str(worked_examples)!r}
 subprocess.Popen.__init__ = None
 for metric in metrics.catalogue():

@@ -161,6 +161,6 @@ def test_every_icon_that_pages_name_is_in_the_file_and_no_other() -> None:
     sprite = ROOT / "leaderboard/common/static/leaderboard/icons.svg"
     drawn = re.findall(r'<path id="(\w+)"', sprite.read_text())
     templates = "".join(path.read_text() for path in (ROOT / "templates").rglob("*.html"))
-    tasks = re.findall(r'\btask\(\s*"(\w+)"', (ROOT / "leaderboard/competitions/views/home.py").read_text())
+    tasks = re.findall(r'\btask\(\s*"(\w+)"', (ROOT / "leaderboard/site/views/home.py").read_text())
     tabs = {tab.icon for tab in (*STUDENT_TABS, *HOST_TABS)}
     assert sorted(drawn) == sorted({*re.findall(r'\{% icon "(\w+)"', templates), *tasks, *tabs})

@@ -10,10 +10,11 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal
+from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.services import boards, competitions
 from leaderboard.competitions.templatetags.leaderboard import forget_size
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.pages import tidy

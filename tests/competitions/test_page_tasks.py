@@ -18,9 +18,8 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.personal_data import delete_account, export_account
 from leaderboard.celery import PAGES_QUEUE, app
 from leaderboard.common import storage
-from leaderboard.competitions import tasks, wake_ups
+from leaderboard.competitions import page_tasks, tasks, wake_ups
 from leaderboard.competitions.models import Competition, PageTask
-from leaderboard.competitions.services import page_tasks
 from tests.conftest import answers, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of, upload
 

@@ -8,8 +8,9 @@ import pytest
 from django.test import Client
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import boards, competitions
 from tests.conftest import answers, close, enter, hand_in
 from tests.pages import signed_in
 

@@ -12,9 +12,9 @@ from kombu.transport import redis as broker
 from kombu.transport import virtual
 
 from leaderboard.celery import app
-from leaderboard.competitions.scoring import score
 from leaderboard.operations.supervisor import children
 from leaderboard.operations.supervisor.place import SiteFolders
+from leaderboard.submissions import score
 
 
 def test_messages_are_ids_in_json_and_nothing_else_is_read(settings: LazySettings) -> None:

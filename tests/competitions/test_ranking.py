@@ -10,7 +10,14 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards
+from leaderboard.boards import reveal, standings
+from leaderboard.boards import rows as rows_module
+from leaderboard.boards import services as boards_services
+from leaderboard.boards.queries import merge_baselines, shared_ranks
+from leaderboard.boards.standings import final_standings, standings_before
 from leaderboard.classroom import extensions
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import (
     BoardSettings,
     Competition,
@@ -20,15 +27,7 @@ from leaderboard.competitions.models import (
     Team,
 )
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards, reveal, standings
-from leaderboard.competitions.ranking import rows as rows_module
-from leaderboard.competitions.ranking.boards import merge_baselines, shared_ranks
-from leaderboard.competitions.ranking.standings import (
-    final_standings,
-    standings_before,
-)
-from leaderboard.competitions.services import boards as boards_services
-from leaderboard.competitions.services import competitions, hiding, submitting
+from leaderboard.submissions import hiding, submitting
 from tests.conftest import answers, close, enter, hand_in
 
 
@@ -254,7 +253,7 @@ def test_movement_is_since_yesterday(pets: Competition) -> None:
 
 def test_baselines_stand_among_the_teams_unranked(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    from leaderboard.competitions.scoring import score as score_module
+    from leaderboard.submissions import score as score_module
 
     baseline = boards_services.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers(public=3)]
@@ -317,7 +316,7 @@ class TestAfterTheClose:
         waiting = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
         close(pets)
         assert reveal.reveal_due_competitions(timezone.now()) == []
-        from leaderboard.competitions.scoring import score as score_module
+        from leaderboard.submissions import score as score_module
 
         score_module.score_one(waiting.pk)
         assert reveal.reveal_due_competitions(timezone.now()) == [pets]

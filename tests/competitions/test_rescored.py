@@ -7,11 +7,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Rescoring, Team
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import publishing, rescoring, truth_drafts
 from leaderboard.notifications.models import Notice
+from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.grades.test_grades import set_rules
 from tests.pages import signed_in, text_of
@@ -190,7 +191,7 @@ def test_a_large_class_comes_in_pages_and_few_queries(pets: Competition, ada: Us
         enter(pets, user := person(f"p{number}"))
         hand_in(pets, user, answers(public=number))
     correct(pets, ada)
-    from leaderboard.competitions.views import ground_truths
+    from leaderboard.ground_truths.views import ground_truths
 
     client = signed_in(ada)
     with pytest.MonkeyPatch.context() as patch, CaptureQueriesContext(connection) as queries:

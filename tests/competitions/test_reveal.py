@@ -8,9 +8,10 @@ import pytest
 from django.test import Client
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal
+from leaderboard.boards import services as boards
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.services import boards, competitions
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.pages import drawing_of, signed_in
 

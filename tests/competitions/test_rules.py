@@ -6,8 +6,8 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Admission, Competition, Membership
-from leaderboard.competitions.services import competitions
 from tests.conftest import enter
 
 

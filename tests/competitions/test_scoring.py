@@ -16,7 +16,10 @@ from django.utils import timezone
 
 import metrics
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards
+from leaderboard.boards import standings
 from leaderboard.common.storage import StorageUnreachable, path_of
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
@@ -28,10 +31,9 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
-from leaderboard.competitions.ranking import boards, standings
-from leaderboard.competitions.scoring import outcomes
-from leaderboard.competitions.scoring import score as score_module
-from leaderboard.competitions.services import competitions, publishing, rescoring, submitting, truth_drafts
+from leaderboard.ground_truths import publishing, rescoring, truth_drafts
+from leaderboard.submissions import outcomes, submitting
+from leaderboard.submissions import score as score_module
 from tests.conftest import TRUTH, answers, enter, hand_in
 
 
@@ -169,7 +171,7 @@ def test_what_a_machine_lacks_for_a_while_costs_no_file(
         raise OSError(getattr(errno, lacks), os.strerror(getattr(errno, lacks)))
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"leaderboard.competitions.scoring.outcomes.{where}", lacking)
+        patch.setattr(f"leaderboard.submissions.outcomes.{where}", lacking)
         assert score_module.score_one(submission.pk) == "waiting"
     submission.refresh_from_db()
     assert (submission.status, submission.tries) == ("pending", 0)
@@ -228,7 +230,7 @@ class TestRescoring:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("leaderboard.competitions.scoring.outcomes.path_of", lacking)
+            patch.setattr("leaderboard.submissions.outcomes.path_of", lacking)
             with pytest.raises(StorageUnreachable):
                 score_module.rescore_batch(candidate.pk)
         work()

@@ -12,18 +12,13 @@ import pytest
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Admission, Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
-from leaderboard.competitions.scoring import score as score_module
-from leaderboard.competitions.services import (
-    competitions,
-    folders,
-    publishing,
-    rescoring,
-    truth_drafts,
-)
+from leaderboard.ground_truths import folders, publishing, rescoring, truth_drafts
 from leaderboard.operations import consistency
+from leaderboard.submissions import score as score_module
 from tests.conftest import enter, hand_in, make_competition
 
 TRUTH = "id,y,w,Usage\n" + "".join(

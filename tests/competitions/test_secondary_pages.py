@@ -10,10 +10,11 @@ from django.test import Client
 from django.utils.html import strip_tags
 
 from leaderboard.accounts.models import ApiToken, User
+from leaderboard.boards import services as boards
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions
+from leaderboard.submissions import score
 from tests.conftest import close, enter, hand_in, make_competition
 
 TRUTH = "id,y,Usage\n" + "".join(f"{i},{(i * 7) % 10 / 10},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 41))

@@ -14,8 +14,7 @@ from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
-from leaderboard.competitions.scoring import outcomes, queue, score
-from leaderboard.competitions.services import submitting
+from leaderboard.submissions import outcomes, queue, score, submitting
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, claim, enter
 from tests.scorer_in_process import score_here

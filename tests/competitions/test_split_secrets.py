@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
-from leaderboard.competitions.services import competitions, folders, publishing, truth_drafts
+from leaderboard.ground_truths import folders, publishing, truth_drafts
 from tests.conftest import make_competition
 
 ROWS = 300

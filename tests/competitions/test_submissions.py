@@ -11,9 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import BoardSettings, Competition, Limits, Score, Submission
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.services import competitions
 from tests.conftest import answers, close, enter, hand_in
 from tests.pages import drawing_of, signed_in, tidy
 

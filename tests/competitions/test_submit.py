@@ -15,11 +15,10 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal
 from leaderboard.classroom import joining
 from leaderboard.competitions.models import Admission, Competition, Limits, Membership, Submission
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.scoring import queue, score
-from leaderboard.competitions.services import submitting
+from leaderboard.submissions import queue, score, submitting
 from tests.conftest import answers, close, enter, hand_in, make_competition, with_clock
 from tests.pages import board_fact, signed_in, tidy
 

@@ -14,10 +14,10 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common.storage import path_of
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
-from leaderboard.competitions.scoring import outcomes, score
-from leaderboard.competitions.services import competitions, submit_conditions, submitting
-from leaderboard.competitions.services.submit_conditions import SubmissionRefused
+from leaderboard.submissions import outcomes, score, submit_conditions, submitting
+from leaderboard.submissions.submit_conditions import SubmissionRefused
 from tests.conftest import answers, broken_promises, close, enter, hand_in, make_competition
 
 

@@ -11,16 +11,17 @@ from django.utils import timezone
 
 from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards_module
+from leaderboard.boards import services as boards
+from leaderboard.boards import standings
 from leaderboard.classroom import joining, teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.teams import CannotJoin
 from leaderboard.competitions.models import Admission, Competition, Membership
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards as boards_module
-from leaderboard.competitions.ranking import standings
-from leaderboard.competitions.scoring import score as score_module
-from leaderboard.competitions.services import boards, submit_conditions, submitting
 from leaderboard.operations import consistency
+from leaderboard.submissions import score as score_module
+from leaderboard.submissions import submit_conditions, submitting
 from tests.competitions.test_hidden_board import TRUTH, board_of, file_with, ground_truth_of
 from tests.conftest import close, enter, hand_in, make_competition
 from tests.pages import signed_in, text_of

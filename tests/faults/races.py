@@ -24,7 +24,7 @@ AuditEvent = Callable[[int], object]
 def outcome(event: AuditEvent, place: int) -> str:
     """`done`, `refused` in words for people, or what it crashed with."""
     from leaderboard.classroom import teams
-    from leaderboard.competitions.services import competitions
+    from leaderboard.competitions import services as competitions
 
     try:
         return "nothing" if event(place) in (0, None) else "done"

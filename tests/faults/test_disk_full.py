@@ -19,7 +19,7 @@ from django.test import Client
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common import storage
 from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
-from leaderboard.competitions.scoring import score
+from leaderboard.submissions import score
 from tests.conftest import answers, broken_promises, enter, make_competition
 from tests.pages import signed_in
 

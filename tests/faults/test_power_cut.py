@@ -32,7 +32,7 @@ from django.core.management import call_command
 from django.db import connection
 call_command("migrate", verbosity=0)
 from leaderboard.competitions import wake_ups
-from leaderboard.competitions.services import submitting
+from leaderboard.submissions import submitting
 from tests.conftest import answers, enter, make_competition, person
 wake_ups.wake_workers = lambda *_, **__: True
 pets, bo = make_competition(person("ada", can_host=True), daily_attempts=50), person("bo")

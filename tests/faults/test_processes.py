@@ -202,8 +202,7 @@ def test_05_a_worker_that_slept_through_its_lease_writes_nothing(site: Site, tok
         end_the_lease(site)
         assert (
             site.shell(
-                "from leaderboard.competitions.scoring import score as scoring\n"
-                f"print(scoring.score_one('{submission['id']}'))"
+                f"from leaderboard.submissions import score as scoring\nprint(scoring.score_one('{submission['id']}'))"
             )
             == "scored"
         )
@@ -298,7 +297,7 @@ def test_11_12_13_who_dies_in_the_middle_of_an_upload_loses_nothing_and_takes_on
     key, before, used = f"died at {dies_at}"[:40], len(rows(site)), attempts_used(site)
     with pytest.raises(AssertionError):
         site.shell(
-            "import os\nfrom leaderboard.competitions.services import submitting\n"
+            "import os\nfrom leaderboard.submissions import submitting\n"
             "from leaderboard.competitions import wake_ups\n"
             "from leaderboard.competitions.models import Competition\nfrom leaderboard.accounts.models import User\n"
             f"from tests.conftest import answers\n{dies_at} = lambda *_, **__: os.kill(os.getpid(), 9)\n"

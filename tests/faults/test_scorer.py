@@ -12,10 +12,9 @@ from django.conf import LazySettings
 from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.competitions.scoring import outcomes, queue, score
-from leaderboard.competitions.services import submitting
 from leaderboard.notifications.models import Notice
 from leaderboard.scoring import client
+from leaderboard.submissions import outcomes, queue, score, submitting
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, enter, make_competition
 from tests.scorer.test_scorer import below

@@ -17,16 +17,16 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.boards import tasks as board_tasks
 from leaderboard.celery import app
 from leaderboard.classroom import teams
 from leaderboard.common import clock
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Score, Submission
-from leaderboard.competitions.scoring import outcomes, queue, score
-from leaderboard.competitions.services import boards, competitions, submitting
+from leaderboard.submissions import outcomes, queue, score, submitting, worker
 from leaderboard.submissions import tasks as submission_tasks
-from leaderboard.submissions import worker
 from tests.conftest import answers, broken_promises, claim, enter, make_competition, person
 from tests.site import patience
 

@@ -34,7 +34,7 @@ from tests.attacks import scene as scenes
 from tests.conftest import person
 from tests.site import until
 from leaderboard.competitions.models import Submission
-from leaderboard.competitions.scoring import score
+from leaderboard.submissions import score
 
 score_here = score.score_one
 

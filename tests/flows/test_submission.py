@@ -80,7 +80,7 @@ def test_a_message_that_was_lost_is_rung_again_by_the_sweep(site: Site, tokens: 
     """The row is stored and the wake-up never rings: the beat's sweep finds it."""
     lost = site.shell(
         "from unittest import mock\n"
-        "from leaderboard.competitions import wake_ups\nfrom leaderboard.competitions.services import submitting\n"
+        "from leaderboard.competitions import wake_ups\nfrom leaderboard.submissions import submitting\n"
         "from leaderboard.competitions.models import Competition\n"
         "from leaderboard.accounts.models import User\n"
         "from tests.conftest import answers\n"
@@ -114,7 +114,7 @@ def test_the_folder_is_where_everything_is(site: Site) -> None:
 def test_a_frozen_broker_holds_no_upload_up(site: Site, tokens: list[str]) -> None:
     site.shell(
         "from leaderboard.competitions.models import Competition\n"
-        "from leaderboard.competitions.services import publishing, truth_drafts\n"
+        "from leaderboard.ground_truths import publishing, truth_drafts\n"
         "from tests.conftest import enter, make_competition\nfrom leaderboard.accounts.models import User\n"
         "enter(make_competition(User.objects.get(username='ada'), slug='frozen'), User.objects.get(username='bo'))"
     )

@@ -9,8 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition, Membership
-from leaderboard.competitions.services import boards
 from leaderboard.grades import releases
 from leaderboard.grades.models import Gradebook
 from tests.conftest import answers, close, enter, hand_in

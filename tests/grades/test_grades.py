@@ -9,18 +9,20 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, joining
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, hiding, publishing, truth_drafts
 from leaderboard.grades import releases, sheets
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.files import graded_people
 from leaderboard.grades.models import Grade, GradeRelease, GradeRules
+from leaderboard.ground_truths import publishing, truth_drafts
 from leaderboard.notifications.models import Notice
+from leaderboard.submissions import hiding, score
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 RULES: dict[str, Any] = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 1.0}], "title": "Pets"}

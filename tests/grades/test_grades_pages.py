@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.classroom import roster
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import boards
 from leaderboard.grades import releases
 from leaderboard.grades.models import GradeRules
 from tests.common.languages import CODE, second_language

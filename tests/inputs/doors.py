@@ -63,7 +63,7 @@ class Door:
 class Form(Door):
     """The page, without JavaScript."""
 
-    view = "leaderboard.competitions.views.submit"
+    view = "leaderboard.submissions.views.submit"
 
     def sign_in(self) -> None:
         self.client.force_login(self.user)
@@ -93,7 +93,7 @@ class Form(Door):
 class Api(Door):
     """A program with the person's token."""
 
-    view = "leaderboard.competitions.api.student"
+    view = "leaderboard.site.api.student"
 
     def sign_in(self) -> None:
         self.headers = {"Authorization": f"Bearer {ApiToken.issue(self.user, 'laptop')[1]}"}

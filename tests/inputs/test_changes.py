@@ -12,8 +12,9 @@ import pytest
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, teams
 from leaderboard.common.storage import store_file
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission
-from leaderboard.competitions.services import competitions, submitting
+from leaderboard.submissions import submitting
 from tests.conftest import answers, close, enter, person
 from tests.inputs.doors import DOORS, Door, another, attempts_used, body_of, nothing_happened, part, stored_files
 
@@ -40,7 +41,7 @@ class while_a_file_comes_in:  # noqa: N801 - read as words
             self.happens()
             return stored
 
-        self.patch.setattr("leaderboard.competitions.services.submitting.store_file", slowly)
+        self.patch.setattr("leaderboard.submissions.submitting.store_file", slowly)
 
     def __exit__(self, *error: object) -> None:
         self.patch.undo()

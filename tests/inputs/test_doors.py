@@ -12,8 +12,7 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Score, Submission
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import submit_conditions
+from leaderboard.submissions import score, submit_conditions
 from metrics.tests.hostile import SECTIONS
 from metrics.tests.hostile_case import DAYS, DICE, LARGE, MOMENTS, NAMES, NUMBERS, PADDED, TEXTS, WORDS, Case
 from tests.conftest import enter, make_competition

@@ -15,8 +15,9 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
-from leaderboard.competitions.services import competitions, data_files, truth_drafts
+from leaderboard.ground_truths import data_files, truth_drafts
 from metrics.tests.hostile import SECTIONS
 from metrics.tests.hostile_case import NUMBERS, Case, zipped
 from tests.competitions.test_admin import act, draft_fields
@@ -71,7 +72,7 @@ THROUGH = [
 def no_advice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which metrics fit is asked of the strangest files alone: of all of them it would take long."""
     if "Lines and quotes" not in request.node.name:
-        monkeypatch.setattr("leaderboard.competitions.services.truth_drafts._suggest_metrics", lambda draft: [])
+        monkeypatch.setattr("leaderboard.ground_truths.truth_drafts._suggest_metrics", lambda draft: [])
 
 
 @pytest.fixture

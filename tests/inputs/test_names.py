@@ -13,7 +13,7 @@ from django.conf import LazySettings
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Limits
-from leaderboard.competitions.scoring import score
+from leaderboard.submissions import score
 from tests.conftest import answers, enter
 from tests.inputs.doors import DOORS, Api, Door, Form, another, attempts_used, body_of, part, stored_files
 

@@ -7,7 +7,7 @@ import pytest
 from leaderboard.accounts.models import User
 from leaderboard.classroom import roster
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.models import Notice
 from metrics.tests.hostile_workbooks import FAR
 from metrics.tests.test_workbooks import GOOD, workbook

@@ -10,13 +10,13 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal
+from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, team_lines
 from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team, Worker
 from leaderboard.competitions.parameter_texts import problem_label
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, submitting
 from leaderboard.insights import activity
+from leaderboard.submissions import score, submitting
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.pages import signed_in, text_of
 

@@ -15,12 +15,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards_module
+from leaderboard.boards import services as boards
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards as boards_module
-from leaderboard.competitions.services import boards, competitions, hiding, submitting
 from leaderboard.insights import activity
 from leaderboard.insights import report as report_module
+from leaderboard.submissions import hiding, submitting
 from tests.conftest import answers, close, enter, hand_in
 from tests.pages import signed_in, text_of
 

@@ -16,11 +16,12 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, RowReport, Submission, TruthDraft
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import competitions, publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import publishing, rescoring, truth_drafts
 from leaderboard.insights import hardest_rows
 from leaderboard.scoring import table_jobs
+from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 from tests.pages import drawing_of, signed_in, text_of
 

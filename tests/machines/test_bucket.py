@@ -27,10 +27,11 @@ from leaderboard.common import storage
 from leaderboard.common.storage import address as storage_address
 from leaderboard.common.storage import bucket as bucket_module
 from leaderboard.common.storage.address import BadStorageAddress, storage_at
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.competitions.scoring import outcomes, score
-from leaderboard.competitions.services import competitions, data_files, folders, publishing, submitting
+from leaderboard.ground_truths import data_files, folders, publishing
 from leaderboard.operations import consistency
+from leaderboard.submissions import outcomes, score, submitting
 from tests.conftest import answers, broken_promises, enter, hand_in, make_competition
 from tests.mail_servers import silent_server
 

@@ -17,8 +17,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.celery import app
 from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
-from leaderboard.competitions.scoring import outcomes, queue, score
-from leaderboard.competitions.services import submit_conditions, submitting
+from leaderboard.submissions import outcomes, queue, score, submit_conditions, submitting
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, claim, enter, make_competition, person
 

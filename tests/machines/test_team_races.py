@@ -19,7 +19,7 @@ from leaderboard.competitions.models import (
     Submission,
     Team,
 )
-from leaderboard.competitions.services import submit_conditions, submitting
+from leaderboard.submissions import submit_conditions, submitting
 from tests.conftest import answers, broken_promises, enter, person
 
 from .test_races import at_once

@@ -12,14 +12,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, roles
 from leaderboard.classroom.models import HostingRole, RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards
 from leaderboard.notifications import announcements, emails
 from leaderboard.notifications.models import Announcement, Notice
+from leaderboard.submissions import score
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.pages import signed_in
 

@@ -13,12 +13,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal
+from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.services import boards, competitions, hiding
 from leaderboard.notifications import notices, reminders
 from leaderboard.notifications.models import Notice, NoticeKind
+from leaderboard.submissions import hiding
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 
 HOUR = timedelta(hours=1)

@@ -16,11 +16,12 @@ from django.db import connection
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal
+from leaderboard.boards import services as boards
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.services import boards, data_files, truth_drafts
+from leaderboard.ground_truths import data_files, truth_drafts
 from leaderboard.operations import backup_manifest, backups
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
@@ -240,8 +241,8 @@ FILL = """
 from django.core.management import call_command
 from django.utils import timezone
 from tests.conftest import answers, enter, hand_in, make_competition, person
-from leaderboard.competitions.services import boards
-from leaderboard.competitions.scoring import score as scoring
+from leaderboard.boards import services as boards
+from leaderboard.submissions import score as scoring
 call_command("migrate", verbosity=0)
 ada, bo, cy = person("ada", can_host=True), person("bo"), person("cy")
 pets = make_competition(ada, daily_attempts=50)
@@ -272,7 +273,7 @@ look()
 """
 LOOK = """
 def look():
-    from leaderboard.competitions.services import boards
+    from leaderboard.boards import services as boards
     from leaderboard.competitions.models import Competition, Score
     pets = Competition.objects.get()
     print("----")

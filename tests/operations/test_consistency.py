@@ -28,7 +28,7 @@ from leaderboard.competitions.models import (
     Standing,
     Submission,
 )
-from leaderboard.competitions.services import data_files, publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import data_files, publishing, rescoring, truth_drafts
 from leaderboard.operations import consistency
 from leaderboard.operations.models import ConsistencyRun
 from tests.conftest import answers, enter, hand_in, person

@@ -15,11 +15,13 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards
+from leaderboard.boards import standings
 from leaderboard.competitions import duties
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DataFile, Limits, Membership, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards, standings
-from leaderboard.competitions.services import competitions, folders, launches, publishing
+from leaderboard.ground_truths import folders, launches, publishing
 from leaderboard.operations import demo as demo_module
 from leaderboard.operations.tasks import submit_next_of_demo
 from tests.conftest import broken_promises, person

@@ -13,19 +13,14 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.common import storage
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.competitions.services import (
-    boards,
-    competitions,
-    data_files,
-    scoring_again,
-    submit_conditions,
-    submitting,
-    truth_drafts,
-)
+from leaderboard.ground_truths import data_files, truth_drafts
 from leaderboard.operations import backup_manifest, backups, consistency
 from leaderboard.operations.management.commands import sweep_files
+from leaderboard.submissions import scoring_again, submit_conditions, submitting
 from tests.conftest import answers, enter, hand_in
 
 DAY = timedelta(hours=24)

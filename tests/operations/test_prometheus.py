@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.competitions.services import submitting
+from leaderboard.submissions import submitting
 from tests.conftest import answers, enter, hand_in
 
 TOKEN = "a-token-for-tests-4711"

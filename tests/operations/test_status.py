@@ -25,12 +25,10 @@ from leaderboard.accounts.models import User
 from leaderboard.common import child_processes, outbox
 from leaderboard.competitions import duties
 from leaderboard.competitions.models import Competition, Duty, Submission, Worker
-from leaderboard.competitions.scoring import queue
-from leaderboard.competitions.services import submitting
 from leaderboard.operations import health
 from leaderboard.operations.supervisor.place import SiteFolders
 from leaderboard.operations.supervisor.signs import Heartbeats
-from leaderboard.submissions import worker
+from leaderboard.submissions import queue, submitting, worker
 from tests.conftest import answers, claim, enter, hand_in
 from tests.pages import tidy
 

@@ -12,12 +12,13 @@ from django.test import Client
 
 import metrics
 from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards
+from leaderboard.boards.scores import sign_of
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Refusal, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards
-from leaderboard.competitions.ranking.scores import sign_of
-from leaderboard.competitions.scoring import queue, score
-from leaderboard.competitions.services import competitions, publishing, truth_drafts
+from leaderboard.ground_truths import publishing, truth_drafts
+from leaderboard.submissions import queue, score
 from metrics.core import custom
 from tests.conftest import enter, hand_in, make_competition
 from tests.pages import tidy

@@ -12,8 +12,9 @@ import pytest
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.csv_files import safe_cell
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.competitions.services import answer_leaks, competitions, data_files
+from leaderboard.ground_truths import answer_leaks, data_files
 
 from ..conftest import TRUTH, answers, enter, hand_in
 

@@ -7,8 +7,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from leaderboard.common.library_messages import translated_message
-from leaderboard.competitions.ranking import secondary
 from leaderboard.competitions.templatetags.leaderboard import score
+
+from .. import secondary
 
 register = template.Library()
 

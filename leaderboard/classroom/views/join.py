@@ -17,9 +17,9 @@ from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import client_address_of, see_other, signed_in_user
 from leaderboard.common.wrong_tries import note_wrong_try
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms.student import CodeForm, RulesForm
 from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
+from leaderboard.submissions.forms import CodeForm, RulesForm
 
 from .. import joining, teams
 from ..joining import obstacle_to_joining

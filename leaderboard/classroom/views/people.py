@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from leaderboard.common.responses import see_other, signed_in_user, sort_choice
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.host_responses import add_refusal, ask_first, is_confirmed, posted_data
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.host_responses import add_refusal, ask_first, is_confirmed, posted_data
 
 from .. import people as people_module
 from .. import roles, roster_files

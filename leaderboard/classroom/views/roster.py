@@ -15,10 +15,10 @@ from leaderboard.common import responses
 from leaderboard.common.qr_codes import qr_code
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.host_responses import add_refusal, posted_data
-from leaderboard.competitions.views.page_tasks import answered_by_worker
+from leaderboard.competitions.host_responses import add_refusal, posted_data
+from leaderboard.competitions.views import answered_by_worker
 
 from .. import invitations, people, roster, roster_files
 from ..forms import RosterForm, posted_number

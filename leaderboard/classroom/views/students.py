@@ -16,6 +16,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts import password_links
+from leaderboard.boards import team_ranks
+from leaderboard.boards.charts import metric_title
+from leaderboard.boards.scores import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import THREE
 from leaderboard.common.display_time import moment_text
@@ -23,14 +26,11 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms.host import MomentField, moment_in
+from leaderboard.competitions.forms import MomentField, moment_in
 from leaderboard.competitions.models import Competition, Membership, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
-from leaderboard.competitions.ranking import team_ranks
-from leaderboard.competitions.ranking.scores import sign_of
-from leaderboard.competitions.services.competitions import CannotHost
-from leaderboard.competitions.views.charts import metric_title
+from leaderboard.competitions.services import CannotHost
 
 from .. import extensions, hooks, joining, roster
 from ..models import LONGEST_SECTION, RosterEntry, name_on_roster, section_names

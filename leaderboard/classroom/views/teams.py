@@ -14,12 +14,13 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common import responses
 from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms.host import ReasonForm
-from leaderboard.competitions.forms.student import TeamNameForm
+from leaderboard.competitions.forms import ReasonForm
+from leaderboard.competitions.host_responses import is_confirmed
 from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
-from leaderboard.competitions.services import competitions, submit_conditions
-from leaderboard.competitions.views.host_responses import is_confirmed
+from leaderboard.submissions import submit_conditions
+from leaderboard.submissions.forms import TeamNameForm
 
 from .. import extensions, team_lines, teams
 from ..forms import ExtensionForm, posted_number

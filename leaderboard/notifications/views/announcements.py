@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy, ngettext
 from leaderboard.common.display_time import moment_text
 from leaderboard.common.form_widgets import MarkdownText
 from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.host_responses import add_refusal, posted_data
 from leaderboard.competitions.models import Competition, Team
-from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 
 from .. import announcements
 from ..models import Announcement

@@ -29,14 +29,14 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import reveal
 from leaderboard.common.storage import store_file
+from leaderboard.competitions import services as competitions_services
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, StudentPreview, Submission, Team
-from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import competitions as competitions_services
-from leaderboard.competitions.services import folders, launches, publishing, submitting
-from leaderboard.competitions.services.submit_conditions import SubmissionRefused
+from leaderboard.ground_truths import folders, launches, publishing
+from leaderboard.submissions import score, submitting
+from leaderboard.submissions.submit_conditions import SubmissionRefused
 
 __all__ = [
     "CLASS",

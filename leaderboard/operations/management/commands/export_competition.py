@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import competitions, folders
+from leaderboard.ground_truths import folders
 
 
 class Command(BaseCommand):

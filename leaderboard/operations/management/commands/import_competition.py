@@ -8,7 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.services import competitions, folders
+from leaderboard.competitions import services as competitions
+from leaderboard.ground_truths import folders
 
 
 class Command(BaseCommand):

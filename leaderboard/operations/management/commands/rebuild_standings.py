@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from leaderboard.boards import standings
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.ranking import standings
 
 
 class Command(BaseCommand):

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 
 from leaderboard import scoring
 from leaderboard.common import child_processes
-from leaderboard.competitions.scoring import queue, score
+from leaderboard.submissions import queue, score
 
 NICENESS = 5
 """Added to the worker's niceness, so that quick files get the processor first."""

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from leaderboard.common import storage
-from leaderboard.competitions.services import scoring_again
+from leaderboard.submissions import scoring_again
 
 from ... import database_dumps
 from ...backup_manifest import BackupError

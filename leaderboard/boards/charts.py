@@ -1,0 +1,96 @@
+"""Charts of a board and of a team, limited to what the viewer may see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.common import charts
+from leaderboard.common.chart_parts import THREE, WIDE
+from leaderboard.common.library_messages import translated_message
+from leaderboard.competitions.access import PageContext
+from leaderboard.competitions.models import GroundTruth, Team
+from leaderboard.competitions.models.competition import Split
+
+from . import queries as boards
+from . import team_ranks
+from .rows import BoardRowData
+from .scores import sign_of
+
+DRAWN_MOVES = 20
+"""Number of teams of the private board in the slope chart, besides the viewer's."""
+
+
+def metric_title(ground_truth: GroundTruth) -> str:
+    """The title of the metric, for axes; its key if the file of a custom metric is lost."""
+    try:
+        return translated_message(metrics.get(ground_truth.metric_key).title)
+    except metrics.UnknownMetric:
+        return ground_truth.metric_key
+
+
+def board_charts(view: str, page_context: PageContext, split: Split, mine: Team | None) -> dict[str, Any]:
+    """The context of `competitions/board_chart.html` (`time`) or `competitions/board_distribution.html`."""
+    ground_truth = page_context.competition.ground_truth
+    if ground_truth is None:
+        return {}
+    if view == "time":
+        return {"over_time": over_time(page_context, ground_truth, mine)}
+    return distribution(ground_truth, split, mine)
+
+
+def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team | None) -> SafeString:
+    """Chart of the public scores of the first ten teams and the viewer's over time; empty on a hidden board."""
+    competition = page_context.competition
+    is_over = page_context.at >= competition.closes_at
+    histories = team_ranks.score_histories(ground_truth, also=mine)
+    return charts.race(
+        [charts.RaceLine(one.team.shown_name, one.steps, one.team == mine) for one in histories],
+        sign=sign_of(ground_truth),
+        axis=metric_title(ground_truth),
+        opens_at=competition.opens_at,
+        now=competition.closes_at if is_over else page_context.at,
+        marks=_baselines(ground_truth, Split.PUBLIC) if histories else (),
+        is_over=is_over,
+    )
+
+
+def distribution(ground_truth: GroundTruth, split: Split, mine: Team | None) -> dict[str, SafeString]:
+    """Context with the histogram of a board's scores; {} on a hidden board."""
+    if boards.is_hidden(ground_truth, split):
+        return {}
+    scores = dict(boards.standings_in_order(ground_truth, split).values_list("team", "value"))
+    own = scores.get(mine.pk) if mine else None
+    return {"distribution": score_histogram(ground_truth, split, [*scores.values()], own)}
+
+
+def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[float], mine: float | None) -> SafeString:
+    """Histogram of scores, with marks for the viewer's score and the baselines."""
+    return charts.histogram(
+        values,
+        sign=sign_of(ground_truth),
+        axis=metric_title(ground_truth),
+        mine=mine,
+        marks=_baselines(ground_truth, split),
+        width=WIDE,
+    )
+
+
+def moves_to_final(rows: Sequence[BoardRowData], mine: Team | None) -> SafeString:
+    """Slope chart from public to final ranks, for the first teams of the private board and the viewer's."""
+    moves = [
+        charts.Move(row.name, row.rank + row.movement, row.rank, mine is not None and row.team_id == mine.pk)
+        for row in rows
+        if row.rank is not None and row.movement is not None
+    ]
+    drawn = [move for place, move in enumerate(moves) if place < DRAWN_MOVES or move.is_mine]
+    return charts.slope(drawn, before=_("Public"), after=_("Final"), width=THREE)
+
+
+def _baselines(ground_truth: GroundTruth, split: Split) -> list[tuple[str, float]]:
+    found = boards.baseline_rows(ground_truth, split)
+    return [(row.name, row.value) for row in found if row.value is not None]

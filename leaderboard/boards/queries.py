@@ -1,0 +1,294 @@
+"""Queries for boards: pages, ranks with ties, movement, baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from operator import attrgetter
+from typing import Any
+
+from django.core.cache import caches
+from django.db.models import Count, F, Min, OuterRef, Q, QuerySet
+
+from leaderboard.competitions.models import (
+    Baseline,
+    Competition,
+    GroundTruth,
+    Score,
+    Standing,
+    Submission,
+    Team,
+)
+from leaderboard.competitions.models.competition import Split
+
+from .rows import BoardPageData, BoardRowData, member_names, shown_moment, with_page_facts
+from .scores import sign_of
+from .secondary import SecondaryMetric, secondary_metrics_of, shown_secondary_values
+from .standings import StandingCandidate, standings_before
+
+PAGE_SIZE = 100
+LEADERS = 10
+EARLIER_SECONDS = 60
+
+
+def board_page(
+    competition: Competition,
+    split: Split,
+    *,
+    page: int = 1,
+    at: datetime,
+    sees_names: bool = False,
+    people: Mapping[int, list[str]] | None = None,
+) -> BoardPageData:
+    """One page of the current board; a `page` beyond the end is the last one. Raises `ValueError` without ground truth.
+
+    Callers must check `private_is_visible_to` for the private board, and `is_run_by` for `sees_names`, which shows the
+    names behind pseudonyms. `people` are the members of all teams, if the caller has them already. The cost grows with
+    the number of teams only by an index range, and by yesterday's ranks (`earlier_ranks`).
+    """
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
+        raise ValueError(f"{competition.slug} has no ground truth yet")
+    ground_truth.competition = competition
+    sign = sign_of(ground_truth)
+    whole = standings_in_order(ground_truth, split).aggregate(total=Count("pk"), best=Min("sort_key"))
+    total, leader = whole["total"], None
+    if total and not is_hidden(ground_truth, split):
+        leader = sign * whole["best"]
+    pages = max(1, -(-total // PAGE_SIZE))
+    page = min(max(page, 1), pages)
+    before = (page - 1) * PAGE_SIZE
+    # With the last row of the page before, because a tie may continue from there.
+    standings = list(shown_standings(ground_truth, split)[max(before - 1, 0) : before + PAGE_SIZE])
+    last = standings.pop(0) if before else None
+    is_tie = last is not None and rank_order(last) == rank_order(standings[0])
+    first = rank_of(standings[0]) if is_tie else None
+    ranks = shared_ranks([*map(rank_order, standings)], above=before, first=first)
+    rows = ranked_rows(ground_truth, split, standings, ranks, at, sees_names, people)
+    references = baseline_rows(ground_truth, split)
+    merged = merge_baselines(rows, references, sign, is_first=page == 1, is_last=page == pages)
+    return BoardPageData(ground_truth, split, tuple(merged), page, pages, total, leader)
+
+
+def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
+    """Whether this board is hidden until the end: it lists teams without scores and ranks."""
+    return split == Split.PUBLIC and ground_truth.competition.board_is_hidden
+
+
+def standings_in_order(ground_truth: GroundTruth | OuterRef, split: Split | OuterRef) -> QuerySet[Standing]:
+    return Standing.objects.filter(ground_truth=ground_truth, split=split).order_by(
+        "sort_key", "received_at", "team_id"
+    )
+
+
+def shown_standings(ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
+    """Standings `with_page_facts` in the order of the board; on a hidden board by the time of the last file, which
+    reveals nothing about scores."""
+    found = with_page_facts(standings_in_order(ground_truth, split), ground_truth, split)
+    return found.order_by(F("last_at").desc(), "team_id") if is_hidden(ground_truth, split) else found
+
+
+rank_order = attrgetter("sort_key", "received_at")
+"""Tie rule: ranks follow the score, then the time of receipt; teams equal in both share a rank."""
+
+
+def is_better(sort_key: object, received_at: object) -> Q:
+    """Condition for standings that rank above one with this sort key and time of receipt (`rank_order`)."""
+    return Q(sort_key__lt=sort_key) | Q(sort_key=sort_key, received_at__lt=received_at)
+
+
+def rank_of(standing: Standing) -> int:
+    """Rank of a standing: one more than the number of strictly better ones; one query."""
+    better = is_better(standing.sort_key, standing.received_at)
+    return 1 + standings_in_order(standing.ground_truth, Split(standing.split)).filter(better).count()
+
+
+def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None = None) -> list[int]:
+    """Ranks of a sorted sequence in which equal items share a rank: 1, 2, 2, 4.
+
+    `above` is the number of items before the sequence; `first` is the rank of its first item, if that is tied with
+    the item before it.
+    """
+    ranks: list[int] = []
+    for index, order in enumerate(orders):
+        shares = index > 0 and order == orders[index - 1]
+        ranks.append(ranks[-1] if shares else above + index + 1)
+        if index == 0 and first is not None:
+            ranks[0] = first
+    return ranks
+
+
+def ranks_by_team(found: Iterable[StandingCandidate]) -> dict[int, int]:
+    """Team → rank; ties share a rank."""
+    ordered = sorted(found, key=attrgetter("order"))
+    ranks = shared_ranks([best.order for best in ordered])
+    return dict(zip((best.team_id for best in ordered), ranks, strict=True))
+
+
+def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
+    """Team → public rank at the last midnight in the competition's time zone.
+
+    Cached for a minute: only rare events change it, such as a hidden file or a disqualified team.
+    """
+    begin = ground_truth.competition.begin_of_day(at)
+    ranks: Any = caches["local"].get_or_set(
+        f"earlier:{ground_truth.pk}:{begin.timestamp():.0f}",
+        lambda: ranks_by_team(standings_before(ground_truth, begin)),
+        EARLIER_SECONDS,
+    )
+    return dict(ranks)
+
+
+def rank_movements(
+    ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], ranks: Sequence[int], at: datetime
+) -> dict[int, int]:
+    """Team → ranks gained (negative: lost): since yesterday while live, from public to private after the reveal."""
+    if split == Split.PRIVATE:
+        public = list(standings_in_order(ground_truth, Split.PUBLIC).values_list("team_id", "sort_key", "received_at"))
+        earlier = dict(zip((row[0] for row in public), shared_ranks([row[1:] for row in public]), strict=True))
+    elif ground_truth.competition.revealed_at is not None or is_hidden(ground_truth, split):
+        return {}
+    else:
+        earlier = earlier_ranks(ground_truth, at)
+    return {
+        standing.team_id: earlier[standing.team_id] - rank
+        for standing, rank in zip(standings, ranks, strict=True)
+        if standing.team_id in earlier
+    }
+
+
+def names_of(team: Team, competition: Competition, *, sees_names: bool) -> tuple[str, str]:
+    """(shown name, real name behind a pseudonym if the reader may see it, else "")."""
+    team.competition = competition
+    shown = team.shown_name
+    return shown, team.name if sees_names and shown != team.name else ""
+
+
+def ranked_rows(
+    ground_truth: GroundTruth,
+    split: Split,
+    standings: Sequence[Standing],
+    ranks: Sequence[int],
+    at: datetime,
+    sees_names: bool,
+    people: Mapping[int, list[str]] | None = None,
+) -> list[BoardRowData]:
+    competition = ground_truth.competition
+    moved = rank_movements(ground_truth, split, standings, ranks, at)
+    secondary_metrics = secondary_metrics_of(ground_truth)
+    if competition.board.uses_pseudonyms and not sees_names:
+        people = {}
+    elif people is None:
+        people = member_names(standings)
+    rows = []
+    for standing, rank in zip(standings, ranks, strict=True):
+        standing.ground_truth = ground_truth
+        row = _ranked_row(standing, rank, secondary_metrics, sees_names=sees_names)
+        rows.append(
+            replace(
+                row,
+                movement=moved.get(standing.team_id),
+                members=tuple(people.get(standing.team_id, [])),
+            )
+        )
+    return rows
+
+
+def _ranked_row(
+    standing: Standing, rank: int, secondary_metrics: Sequence[SecondaryMetric], *, sees_names: bool
+) -> BoardRowData:
+    """The row of one of `shown_standings`. On a hidden board it does not reveal which file of the team is the best."""
+    ground_truth = standing.ground_truth
+    competition, hides = ground_truth.competition, is_hidden(ground_truth, Split(standing.split))
+    name, real_name = names_of(standing.team, competition, sees_names=sees_names)
+    received_at, last_at = (
+        shown_moment(moment, competition, sees_names=sees_names)
+        for moment in (standing.received_at, standing.last_at)  # type: ignore[attr-defined]
+    )
+    return BoardRowData(
+        rank=None if hides else rank,
+        name=name,
+        real_name=real_name,
+        team_id=standing.team_id,
+        value=None if hides else standing.value,
+        movement=None,
+        submission_id="" if hides else str(standing.submission_id),
+        received_at=last_at if hides else received_at,
+        submission_count=standing.submission_count,  # type: ignore[attr-defined]
+        last_at=last_at,
+        is_picked_by_system=standing.is_picked_by_system,
+        secondary=() if hides else shown_secondary_values(secondary_metrics, getattr(standing, "stored", None) or ()),
+    )
+
+
+def baseline_rows(ground_truth: GroundTruth, split: Split) -> list[BoardRowData]:
+    """Rows of the baselines with a score, best first; on a hidden board by name and without scores."""
+    sign, secondary_metrics = sign_of(ground_truth), secondary_metrics_of(ground_truth)
+    hides = is_hidden(ground_truth, split)
+    scores = reference_scores(ground_truth.competition_id, split).filter(ground_truth=ground_truth)
+    rows = [
+        BoardRowData(
+            rank=None,
+            name=score.submission.baseline.name,
+            team_id=0,
+            value=None if hides else score.value,
+            movement=None,
+            submission_id=str(score.submission_id),
+            received_at=score.submission.received_at,
+            is_baseline=True,
+            secondary=() if hides else shown_secondary_values(secondary_metrics, score.secondary),
+        )
+        for score in scores.select_related("submission__baseline")
+        if score.submission.baseline is not None
+    ]
+    return sorted(rows, key=lambda row: (_sort_key_of_row(row, sign), row.name))
+
+
+def reference_scores(competition_id: int, split: Split) -> QuerySet[Score]:
+    """Scores of a competition's baselines on a split, under every ground truth.
+
+    By subqueries that start at the few baselines: for a join the database would read all scores of a ground truth.
+    """
+    files = Submission.objects.filter(
+        baseline__in=Baseline.objects.filter(competition=competition_id).order_by().values("pk")
+    )
+    return Score.objects.filter(
+        submission__in=files.order_by().values("pk"), submission__status=Submission.Status.SCORED, split=split
+    )
+
+
+def _sort_key_of_row(row: BoardRowData, sign: float) -> float:
+    """Sort key of a row; 0 for all rows of a hidden board."""
+    return sign * row.value if row.value is not None else 0.0
+
+
+def merge_baselines(
+    rows: Sequence[BoardRowData], references: Sequence[BoardRowData], sign: float, *, is_first: bool, is_last: bool
+) -> list[BoardRowData]:
+    """The rows of one page with the baselines that belong between them; a team ranks above an equal baseline."""
+    if not rows:
+        return list(references) if is_first else []
+    low, high = _sort_key_of_row(rows[0], sign), _sort_key_of_row(rows[-1], sign)
+    here = [
+        row
+        for row in references
+        if (is_first or low <= _sort_key_of_row(row, sign)) and (is_last or _sort_key_of_row(row, sign) < high)
+    ]
+    return sorted([*rows, *here], key=lambda row: (_sort_key_of_row(row, sign), row.is_baseline, row.rank or 0))
+
+
+def ranked_lines(
+    competition: Competition, split: Split, *, sees_names: bool = False, at_most: int | None = None
+) -> Iterator[BoardRowData]:
+    """Ranked rows of a board for exports, all or the first `at_most`; without movements, members and baselines."""
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
+        return
+    ground_truth.competition = competition
+    secondary_metrics = secondary_metrics_of(ground_truth)
+    standings = list(shown_standings(ground_truth, split)[:at_most])
+    ranks = shared_ranks([*map(rank_order, standings)])
+    for standing, rank in zip(standings, ranks, strict=True):
+        standing.ground_truth = ground_truth
+        yield _ranked_row(standing, rank, secondary_metrics, sees_names=sees_names)

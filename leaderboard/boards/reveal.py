@@ -1,0 +1,148 @@
+"""The reveal: from then on, both boards show each team's best final submission.
+
+Before it, `unpicked_better_files` finds teams that picked worse files than their best one; after it, `missed_final`
+tells a team which file it should have picked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from leaderboard.accounts.models import User
+from leaderboard.common import logs
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import AuditEvent, audit_values
+from leaderboard.common.numbers import number_text
+from leaderboard.competitions.models import Competition, Extension, GroundTruth, Standing, Submission, Team
+from leaderboard.competitions.models.competition import Split
+
+from .queries import standings_in_order
+from .scores import ranked_scores, sign_of
+from .standings import StandingCandidate, rebuild_standings
+
+
+@transaction.atomic
+def reveal_private_board(competition: Competition, at: datetime, *, user: User | None = None) -> bool:
+    """Open the private board and rebuild both boards.
+
+    False if it is open already, or without a ground truth or before the launch. `user` is the host who reveals it; None
+    at the deadline.
+    """
+    opened = Competition.objects.filter(
+        pk=competition.pk, revealed_at=None, ground_truth__isnull=False, launched_at__isnull=False
+    ).update(revealed_at=at)
+    if not opened:
+        return False
+    competition.refresh_from_db()
+    assert competition.ground_truth is not None
+    rebuild_standings(competition.ground_truth)
+    AuditEntry.append(AuditEvent.REVEALED, user=user, competition=competition, after=audit_values({"revealed_at": at}))
+    return True
+
+
+def reveal_due_competitions(at: datetime) -> list[Competition]:
+    """Reveal the competitions that reveal themselves and are over; returns them.
+
+    A competition is over once its deadline and all extensions have passed and all files received on time are scored.
+    """
+    opened = []
+    for competition in _competitions_due(at):
+        with logs.log_errors(competition=competition.slug):
+            if _reveal_if_still_due(competition, at):
+                opened.append(competition)
+    return opened
+
+
+@transaction.atomic
+def _reveal_if_still_due(competition: Competition, at: datetime) -> bool:
+    """Lock the competition and check again: an extension may have been granted while others were being revealed."""
+    Competition.objects.select_for_update().filter(pk=competition.pk).first()
+    return _competitions_due(at).filter(pk=competition.pk).exists() and reveal_private_board(competition, at)
+
+
+def _competitions_due(at: datetime) -> QuerySet[Competition]:
+    waiting = Submission.objects.filter(
+        status=Submission.Status.PENDING, competition=OuterRef("pk"), is_late=False, team__isnull=False
+    )
+    due = (
+        Competition.objects.outside_bin()
+        .filter(launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=at)
+        .exclude(Exists(waiting))
+    )
+    has_time = Extension.objects.active().filter(
+        team__competition=OuterRef("pk"), team__disqualified_at=None, closes_at__gt=at
+    )
+    return due.exclude(Exists(has_time))
+
+
+@dataclass(frozen=True)
+class UnpickedFile:
+    """A file with a better public score than all selected ones."""
+
+    file_name: str
+    score: str
+
+
+def unpicked_better_files(
+    ground_truth: GroundTruth, picks: Mapping[int, Sequence[StandingCandidate]]
+) -> dict[int, UnpickedFile]:
+    """Team → its best public file, for teams whose picked files are all worse; {} on a hidden board.
+
+    For use before the reveal. `picks` are the final submissions of each team (`final_submissions`). One query.
+    """
+    teams = [team_id for team_id, found in picks.items() if found and not found[0].is_picked_by_system]
+    if not teams or ground_truth.competition.board_is_hidden:
+        return {}
+    held = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC, team__in=teams)
+    rows = held.values_list("team_id", "submission__file_name", "value", "sort_key")
+    return {
+        team_id: UnpickedFile(file_name, number_text(value))
+        for team_id, file_name, value, sort_key in rows
+        if all(pick.sort_key > sort_key for pick in picks[team_id])
+    }
+
+
+@dataclass(frozen=True)
+class MissedFinal:
+    """A team's deciding file, its best file by private score, and the rank that the latter would have reached."""
+
+    decided: StandingCandidate
+    best: StandingCandidate
+    rank: int
+    file_name: str = ""
+    """File name of the best one; "" if that is the deciding one."""
+
+    @property
+    def picked_the_best(self) -> bool:
+        return self.best.order >= self.decided.order
+
+
+def missed_final(team: Team, ground_truth: GroundTruth) -> MissedFinal | None:
+    """The file that a team should have picked; None before the reveal, and for teams not on the private board."""
+    board = list(standings_in_order(ground_truth, Split.PRIVATE))
+    held = next((standing for standing in board if standing.team_id == team.pk), None)
+    if ground_truth.competition.revealed_at is None or held is None:
+        return None
+    sign = sign_of(ground_truth)
+    decided = StandingCandidate(
+        team.pk, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system
+    )
+    named = _private_files(team, ground_truth, sign)
+    best, file_name = min(((decided, ""), *named), key=lambda one: one[0].order)
+    better = sum((other.sort_key, other.received_at) < best.order for other in board if other is not held)
+    return MissedFinal(decided, best, 1 + better, file_name)
+
+
+def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[tuple[StandingCandidate, str]]:
+    """(candidate by private score, file name) for each of the team's files that can be ranked."""
+    rows = ranked_scores(ground_truth, Split.PRIVATE, teams=[team.pk])
+    facts = rows.values_list("submission_id", "value", "submission__received_at", "submission__file_name")
+    return [
+        (StandingCandidate(team.pk, pk, value, sign * value, received_at), name)
+        for pk, value, received_at, name in facts
+    ]

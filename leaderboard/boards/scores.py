@@ -1,0 +1,55 @@
+"""Conditions for files and scores that are ranked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+import metrics
+from leaderboard.competitions.models import GroundTruth, Score, Standing, Submission
+from leaderboard.competitions.models.competition import Split
+
+
+def sign_of(ground_truth: GroundTruth) -> float:
+    """+1.0 if a lower value is better, −1.0 if a higher one is: sort keys are `sign * value`, ascending."""
+    try:
+        return 1.0 if metrics.get(ground_truth.metric_key).direction == "minimize" else -1.0
+    except metrics.UnknownMetric:
+        # The file of a custom metric is lost, with all copies: take the sign from a stored standing.
+        known = Standing.objects.filter(ground_truth=ground_truth).exclude(value=0.0).first()
+        return math.copysign(1.0, known.sort_key / known.value) if known else -1.0
+
+
+def ranked_files(of: str = "") -> Q:
+    """Condition for files that are ranked, like `ranked_scores`: scored, in time, not hidden.
+
+    For a query of submissions, or of a model that reaches them by the relation `of`.
+    """
+    facts = {"status": Submission.Status.SCORED, "is_late": False, "hidden_at": None}
+    return Q(**{f"{of}__{name}" if of else name: value for name, value in facts.items()})
+
+
+def ranked_scores(
+    ground_truth: GroundTruth, split: Split, *, teams: Iterable[int] | QuerySet[Any, Any] | None = None
+) -> QuerySet[Score]:
+    """Scores that are ranked: of teams that are not disqualified, received in time and not hidden.
+
+    `teams` limits them to these teams (primary keys, or a query for them). That is a subquery, because for a join the
+    database would read all scores of the ground truth.
+    """
+    scores = Score.objects.all()
+    if teams is not None:
+        named = teams if isinstance(teams, QuerySet) else list(teams)
+        scores = scores.filter(submission__in=Submission.objects.filter(team__in=named).order_by().values("pk"))
+    return scores.filter(
+        ground_truth=ground_truth,
+        split=split,
+        submission__team__isnull=False,
+        submission__status=Submission.Status.SCORED,
+        submission__is_late=False,
+        submission__hidden_at=None,
+        submission__team__disqualified_at=None,
+    )

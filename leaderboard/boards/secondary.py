@@ -1,0 +1,92 @@
+"""Secondary metrics for display: never ranked, and shown wherever the score is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+import metrics
+from leaderboard.common.library_messages import stored_message, translated_message
+from leaderboard.competitions.models import GroundTruth, Score
+from leaderboard.competitions.models.competition import Split
+
+
+@dataclass(frozen=True)
+class SecondaryMetric:
+    """A secondary metric of a ground truth; `settings` are its parameters that are not at their defaults."""
+
+    key: str
+    title: str
+    direction: Literal["maximize", "minimize"]
+    params: Mapping[str, Any] = field(hash=False)
+    settings: tuple[tuple[str, Any], ...] = field(hash=False)
+
+    @property
+    def name(self) -> str:
+        """The title in English, with the parameters that are not at their defaults."""
+        return self._called(self.title)
+
+    @property
+    def words(self) -> str:
+        """`name` in the reader's language."""
+        return self._called(translated_message(self.title))
+
+    def _called(self, title: str) -> str:
+        return ", ".join([title, *(f"{name} {value}" for name, value in self.settings)])
+
+
+@dataclass(frozen=True)
+class ShownSecondaryValue:
+    """Value of one secondary metric for a file; None with the reason in `problem`."""
+
+    secondary_metric: SecondaryMetric
+    value: float | None
+    problem: str = ""
+
+
+def secondary_metrics_of(ground_truth: GroundTruth | None) -> tuple[SecondaryMetric, ...]:
+    """The secondary metrics of a ground truth in display order. A metric whose file is lost gets its key as title."""
+    return tuple(map(_secondary_metric, ground_truth.secondary)) if ground_truth else ()
+
+
+def _secondary_metric(one: Mapping[str, Any]) -> SecondaryMetric:
+    params = one["params"]
+    try:
+        metric = metrics.get(f"{one['key']}@{one['version']}")
+    except metrics.MetricError:
+        return SecondaryMetric(one["key"], one["key"], "maximize", params, tuple(params.items()))
+    defaults = {parameter.name: parameter.default for parameter in metric.parameters}
+    settings = tuple((name, value) for name, value in params.items() if value != defaults.get(name))
+    return SecondaryMetric(one["key"], metric.title, metric.direction, params, settings)
+
+
+def shown_secondary_values(
+    secondary_metrics: Sequence[SecondaryMetric], stored: Sequence[Mapping[str, Any]]
+) -> tuple[ShownSecondaryValue, ...]:
+    """Stored values with their metrics, or the reasons for missing ones. Callers check that the score is visible."""
+    return tuple(
+        ShownSecondaryValue(
+            secondary_metric,
+            one.get("value"),
+            stored_message(one, "problem") if one.get("value") is None else "",
+        )
+        for secondary_metric, one in zip(secondary_metrics, stored, strict=False)
+    )
+
+
+def secondary_values(
+    ground_truth: GroundTruth, split: Split, submissions: Iterable[UUID] | QuerySet[Any, Any]
+) -> dict[str, tuple[ShownSecondaryValue, ...]]:
+    """Submission → values of its secondary metrics on a split. Callers check that its score is visible."""
+    secondary_metrics = secondary_metrics_of(ground_truth)
+    if not secondary_metrics:
+        return {}
+    rows = Score.objects.filter(ground_truth=ground_truth, split=split, submission__in=submissions)
+    return {
+        str(pk): shown_secondary_values(secondary_metrics, stored)
+        for pk, stored in rows.values_list("submission_id", "secondary")
+    }

@@ -1,0 +1,296 @@
+"""Standings: derived from scores and final picks, stored for speed, recomputed by `rebuild_standings`, checked by
+`standing_differences`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, Max, Min, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
+
+from leaderboard.competitions.models import Competition, GroundTruth, Score, Standing, Submission, Team
+from leaderboard.competitions.models.competition import Split
+
+from .scores import ranked_scores, sign_of
+
+IN_ONE_QUERY = 5000
+FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
+
+
+@dataclass(frozen=True)
+class StandingCandidate:
+    """A candidate for a standing: one scored, ranked submission of a team."""
+
+    team_id: int
+    submission_id: UUID
+    value: float
+    sort_key: float
+    received_at: datetime
+    is_picked_by_system: bool = False
+
+    @property
+    def order(self) -> tuple[float, datetime]:
+        return (self.sort_key, self.received_at)
+
+
+def best_submissions(ground_truth: GroundTruth, split: Split) -> Iterator[StandingCandidate]:
+    """Each team's best submission on a split, computed from the scores."""
+    sign, scores = sign_of(ground_truth), ranked_scores(ground_truth, split)
+    return (make_candidate(sign, *facts) for facts in best_per_team(scores, ground_truth).values_list(*FACTS))
+
+
+def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
+    """Team → best public score, of all teams or of `teams`. For hosts: also on a hidden board and after the reveal.
+
+    Read from the public standings while they hold each team's best score, else computed from all scores.
+    """
+    competition = ground_truth.competition
+    if competition.ground_truth_id == ground_truth.pk and competition.revealed_at is None:
+        standings = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC)
+        if teams is not None:
+            standings = standings.filter(team__in=teams)
+        return dict(standings.values_list("team_id", "value"))
+    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=teams)
+    best = Min("value") if sign_of(ground_truth) > 0 else Max("value")
+    rows = scores.order_by().values_list("submission__team_id").annotate(best=best)
+    return {team_id: value for team_id, value in rows if team_id is not None}
+
+
+def _from_standing(held: Standing) -> StandingCandidate:
+    return StandingCandidate(
+        held.team_id, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system
+    )
+
+
+def final_submissions(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, list[StandingCandidate]]:
+    """Team → its final submissions with their public scores: those it selected, else its best public ones.
+
+    `team` limits it to one team.
+    """
+    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=None if team is None else [team.pk])
+    # Selected files and other files are numbered separately, so that one query finds both.
+    placed = scores.annotate(place=_rank_within_team(ground_truth, "submission__is_selected"))
+    chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.limits.final_count))
+    picked: dict[int, list[StandingCandidate]] = defaultdict(list)
+    left: dict[int, list[StandingCandidate]] = defaultdict(list)
+    sign = sign_of(ground_truth)
+    for *facts, is_selected in chosen.order_by("place").values_list(*FACTS, "submission__is_selected"):
+        best = replace(make_candidate(sign, *facts), is_picked_by_system=not is_selected)
+        (picked if is_selected else left)[best.team_id].append(best)
+    return {**left, **picked}
+
+
+def _rank_within_team(ground_truth: GroundTruth, *apart: str) -> Window:
+    """SQL expression for the place of a score within its team, best first; numbered separately for each value of the
+    fields `apart`. With it only the first few scores per team are read, of hundreds of thousands."""
+    best_first = F("value").asc() if sign_of(ground_truth) > 0 else F("value").desc()
+    return Window(
+        RowNumber(),
+        partition_by=[F("submission__team_id"), *map(F, apart)],
+        order_by=[best_first, F("submission__received_at").asc(), F("submission_id").asc()],
+    )
+
+
+def best_per_team(scores: QuerySet[Score], ground_truth: GroundTruth) -> QuerySet[Score]:
+    """The best of these scores for each team."""
+    return scores.annotate(place=_rank_within_team(ground_truth)).filter(place=1).order_by()
+
+
+def make_candidate(
+    sign: float, team_id: int | None, submission_id: UUID, value: float, received_at: datetime
+) -> StandingCandidate:
+    assert team_id is not None, "baselines are not ranked"
+    return StandingCandidate(team_id, submission_id, value, sign * value, received_at)
+
+
+def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
+    """Standings after the reveal: on both boards each team's final submission with the best private score."""
+    sign, picks = sign_of(ground_truth), final_submissions(ground_truth)
+    private = _private_values(ground_truth, [best.submission_id for found in picks.values() for best in found])
+    for team_id, candidates in picks.items():
+        on_private = [
+            StandingCandidate(team_id, c.submission_id, value, sign * value, c.received_at, c.is_picked_by_system)
+            for c in candidates
+            if (value := private.get(c.submission_id)) is not None
+        ]
+        if not on_private:
+            continue
+        chosen = min(on_private, key=lambda best: best.order)
+        yield Split.PRIVATE, chosen
+        yield Split.PUBLIC, next(c for c in candidates if c.submission_id == chosen.submission_id)
+
+
+def _private_values(ground_truth: GroundTruth, submissions: Sequence[UUID]) -> dict[UUID, float]:
+    """Submission → private score. Several queries, because the number of parameters in one is limited."""
+    found: dict[UUID, float] = {}
+    for first in range(0, len(submissions), IN_ONE_QUERY):
+        part = submissions[first : first + IN_ONE_QUERY]
+        scores = Score.objects.filter(ground_truth=ground_truth, split=Split.PRIVATE, submission__in=part)
+        found |= dict(scores.values_list("submission_id", "value"))
+    return found
+
+
+def deciding_candidates(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
+    """Candidates of both boards as of the reveal, or as it would be now. Before the reveal only for hosts."""
+    competition = ground_truth.competition
+    if competition.revealed_at is None or competition.ground_truth_id != ground_truth.pk:
+        yield from final_standings(ground_truth)
+        return
+    for held in Standing.objects.filter(ground_truth=ground_truth):
+        yield Split(held.split), _from_standing(held)
+
+
+def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
+    """The correct standings, computed from scores and selected files only."""
+    if ground_truth.competition.revealed_at is not None:
+        yield from final_standings(ground_truth)
+    else:
+        vacated = _teams_without_members(ground_truth)
+        candidates = best_submissions(ground_truth, Split.PUBLIC)
+        yield from ((Split.PUBLIC, best) for best in candidates if best.team_id not in vacated)
+
+
+def _teams_without_members(ground_truth: GroundTruth) -> set[int]:
+    """Teams without members."""
+    teams = Team.objects.filter(competition=ground_truth.competition_id, vacated_at__isnull=False)
+    return set(teams.order_by().values_list("pk", flat=True))
+
+
+def expected_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate]:
+    """Each team's deciding submission: its best public one, or after the reveal its final with the best private score.
+
+    Read from the standings for the competition's current ground truth, else computed.
+    """
+    competition = ground_truth.competition
+    is_revealed = competition.revealed_at is not None
+    if competition.ground_truth_id == ground_truth.pk:
+        split = Split.PRIVATE if is_revealed else Split.PUBLIC
+        return map(_from_standing, Standing.objects.filter(ground_truth=ground_truth, split=split))
+    if not is_revealed:
+        return best_submissions(ground_truth, Split.PUBLIC)
+    return (best for split, best in final_standings(ground_truth) if split == Split.PRIVATE)
+
+
+def rebuild_boards(competition: Competition) -> None:
+    """Rebuild the standings after a change of the files, teams or settings that decide about ranks."""
+    if competition.ground_truth is not None:
+        competition.ground_truth.competition = competition
+        rebuild_standings(competition.ground_truth)
+    else:
+        competition.touch_board()
+
+
+@transaction.atomic
+def rebuild_standings(ground_truth: GroundTruth) -> int:
+    """Delete the standings of a ground truth and compute them again from its scores; returns their number."""
+    Standing.objects.filter(ground_truth=ground_truth).delete()
+    made = [_standing(ground_truth, split, best) for split, best in expected_standings(ground_truth)]
+    Standing.objects.bulk_create(made, batch_size=2000)
+    ground_truth.competition.touch_board()
+    return len(made)
+
+
+def standing_differences(ground_truth: GroundTruth) -> list[str]:
+    """Sentences about standings that differ from a rebuild; [] if the board is right."""
+    expected = {
+        (split.value, best.team_id): (best.submission_id, best.value)
+        for split, best in expected_standings(ground_truth)
+    }
+    rows = Standing.objects.filter(ground_truth=ground_truth)
+    stored = {
+        (split, team_id): (submission_id, value)
+        for split, team_id, submission_id, value in rows.values_list("split", "team_id", "submission_id", "value")
+    }
+    return [
+        f"{split} standing of team {team_id}: stored {stored.get((split, team_id))}, "
+        f"scores say {expected.get((split, team_id))}"
+        for split, team_id in sorted(expected.keys() | stored.keys())
+        if expected.get((split, team_id)) != stored.get((split, team_id))
+    ]
+
+
+def update_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) -> set[int]:
+    """Update the standings of teams whose new public score is their best; in the transaction that writes the scores.
+
+    `scored` are (submission, ground truth, public score). Returns the competitions whose board changed. After the
+    reveal standings depend on final submissions, so they are rebuilt.
+    """
+    changed: set[int] = set()
+    by_ground_truth: dict[int, list[tuple[Submission, GroundTruth, float]]] = defaultdict(list)
+    for submission, ground_truth, public in scored:
+        team = submission.team
+        if team is None:
+            changed.add(submission.competition_id)
+            continue
+        if submission.is_late or submission.hidden_at is not None or team.disqualified_at is not None:
+            continue
+        if ground_truth.competition.revealed_at is not None:
+            rebuild_standings(ground_truth)
+        elif team.vacated_at is not None:
+            continue
+        else:
+            by_ground_truth[ground_truth.pk].append((submission, ground_truth, public))
+        changed.add(submission.competition_id)
+    for of_one in by_ground_truth.values():
+        _raise_standings(of_one)
+    return changed
+
+
+def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) -> None:
+    """Replace a team's public standing where the new score is better, or create its first one."""
+    ground_truth = scored[0][1]
+    teams = {submission.team_id for submission, _, _ in scored}
+    rows = Standing.objects.filter(ground_truth=ground_truth, team__in=teams, split=Split.PUBLIC)
+    facts = rows.values_list("team_id", "pk", "sort_key", "received_at")
+    held = {team_id: (pk, (sort_key, received_at)) for team_id, pk, sort_key, received_at in facts}
+    sign, made = sign_of(ground_truth), []
+    for submission, _, public in scored:
+        best = make_candidate(sign, submission.team_id, submission.pk, public, submission.received_at)
+        if best.team_id not in held:
+            made.append(_standing(ground_truth, Split.PUBLIC, best))
+            continue
+        key, order = held[best.team_id]
+        if best.order < order:
+            Standing.objects.filter(pk=key).update(
+                submission=submission,
+                value=public,
+                sort_key=best.sort_key,
+                received_at=submission.received_at,
+            )
+    Standing.objects.bulk_create(made)
+
+
+def _standing(ground_truth: GroundTruth, split: Split, best: StandingCandidate) -> Standing:
+    return Standing(
+        ground_truth=ground_truth,
+        split=split,
+        team_id=best.team_id,
+        submission_id=best.submission_id,
+        value=best.value,
+        sort_key=best.sort_key,
+        received_at=best.received_at,
+        is_picked_by_system=best.is_picked_by_system,
+    )
+
+
+HELD_FACTS = ("team_id", "submission_id", "value", "received_at")
+
+
+def standings_before(ground_truth: GroundTruth, before: datetime) -> Iterator[StandingCandidate]:
+    """Public standings of the current ground truth as they were at a time before the reveal; one query.
+
+    A standing whose file was received before that time was the same then. So only files of teams that have improved
+    since are read.
+    """
+    here = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by()
+    still = here.filter(received_at__lt=before).values_list(*HELD_FACTS)
+    moved = ranked_scores(ground_truth, Split.PUBLIC, teams=here.filter(received_at__gte=before).values("team"))
+    moved = moved.filter(submission__received_at__lt=before).order_by()
+    sign = sign_of(ground_truth)
+    then = best_per_team(moved, ground_truth).values_list(*FACTS)
+    return (make_candidate(sign, *facts) for facts in still.union(then, all=True))

@@ -1,0 +1,371 @@
+"""Hosts' forms: the competition and its parts, copies, folders, data files, baselines, confirmations."""
+
+from __future__ import annotations
+
+import re
+import zoneinfo
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from django.utils.html import escape
+from django.utils.translation import gettext_lazy as _
+
+from leaderboard.common.display_time import time_zones
+from leaderboard.common.form_widgets import LongSelect, MarkdownText
+from leaderboard.common.names import slug_from_title
+
+from .models import Competition
+from .models.competition_settings import PLACES, make_settings, read_setting, setting_field, write_rows
+
+MEGABYTE = 1024 * 1024
+NOT_SETTINGS = ("max_megabytes", "hosts")
+"""Fields of the form that `create_competition` and `change_competition` do not take."""
+MOMENT_FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
+
+
+class MomentField(forms.CharField):
+    """A local time from the browser's `datetime-local`, without time zone; the form adds that (`moment_in`)."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}), **options)
+
+    def clean(self, value: Any) -> datetime | None:
+        text = super().clean(value)
+        for pattern in MOMENT_FORMATS:
+            try:
+                moment = datetime.strptime(text, pattern)
+            except ValueError:
+                continue
+            if not 1970 <= moment.year <= 9000:  # beyond, a conversion to another time zone may overflow
+                raise ValidationError(_("Enter a year between 1970 and 9000."))
+            return moment
+        if text:
+            raise ValidationError(_("Enter a date and time, such as 2026-12-01 23:59."))
+        return None
+
+
+def wall_text(moment: datetime, zone: str) -> str:
+    """The value of a `datetime-local` field for a time in a time zone."""
+    local = moment.astimezone(zoneinfo.ZoneInfo(zone))
+    return local.strftime("%Y-%m-%dT%H:%M:%S" if local.second else "%Y-%m-%dT%H:%M")
+
+
+def moment_in(wall: datetime, zone: str) -> datetime:
+    """The time at which the clocks of a time zone show `wall`. Raises `ValidationError` if there is none, or two."""
+    local = wall.replace(tzinfo=zoneinfo.ZoneInfo(zone), fold=0)
+    if local.astimezone(UTC).astimezone(local.tzinfo).replace(tzinfo=None) != wall:
+        raise ValidationError(_("This time doesn't exist in this zone: clocks move forward on that day."))
+    if local.utcoffset() != local.replace(fold=1).utcoffset():
+        raise ValidationError(
+            _(
+                "This time occurs twice in this zone: clocks move back on that day. Enter a time an hour "
+                "earlier or later."
+            )
+        )
+    return local
+
+
+class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
+    """All settings of a competition. Times are in the time zone that is chosen in the form."""
+
+    opens_at = MomentField(label=_("Opens"))
+    closes_at = MomentField(
+        label=_("Deadline"),
+        help_text=_("Everything uploaded before the deadline counts."),
+    )
+    zone = forms.ChoiceField(label=_("Time zone"), initial="UTC", widget=LongSelect)
+    max_megabytes = forms.IntegerField(label=_("Largest file (MB)"), min_value=1, initial=50)
+    reveals_itself = setting_field(
+        "reveals_itself",
+        label=_("Open the private leaderboard at the deadline"),
+        help_text=_("Otherwise you open it yourself."),
+    )
+    allows_late = setting_field("allows_late", label=_("Accept late submissions"))
+    hides_scores = setting_field("hides_scores", label=_("Hide it until the end"))
+    daily_attempts = setting_field(
+        "daily_attempts",
+        label=_("Attempts per team per day"),
+        help_text=_("Invalid files don't use an attempt. A day ends at midnight in the competition's time zone."),
+    )
+    final_count = setting_field(
+        "final_count",
+        label=_("Final submissions"),
+        help_text=_("How many submissions a team can choose; the best one counts."),
+    )
+    team_size = setting_field("team_size", label=_("Maximum team size"), help_text=_("1 means individual work."))
+    is_listed = setting_field(
+        "is_listed",
+        label=_("Listed on the home page"),
+        help_text=_("Otherwise only members see the competition."),
+    )
+    needs_code = setting_field(
+        "needs_code",
+        label=_("Join code required"),
+        help_text=_("Otherwise everyone who sees the competition can join."),
+    )
+    join_code = setting_field(
+        "join_code",
+        label=_("Join code"),
+        help_text=_("Show it to your class. A new code replaces the old one and its link."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        required=False,
+    )
+
+    class Meta:
+        model = Competition
+        fields: ClassVar = [
+            "title",
+            "slug",
+            "subtitle",
+            "course",
+            "contact",
+            "overview",
+            "rules",
+            "opens_at",
+            "closes_at",
+            "zone",
+            "reveals_itself",
+            "allows_late",
+            "hides_scores",
+            "daily_attempts",
+            "final_count",
+            "team_size",
+            "max_megabytes",
+            "is_listed",
+            "needs_code",
+            "join_code",
+        ]
+        labels: ClassVar = {
+            "title": _("Title"),
+            "subtitle": _("Subtitle"),
+            "overview": _("Overview"),
+            "rules": _("Rules"),
+            "slug": _("Address"),
+            "course": _("Course"),
+            "contact": _("Contact"),
+        }
+        help_texts: ClassVar = {
+            "slug": _(
+                "Lowercase letters, digits and hyphens: /c/<b>address</b>/. Leave empty to derive it from the title."
+            ),
+            "subtitle": _("One sentence below the title."),
+            "overview": _(
+                "Markdown, formulas between <code>$$</code>. Say what to predict and from which data. "
+                "You need it to launch."
+            ),
+            "rules": _("Markdown. Students accept the rules before they see the data, and again after a change."),
+        }
+        widgets: ClassVar = {
+            "overview": MarkdownText(attrs={"rows": 12}),
+            "rules": MarkdownText(attrs={"rows": 8}),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        held: Competition = self.instance
+        # Stored now, because validation changes the instance.
+        self.asks_to_close, self._closed_at = False, held.closes_at
+        if not held.pk:
+            make_settings(held)
+        for name in PLACES.keys() & self.fields.keys():
+            self.initial.setdefault(name, read_setting(held, name))
+        self.fields["slug"].required = False
+        known = time_zones() if held.zone in time_zones() else (held.zone, *time_zones())
+        self.fields["zone"].choices = [(zone, zone.replace("_", " ")) for zone in known]  # type: ignore[attr-defined]
+        largest = self.fields["max_megabytes"]
+        largest.help_text = _("At most %(number)s, this site's limit.") % {
+            "number": settings.MAX_UPLOAD_BYTES // MEGABYTE
+        }
+        if held.pk:
+            self.initial["max_megabytes"] = -(-held.limits.max_bytes // MEGABYTE)
+            for name in ("opens_at", "closes_at"):
+                self.initial[name] = text = wall_text(getattr(held, name), held.zone)
+                # Browsers accept seconds only with a step of 1.
+                self.fields[name].widget.attrs |= {"step": "1"} if text.count(":") == 2 else {}
+
+    def clean_slug(self) -> str:
+        slug: str = self.cleaned_data["slug"] or slug_from_title(self.cleaned_data.get("title", ""))[:60].strip("-")
+        # Without a title, the missing title is the only error to show.
+        if not slug and self.cleaned_data.get("title"):
+            raise ValidationError(_("Enter an address; it can't be derived from this title."))
+        return slug
+
+    def clean_join_code(self) -> str:
+        code: str = re.sub(r"[\s-]", "", self.cleaned_data["join_code"]).upper()
+        if code and (len(code) < 6 or not code.isascii() or not code.isalnum()):
+            raise ValidationError(_("Use at least six letters and digits, so that it can't be guessed."))
+        return code or self.instance.admission.join_code
+
+    def clean_max_megabytes(self) -> int:
+        size: int = self.cleaned_data["max_megabytes"]
+        limit = settings.MAX_UPLOAD_BYTES // MEGABYTE
+        if size > limit and "max_megabytes" in self.changed_data:
+            raise ValidationError(_("This site accepts files up to %(number)s MB.") % {"number": limit})
+        return size
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        for name in ("opens_at", "closes_at"):
+            if not cleaned.get(name):
+                continue
+            if self.instance.pk and not {name, "zone"} & set(self.changed_data):
+                # An unchanged time keeps its fractions of a second, which the form does not show.
+                cleaned[name] = getattr(Competition.objects.get(pk=self.instance.pk), name)
+                continue
+            try:
+                cleaned[name] = moment_in(cleaned[name], cleaned.get("zone") or "UTC")
+            except ValidationError as error:
+                self.add_error(name, error)
+        if cleaned.get("opens_at") and cleaned.get("closes_at") and cleaned["opens_at"] >= cleaned["closes_at"]:
+            self.add_error("closes_at", _("The competition must open before it closes."))
+        self._ask_before_closing(cleaned.get("closes_at"))
+        if "max_megabytes" in self.changed_data or ("max_megabytes" in self.fields and not self.instance.pk):
+            cleaned["max_bytes"] = cleaned.get("max_megabytes", 1) * MEGABYTE
+        try:  # like `ModelForm` does for the fields of the competition's row
+            write_rows(self.instance, cleaned)
+        except ValidationError as error:
+            self.add_error(None, error)
+        return cleaned
+
+    def _ask_before_closing(self, closes_at: datetime | None) -> None:
+        """Ask for a confirmation (`closes_now`) if a new deadline in the past would end a running competition."""
+        now, held = timezone.now(), self.instance
+        runs = held.pk and held.launched_at is not None and self._closed_at is not None and self._closed_at > now
+        if not runs or closes_at is None or closes_at > now or self.data.get("closes_now"):
+            return
+        self.asks_to_close = True
+        self.add_error("closes_at", _("This date is in the past. Close the competition instead?"))
+
+    @property
+    def fields_for_verb(self) -> dict[str, Any]:
+        """Arguments for `create_competition` and `change_competition`."""
+        return {name: value for name, value in self.cleaned_data.items() if name not in NOT_SETTINGS}
+
+
+class PartOfCompetitionForm(CompetitionForm):
+    """Some fields of a competition (`shown`); the others do not change."""
+
+    shown: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in [name for name in self.fields if name not in self.shown]:
+            del self.fields[name]
+
+    def add_error(self, field: str | None, error: Any) -> None:
+        """Add errors of fields that this form does not show to the errors of the whole form."""
+        if field is None and hasattr(error, "error_dict"):
+            for name, found in error.error_dict.items():
+                super().add_error(name if name in self.fields else None, ValidationError(found))
+        else:
+            super().add_error(field, error)
+
+
+class SetupForm(PartOfCompetitionForm):
+    """The settings on the setup page of a draft: names, dates and the most important choices."""
+
+    shown = (
+        "title",
+        "subtitle",
+        "opens_at",
+        "closes_at",
+        "zone",
+        "daily_attempts",
+        "hides_scores",
+        "is_listed",
+        "needs_code",
+        "join_code",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Before there are answers the page does not show these fields, so they are not posted.
+        if self.is_bound and "opens_at" not in self.data:
+            for name in ("opens_at", "closes_at", "zone", "daily_attempts", "hides_scores"):
+                del self.fields[name]
+
+
+class CloneForm(forms.Form):
+    """Title and address of a copy, and whether it gets the baselines."""
+
+    title = forms.CharField(label=_("Title"), max_length=120)
+    slug = forms.SlugField(
+        label=_("Address"), required=False, max_length=60, help_text=_("Leave empty to derive it from the title.")
+    )
+    with_baselines = forms.BooleanField(
+        label=_("Include baselines"),
+        required=False,
+        help_text=_("Then the copy uses the answers right away, so that the baselines get scores."),
+    )
+
+
+class FolderForm(forms.Form):
+    """Upload of an exported competition."""
+
+    folder = forms.FileField(
+        label=_("Zip file"),
+        error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
+        help_text=_("The ZIP you downloaded from its Settings"),
+    )
+
+
+class DataFileForm(forms.Form):
+    file = forms.FileField(
+        label=_("File for students"),
+        max_length=1000,
+        error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
+        help_text=_("A file with the same name replaces the earlier one."),
+    )
+    description = forms.CharField(label=_("Description"), required=False, max_length=300)
+
+
+class BaselineForm(forms.Form):
+    name = forms.CharField(label=_("Name"), max_length=60, help_text=_("Shown on the leaderboard."))
+    file = forms.FileField(
+        label=_("Submission file"),
+        max_length=1000,
+        error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
+        help_text=_("A file as a student would submit it."),
+    )
+
+
+class SlugForm(forms.Form):
+    """Confirmation by typing the competition's address."""
+
+    confirm = forms.CharField(
+        label=_("Address of the competition"),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+
+    def __init__(self, slug: str, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.slug = slug
+        self.fields["confirm"].error_messages["required"] = _("Type exactly “%(slug)s”.") % {"slug": slug}
+        self.fields["confirm"].help_text = _("Type <strong>%(slug)s</strong> to confirm.") % {"slug": escape(slug)}
+
+    def clean_confirm(self) -> str:
+        typed: str = self.cleaned_data["confirm"]
+        if typed != self.slug:
+            raise ValidationError(_("Type exactly “%(slug)s”.") % {"slug": self.slug})
+        return typed
+
+
+class ReasonForm(forms.Form):
+    """The reason for a host's decision, shown to the students concerned."""
+
+    reason = forms.CharField(
+        label=_("Reason"),
+        max_length=300,
+        help_text=_("Shown to the students concerned."),
+        error_messages={"required": _("Give a reason. The students concerned see it.")},
+    )
+
+    def clean_reason(self) -> str:
+        reason: str = self.cleaned_data["reason"]
+        if not reason.strip():
+            raise ValidationError(self.fields["reason"].error_messages["required"])
+        return reason

@@ -1,0 +1,116 @@
+"""Helpers that several pages share: forms, confirmations, refusals, CSV, access to one submission."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db.models import Exists, OuterRef
+from django.forms import BaseForm
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from leaderboard.common.csv_files import safe_cell
+from leaderboard.common.library_messages import stored_text
+from leaderboard.common.responses import signed_in_user
+from leaderboard.common.storage import TooLarge
+
+from . import services as competitions
+from .access import PageContext
+from .forms import CompetitionForm
+from .models import Competition, Submission
+from .services import CannotHost
+
+
+def posted_data(request: HttpRequest) -> QueryDict | None:
+    """Data for a form: the POST data even if empty, so that its errors are shown; None for other methods."""
+    return request.POST if request.method == "POST" else None
+
+
+def csv_response(text: str | bytes, name: str) -> HttpResponse:
+    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
+
+
+def is_confirmed(request: HttpRequest) -> bool:
+    """Whether the form was sent by the “yes” of `ask_first`."""
+    return request.POST.get("is_meant") == "yes"
+
+
+def ask_first(
+    request: HttpRequest, page_context: PageContext, name: str, consequence: str, *, role: str = "", back: str = ""
+) -> HttpResponse:
+    """The page that asks before something is removed, or a person from a `role`.
+
+    “Yes” sends the same form again; “no” leads to `back`, else to the page that asked.
+    """
+    is_self = bool(role) and not page_context.user.is_anonymous and name == page_context.user.username
+    context = {
+        "page_context": page_context,
+        "name": name,
+        "consequence": consequence,
+        "role": role,
+        "is_self": is_self,
+        "back": back,
+    }
+    return render(request, "competitions/ask_first.html", context)
+
+
+def add_refusal(form: BaseForm, error: Exception) -> int:
+    """Add the refusal of a service to the form's errors; returns the status of the response."""
+    if isinstance(error, ValidationError):
+        form.add_error(None, error)
+        return 422
+    if isinstance(error, TooLarge):
+        # The file was not received completely, so the form says that none was chosen.
+        form.errors.pop("file", None)
+    lines = [error.message, *error.details] if isinstance(error, CannotHost) else [str(error)]
+    for line in lines:
+        form.add_error(None, line)
+    return 413 if isinstance(error, TooLarge) else 409
+
+
+def save_competition(page_context: PageContext, form: CompetitionForm) -> Competition | None:
+    """Change the competition by a form; None if the form is not bound or has errors."""
+    if not form.is_valid():
+        return None
+    try:
+        return competitions.change_competition(
+            competition=page_context.competition, user=signed_in_user(page_context.user), **form.fields_for_verb
+        )
+    except ValidationError as error:
+        form.add_error(None, error)
+        return None
+
+
+def own_submission(page_context: PageContext, submission_id: UUID | str) -> Submission:
+    """A file of the viewer's team, or of a competition that they host or assist in. Raises `Http404` for others."""
+    mine = Submission.objects.visible_to(page_context.user).filter(competition=page_context.competition)
+    twins = Submission.objects.filter(
+        team=OuterRef("team"), sha256=OuterRef("sha256"), received_at__lt=OuterRef("received_at")
+    )
+    # Annotated, because few files have a twin, and only these need a query to find it.
+    mine = mine.annotate(has_twin=Exists(twins))
+    found = mine.select_related("user", "team", "baseline").filter(pk=submission_id).first()
+    if found is None:
+        raise Http404(_("You have no submission with this number."))
+    found.competition = page_context.competition  # has its ground truth loaded
+    return found
+
+
+def problems_csv(problems: Iterable[Mapping[str, Any]]) -> str:
+    """The problems of a file as CSV, one row per kind; cells are safe from being run as formulas."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    columns = ("code", "message", "column", "line", "id", "count")
+    writer.writerow(columns)
+    for problem in problems:
+        texts = {**problem, "message": stored_text(problem)}
+        writer.writerow(["" if texts.get(name) is None else safe_cell(str(texts[name])) for name in columns])
+    return text.getvalue()

@@ -1,0 +1,215 @@
+"""Metrics as pages show them: worked examples, the parameters of a competition, the command that scores at home."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from shlex import quote
+from typing import Any
+
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+import metrics
+from leaderboard.common import charts
+from leaderboard.common.worked_examples import find_worked_example
+
+from .models import GroundTruth
+
+MOST_FIGURES = 6
+SIDES = {"truth": gettext_lazy("Truth"), "prediction": gettext_lazy("Prediction")}
+CONTRIBUTES = gettext_lazy("Contributes")
+
+
+@dataclass(frozen=True)
+class WorkedCell:
+    """One cell of the table of a worked example; `exact` has all digits of a rounded number."""
+
+    label: str
+    text: str
+    exact: str = ""
+    is_number: bool = False
+
+
+class WorkedExample:
+    """A computed example for the template: a table, the sums that lead to the score, figures."""
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        self.answer = answer
+        self.value: float = answer["overall"]
+        self.splits = [(name, answer[name]) for name in ("public", "private") if answer[name] is not None]
+
+    @cached_property
+    def columns(self) -> list[tuple[str, str]]:
+        """(file, name) of each column; the file is "" for columns that belong to neither file."""
+        ids, *names = self.answer["header"]
+        found = [("", ids)]
+        for name in names:
+            side, _space, column = name.partition(" ")
+            found.append((str(SIDES[side]), column) if side in SIDES and column else ("", name))
+        return found + [(str(CONTRIBUTES), name) for name in self.answer["parts"]]
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """(text, number of columns) for the upper row of the header."""
+        names = [group for group, _name in self.columns]
+        return [(name, names.count(name)) for name in dict.fromkeys(names)]
+
+    @property
+    def rows(self) -> list[list[WorkedCell]]:
+        parts = self.answer["contributions"] or [[] for _ in self.answer["rows"]]
+        rows = []
+        for texts, numbers in zip(self.answer["rows"], parts, strict=True):
+            cells = []
+            for (group, name), value in zip(self.columns, [*texts, *numbers], strict=False):
+                if group == str(CONTRIBUTES):
+                    cells.append(_number_cell(name, value))
+                else:
+                    cells.append(WorkedCell(f"{group} {name}".strip(), value))
+            rows.append(cells)
+        return rows
+
+    @property
+    def sums(self) -> list[WorkedCell]:
+        """Cells with the sums, below the columns of contributions."""
+        sums = self.answer["sums"]
+        return [_number_cell(name, sums[name]) for name in self.answer["parts"] if name in sums]
+
+    @property
+    def before_sums(self) -> int:
+        return len(self.answer["header"])
+
+    @property
+    def line(self) -> list[str]:
+        """The last step from the sums to the score: as formula, with numbers, and its value."""
+        words = [self.answer["last_line"], self.answer["worked"]] if self.answer["last_line"] else []
+        return [*dict.fromkeys(words), number_with_digits(self.value, 10)]
+
+    @property
+    def figures(self) -> list[dict[str, Any]]:
+        return [_figure(figure) for figure in self.answer["figures"][:MOST_FIGURES]]
+
+
+def _number_cell(label: str, value: float) -> WorkedCell:
+    return WorkedCell(label, number_with_digits(value), repr(value), is_number=True)
+
+
+def best_value_text(metric: metrics.Metric, params: dict[str, Any]) -> str:
+    """The best possible value as text; “not known” for custom metrics that do not declare it."""
+    is_unknown = metric.is_custom and not metric.has_best
+    return _("not known") if is_unknown else end_of_scale(metric.best_with(params))
+
+
+def end_of_scale(value: float | None) -> str:
+    """A best or worst value as text; “no end” if it is infinite."""
+    return _("no end") if value is None or not math.isfinite(value) else number_with_digits(float(value), 10)
+
+
+def number_with_digits(value: float, digits: int = 6) -> str:
+    """A number with this many significant digits; integers with all digits."""
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+
+
+def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
+    if figure["kind"] == "curve":
+        words = _("%(title)s: %(y)s against %(x)s; a table has the points.") % figure
+        svg = charts.curve(figure["points"], words, diagonal=figure["diagonal"], filled=figure["filled"])
+        points = [[number_with_digits(number, 4) for number in point] for point in figure["points"]]
+        return {**figure, "svg": svg, "points": points}
+    marked = {tuple(place) for place in figure["marked"]}
+    lines = [
+        (name, [(number_with_digits(value, 4), (row, column) in marked) for column, value in enumerate(cells)])
+        for row, (name, cells) in enumerate(zip(figure["rows"], figure["cells"], strict=True))
+    ]
+    return {**figure, "lines": lines}
+
+
+def worked_example_of(metric: metrics.Metric) -> WorkedExample | None:
+    """The metric's worked example; None until it is computed, and for a metric without one."""
+    found = find_worked_example(metric)
+    return WorkedExample(found) if found else None
+
+
+def example_params(metric: metrics.Metric) -> dict[str, Any]:
+    """All parameters of the metric's example, defaults included."""
+    return {**{parameter.name: parameter.default for parameter in metric.parameters}, **metric.example.params}
+
+
+def home_command(
+    metric: metrics.Metric,
+    params: Mapping[str, Any],
+    *,
+    always: Collection[str] = (),
+    also: Iterable[tuple[metrics.Metric, Mapping[str, Any]]] = (),
+) -> str:
+    """The command that scores a student's files at home.
+
+    It has the parameters that are not at their defaults, and those in `always`; `also` are secondary metrics.
+    """
+    given = [f"-p {quote(pair)}" for pair in _pairs(metric, params, always)]
+    further = [f"--also {quote(','.join([other.key, *_pairs(other, its, ())]))}" for other, its in also]
+    return " ".join(["classboard-score score", metric.key, "truth.csv submission.csv", *given, *further])
+
+
+def _pairs(metric: metrics.Metric, params: Mapping[str, Any], always: Collection[str]) -> list[str]:
+    return [
+        f"{p.name}={value}"
+        for p in metric.parameters
+        if (value := params.get(p.name, p.default)) is not None and (value != p.default or p.name in always)
+    ]
+
+
+@dataclass
+class CompetitionMetric:
+    """A metric with the parameters of one competition."""
+
+    metric: metrics.Metric
+    params: dict[str, Any]
+    secondary: tuple[CompetitionMetric, ...] = ()
+    """The secondary metrics, without lost ones."""
+
+    @property
+    def command(self) -> str:
+        """The command that scores a file at home like this competition."""
+        return home_command(self.metric, self.params, also=[(one.metric, one.params) for one in self.secondary])
+
+    @property
+    def settings(self) -> list[tuple[metrics.Parameter, Any]]:
+        """(parameter, value in this competition)."""
+        return [(parameter, self.params[parameter.name]) for parameter in self.metric.parameters]
+
+    @property
+    def best(self) -> str:
+        return best_value_text(self.metric, self.params)
+
+    @cached_property
+    def example(self) -> WorkedExample | None:
+        """The metric's worked example, which does not use this competition's data."""
+        return worked_example_of(self.metric)
+
+    @property
+    def has_other_params(self) -> bool:
+        """Whether the example is scored with other parameters, apart from the names of its columns."""
+        shown = example_params(self.metric)
+        return any(value != shown[name] for name, value in self.params.items() if name not in self.metric.roles)
+
+
+def competition_metric(ground_truth: GroundTruth | None) -> CompetitionMetric | None:
+    """The metric of a competition; None without a ground truth, or if the metric is lost or does not accept the stored
+    parameters any more."""
+    if ground_truth is None or (found := _metric_with_params(ground_truth.metric_key, ground_truth.params)) is None:
+        return None
+    secondary = [_metric_with_params(key, params) for key, params in ground_truth.secondary_asked]
+    return replace(found, secondary=tuple(one for one in secondary if one is not None))
+
+
+def _metric_with_params(key: str, params: dict[str, Any]) -> CompetitionMetric | None:
+    try:
+        metric = metrics.get(key)
+        known = {parameter.name for parameter in metric.parameters}
+        given = {name: value for name, value in params.items() if name in known}
+        return CompetitionMetric(metric, metrics.clean_params(key, given))
+    except (metrics.UnknownMetric, metrics.ParameterError):
+        return None

@@ -1,0 +1,239 @@
+"""Services for a competition: create, change, delete, pause and resume it; hide and show its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import AuditEvent, audit_values
+from leaderboard.common.storage import remove_file
+
+from . import hooks
+from .models import Competition, DailyAttempts, Limits, Submission, Team, TruthDraft
+from .models.competition_settings import (
+    check_settings,
+    make_settings,
+    read_setting,
+    save_settings,
+    write_setting,
+)
+from .models.extension import team_deadline
+from .models.team import give_pseudonyms, number_shared_names
+
+EDITABLE = (
+    "title",
+    "slug",
+    "subtitle",
+    "course",
+    "overview",
+    "rules",
+    "contact",
+    "is_listed",
+    "join_code",
+    "needs_code",
+    "admission",
+    "allowed_addresses",
+    "uses_pseudonyms",
+    "shows_sections",
+    "assistants_grade",
+    "opens_at",
+    "closes_at",
+    "zone",
+    "reveals_itself",
+    "hides_scores",
+    "daily_attempts",
+    "final_count",
+    "team_size",
+    "max_bytes",
+    "allows_late",
+)
+
+
+LONGEST_REASON = 300
+
+
+class CannotHost(Exception):
+    """A refusal of a host's request; `message` and the lines in `details` are shown to the host."""
+
+    def __init__(self, message: str, details: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = list(details)
+
+
+def require_reason(reason: str) -> str:
+    """The reason as it is stored, in one line. Raises `CannotHost` if it is empty: students read it."""
+    cleaned = " ".join(reason.split())[:LONGEST_REASON]
+    if not cleaned:
+        raise CannotHost(_("Give a reason. The students concerned see it."))
+    return cleaned
+
+
+def lock_competition(competition_id: int) -> Competition:
+    """Lock and return a competition. Submitting and scoring take this lock too, so they see no half of a change."""
+    return Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=competition_id)
+
+
+def create_competition(*, user: User, is_proposal: bool = False, **fields: Any) -> Competition:
+    """Create a draft hosted by `user`; `fields` are among `EDITABLE`. Raises `ValidationError`.
+
+    With `is_proposal` its limits and admission are marked as proposed, until the host has confirmed them.
+    """
+    competition = Competition()
+    make_settings(competition)
+    competition.admission.is_proposed = competition.limits.is_proposed = is_proposal
+    _write(competition, fields)
+    with transaction.atomic():
+        competition.save()
+        save_settings(competition)
+        competition.hosts.add(user)
+        known = {name: read_setting(competition, name) for name in EDITABLE}
+        AuditEntry.append(AuditEvent.CREATED, user=user, competition=competition, after=audit_values(known))
+    return competition
+
+
+def change_competition(*, competition: Competition, user: User | None = None, **fields: Any) -> Competition:
+    """Change fields among `EDITABLE`; members must accept a new text of the rules again. Raises `ValidationError`.
+
+    Here and below, `user` is the person for the audit log; None for the site itself or a command.
+    """
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        before = {name: read_setting(held, name) for name in _check_field_names(fields)}
+        had_rules, had_deadline, board_settings = held.rules, held.closes_at, _board_settings(held)
+        _write(held, fields)
+        if before.get("zone", held.zone) != held.zone and DailyAttempts.objects.filter(team__competition=held).exists():
+            # Attempts are counted by days of the zone.
+            raise ValidationError(
+                {
+                    "zone": _(
+                        "You can't change the time zone after the first submission: attempts are counted by its days."
+                    )
+                }
+            )
+        if held.rules != had_rules:
+            held.rules_version += 1
+        held.limits.is_proposed &= "closes_at" not in fields
+        held.admission.is_proposed &= "needs_code" not in fields
+        held.save()
+        save_settings(held)
+        if held.closes_at != had_deadline:
+            recompute_lateness(held)
+            hooks.deadline_changed(competition=held, before=had_deadline)
+        if _board_settings(held) != board_settings:
+            hooks.ranking_changed(competition=held)
+        if held.board.uses_pseudonyms:
+            give_pseudonyms(held)
+        elif before.get("uses_pseudonyms"):
+            number_shared_names(held)
+        held.touch_board()
+        _log_changes(held, user, before)
+    return held
+
+
+def _board_settings(competition: Competition) -> tuple[object, ...]:
+    """The settings that standings depend on."""
+    finals = competition.limits.final_count if competition.revealed_at is not None else None
+    return competition.closes_at, finals
+
+
+def _log_changes(competition: Competition, user: User | None, before: dict[str, Any]) -> None:
+    """Log the fields that differ from `before`; nothing if none does."""
+    differing = [name for name, value in before.items() if read_setting(competition, name) != value]
+    if differing:
+        AuditEntry.append(
+            AuditEvent.CHANGED,
+            user=user,
+            competition=competition,
+            before=audit_values({name: before[name] for name in differing}),
+            after=audit_values({name: read_setting(competition, name) for name in differing}),
+        )
+
+
+def recompute_lateness(competition: Competition) -> None:
+    """Set `is_late` of all files by the current deadlines of their teams; late files are unselected as finals."""
+    files = Submission.objects.filter(competition=competition, team__isnull=False).annotate(deadline=team_deadline())
+    files.filter(is_late=True, received_at__lt=F("deadline")).update(is_late=False)
+    files.filter(is_late=False, received_at__gte=F("deadline")).update(is_late=True, is_selected=False)
+
+
+def delete_competition(*, competition: Competition, user: User | None = None) -> None:
+    """Delete a competition with all its rows and files; the audit log keeps its numbers of teams and files."""
+    truths = list(competition.ground_truths.all())
+    keys = [
+        *(truth.file_key for truth in truths),
+        *(truth.sample_key for truth in truths),
+        *TruthDraft.objects.filter(competition=competition).values_list("file_key", flat=True),
+        *competition.data_files.values_list("file_key", flat=True),
+        *competition.submissions.values_list("file_key", flat=True),
+    ]
+    last_words = {
+        **{name: getattr(competition, name) for name in ("slug", "title", "launched_at", "closes_at", "revealed_at")},
+        "teams": competition.teams.count(),
+        "submissions": competition.submissions.filter(team__isnull=False).count(),
+        "ground_truths": list(competition.ground_truths.values_list("sha256", flat=True)),
+    }
+    gone = Competition(pk=competition.pk)
+    with transaction.atomic():
+        # A ground truth in use is protected, so the reference is removed first.
+        Competition.objects.filter(pk=competition.pk).update(
+            launched_at=None, revealed_at=None, ground_truth=None, candidate=None
+        )
+        Submission.objects.filter(competition=competition).delete()
+        Team.objects.filter(competition=competition).delete()
+        competition.delete()
+        AuditEntry.append(AuditEvent.DELETED, user=user, competition=gone, before=audit_values(last_words))
+    for key in keys:
+        remove_file(key)
+
+
+def _write(competition: Competition, fields: dict[str, Any]) -> None:
+    """Set and check fields among `EDITABLE`. Raises `ValidationError` by field name, `TypeError` for other fields."""
+    for name, value in _check_field_names(fields).items():
+        write_setting(competition, name, value)
+    check_settings(competition)
+
+
+def _check_field_names(fields: dict[str, Any]) -> dict[str, Any]:
+    unknown = fields.keys() - set(EDITABLE)
+    if unknown:
+        raise TypeError(f"not fields a host sets: {sorted(unknown)}")
+    return fields
+
+
+def pause_competition(*, competition: Competition, user: User | None, reason: str) -> None:
+    """Stop submissions until `resume_competition`; students read the reason. Files received before are still scored.
+
+    Raises `CannotHost` without a reason, or if the competition is paused already.
+    """
+    reason = require_reason(reason)
+    with transaction.atomic():
+        now, running = database_now(), lock_competition(competition.pk)
+        if running.limits.paused_at is not None:
+            raise CannotHost(_("The competition is already paused."))
+        Limits.objects.filter(pk=running.pk).update(paused_at=now, pause_reason=reason)
+        running.touch_board()
+        after = audit_values({"paused_at": now, "reason": reason})
+        hooks.paused(competition=competition, reason=reason)
+        AuditEntry.append(AuditEvent.PAUSED, user=user, competition=competition, after=after)
+
+
+def resume_competition(*, competition: Competition, user: User | None) -> None:
+    """End a pause, if there is one. The deadline does not move."""
+    with transaction.atomic():
+        paused = lock_competition(competition.pk)
+        if paused.limits.paused_at is None:
+            return
+        Limits.objects.filter(pk=paused.pk).update(paused_at=None, pause_reason="")
+        paused.touch_board()
+        before = audit_values({"paused_at": paused.limits.paused_at, "reason": paused.limits.pause_reason})
+        hooks.resumed(competition=paused)
+        AuditEntry.append(AuditEvent.RESUMED, user=user, competition=paused, before=before)

@@ -1,0 +1,195 @@
+"""Services for data files, and the check that none of them contains answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.accounts.models import User
+from leaderboard.common.library_messages import translated_message
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.storage import StoredFile, clean_name, open_stored, path_of, remove_file, store_file
+from leaderboard.common.zip_files import StreamingBuffer
+from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
+from leaderboard.competitions.services import CannotHost
+from metrics.core.messages import with_templates
+
+from .answer_leaks import describe_leak, is_table_unread
+from .secondary_metrics import non_answer_columns
+
+HEAD_ROWS = 6
+SAMPLE = "sample_submission.csv"
+ANSWERS_IN_DATA = "answers_in_data"
+DATA_UNREAD = "data_unread"
+LARGEST_TEST_FILE = 50_000_000
+MOST_TEST_FILES = 10
+
+
+def add_data_file(
+    *,
+    competition: Competition,
+    file_name: str,
+    chunks: Iterable[bytes],
+    description: str = "",
+    user: User | None = None,
+) -> DataFile:
+    """Add a file for students; the same name replaces an earlier one.
+
+    Raises `CannotHost` for files that contain the answers (CSV, also gzipped or zipped), and `storage.TooLarge`.
+    """
+    name = clean_name(file_name)
+    stored = store_file(chunks, f"data/{competition.pk}")
+    try:
+        head, rows = _table_head(stored, name)
+        _refuse_answers(competition, stored, name)
+        with transaction.atomic():
+            earlier = DataFile.objects.filter(competition=competition, name=name).first()
+            if earlier:
+                earlier.delete()
+            added = DataFile.objects.create(
+                competition=competition,
+                name=name,
+                description=description,
+                file_key=stored.key,
+                sha256=stored.sha256,
+                size=stored.size,
+                rows=rows,
+                head=head,
+            )
+            AuditEntry.append(
+                AuditEvent.DATA_ADDED,
+                user=user,
+                competition=competition,
+                about=name,
+                before=_data_file_facts(earlier) if earlier else {},
+                after=_data_file_facts(added),
+            )
+    except BaseException:
+        remove_file(stored.key)
+        raise
+    if earlier:
+        remove_file(earlier.file_key)
+    return added
+
+
+def data_zip(competition: Competition, sample: bytes) -> Iterator[bytes]:
+    """Stream a zip of all data files and the sample submission (`sample`, b"" without one)."""
+    outlet = StreamingBuffer()
+    with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for file in competition.data_files.all():
+            with open_stored(file.file_key, file.sha256) as source:
+                yield from outlet.copied(archive, zipfile.ZipInfo(file.name), source)
+        if sample and not competition.data_files.filter(name=SAMPLE).exists():
+            yield from outlet.copied(archive, zipfile.ZipInfo(SAMPLE), io.BytesIO(sample))
+    yield outlet.drain()
+
+
+def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
+    """Delete a data file with its bytes."""
+    with transaction.atomic():
+        data_file.delete()
+        AuditEntry.append(
+            AuditEvent.DATA_REMOVED,
+            user=user,
+            competition=data_file.competition,
+            about=data_file.name,
+            before=_data_file_facts(data_file),
+        )
+    remove_file(data_file.file_key)
+
+
+def _data_file_facts(data_file: DataFile) -> dict[str, object]:
+    return {"sha256": data_file.sha256, "bytes": data_file.size}
+
+
+def leak_findings(
+    competition: Competition, truth: bytes, id_column: str, other_columns: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """Findings about data files that contain the answers of a truth file, or cannot be checked for them.
+
+    They may contain the `other_columns` (`non_answer_columns`).
+    """
+    found = []
+    for data_file in competition.data_files.all():
+        if is_table_unread(data_file.name):
+            message = metrics.Message("The data file “{name}” wasn't checked for answers.", name=data_file.name)
+            why = metrics.Message("We only check CSV files. Make sure it contains no answers, or upload it as CSV.")
+            found.append(with_templates(metrics.Finding(DATA_UNREAD, message, blocking=False, why=why)))
+        leak = describe_leak(path_of(data_file.file_key).read_bytes(), truth, id_column, other_columns)
+        if leak:
+            message = metrics.Message(
+                "The data file “{name}” {leak}. Students could download the answers.", name=data_file.name, leak=leak
+            )
+            why = metrics.Message("Remove the file, or upload it without the answers of the scored ids.")
+            found.append(with_templates(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why)))
+    return found
+
+
+def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> None:
+    ground_truths = [
+        (
+            ground_truth.file_key,
+            ground_truth.id_column,
+            non_answer_columns(ground_truth),
+            _("answers no. %(number)s") % {"number": ground_truth.number},
+        )
+        for ground_truth in GroundTruth.objects.filter(competition=competition)
+    ]
+    ground_truths += [
+        (
+            draft.file_key,
+            draft.report.get("id_column") or draft.id_column,
+            non_answer_columns(draft),
+            f"“{draft.file_name}”",
+        )
+        for draft in TruthDraft.objects.filter(competition=competition)
+    ]
+    if not ground_truths:
+        return
+    offered = path_of(stored.key).read_bytes()
+    for key, id_column, other_columns, whose in ground_truths:
+        leak = describe_leak(offered, path_of(key).read_bytes(), id_column, other_columns)
+        if leak:
+            raise CannotHost(
+                _("“%(name)s” %(leak)s (%(whose)s). Students could download the answers.")
+                % {"name": name, "leak": translated_message(leak), "whose": whose},
+                [_("Remove the answer column for the scored ids, and upload the file again.")],
+            )
+
+
+def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | None]:
+    """(first rows, number of data rows) of a CSV; ([], None) for other files."""
+    if not name.lower().endswith(".csv"):
+        return [], None
+    try:
+        with path_of(stored.key).open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            # PostgreSQL stores no NUL.
+            head = [[cell[:80].replace("\0", "") for cell in row[:20]] for row in islice(reader, HEAD_ROWS)]
+            return head, max(0, len(head) - 1 + sum(1 for _ in reader))
+    except (UnicodeDecodeError, csv.Error):
+        return [], None
+
+
+def data_files_to_compare(competition: Competition) -> tuple[str | None, dict[str, str]]:
+    """(path of a sample submission among the data files or None, name → path of other tables), to compare ids with."""
+    sample: str | None = None
+    tests: dict[str, str] = {}
+    for file in competition.data_files.order_by("name"):
+        name = file.name.casefold()
+        if not name.endswith((".csv", ".csv.gz", ".zip")) or file.size > LARGEST_TEST_FILE:
+            continue
+        if "sample" in name and "sub" in name:
+            sample = str(path_of(file.file_key))
+        elif len(tests) < MOST_TEST_FILES:
+            tests[file.name] = str(path_of(file.file_key))
+    return sample, tests

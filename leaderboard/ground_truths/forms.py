@@ -1,0 +1,303 @@
+"""Forms of a ground truth: answers and split, metric with parameters, secondary metrics, publishing, applying."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.html import escape
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+import metrics
+from leaderboard.common.form_widgets import LongSelect
+from leaderboard.common.library_messages import translated_message
+from leaderboard.competitions.models.ground_truth import MOST_SECONDARY
+
+SECONDARY_EXAMPLE = "quantile=0.9; weight=w"
+
+
+class AnswersForm(forms.Form):
+    """The answer file and its split; the metric is chosen on another page."""
+
+    file = forms.FileField(
+        label=_("Answer file"),
+        max_length=1000,
+        error_messages={"required": _("Choose the answer file."), "empty": _("This file is empty.")},
+    )
+    id_column = forms.CharField(
+        label=_("Id column"), required=False, max_length=200, help_text=_("Leave empty for the first column.")
+    )
+    public_percent = forms.IntegerField(
+        label=_("Public part (%)"),
+        min_value=1,
+        max_value=99,
+        initial=30,
+        help_text=_("Share of rows for the public leaderboard."),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        min_value=0,
+        max_value=2**31 - 1,
+        initial=0,
+        help_text=_("A different seed gives a different split."),
+    )
+    split_by = forms.ChoiceField(
+        label=_("Split method"),
+        initial="stratified",
+        choices=[
+            ("random", _("Random: each row separately")),
+            ("stratified", _("Stratified: same class shares in both parts")),
+            ("grouped", _("Grouped: related rows stay in one part")),
+        ],
+        widget=forms.RadioSelect,
+        help_text=_("If the answers are numbers on a scale, “stratified” splits at random too."),
+    )
+    group_column = forms.CharField(
+        label=_("Group column"),
+        required=False,
+        max_length=200,
+        help_text=_("For example a patient or a place. This column isn't scored."),
+    )
+
+    redraws_split = forms.BooleanField(
+        label=_("Redraw the split"),
+        required=False,
+        help_text=_("Ignores the file's public and private rows and draws them as below."),
+    )
+
+    def __init__(self, *args: Any, has_file: str = "", has_split: bool = False, **kwargs: Any) -> None:
+        """`has_file`: name of a stored file, "" if none. `has_split`: whether that file has a `Usage` column."""
+        super().__init__(*args, **kwargs)
+        if not has_split:
+            del self.fields["redraws_split"]
+        if self.is_bound and "split_by" not in self.data:
+            # Programs need not send `split_by`: it follows from the group column.
+            self.data = self.data.copy()  # type: ignore[attr-defined]
+            self.data["split_by"] = "grouped" if self.data.get("group_column") else "stratified"  # type: ignore[index]
+        self.fields["file"].required = not has_file
+        self.fields["file"].help_text = (
+            _("CSV, Excel or Parquet. Leave empty to check <strong>%(file)s</strong> again.")
+            % {"file": escape(has_file)}
+            if has_file
+            else _(
+                "CSV, Excel or Parquet with an id column and the answers. Optional: a column "
+                "<code>Usage</code> with <code>Public</code>, <code>Private</code> or <code>Ignored</code>."
+            )
+        )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("split_by") == "grouped" and cleaned.get("group_column") == "":
+            self.add_error("group_column", _("Choose the group column, or another split."))
+        return cleaned
+
+    @property
+    def split(self) -> dict[str, Any]:
+        """Arguments for `draft_truth` about the split.
+
+        Grouped splits are stratified too, as far as possible. A group column is ignored for other split methods.
+        """
+        filled = self.cleaned_data
+        return {
+            "public_share": filled["public_percent"] / 100,
+            "seed": filled["seed"],
+            "is_stratified": filled["split_by"] != "random",
+            "group_column": filled["group_column"] if filled["split_by"] == "grouped" else "",
+        }
+
+
+class MetricForm(forms.Form):
+    """Choice of the metric; its parameters are in `ParameterForm`."""
+
+    metric = forms.ChoiceField(
+        label=_("Metric"),
+        widget=forms.RadioSelect,
+        choices=lambda: [(metric.key, metric.title) for metric in metrics.catalogue()],
+    )
+
+
+class ParameterForm(forms.Form):
+    """Fields for a metric's parameters, made and validated by the metric's declaration."""
+
+    prefix = "param"
+
+    def __init__(
+        self,
+        key: str,
+        *args: Any,
+        values: Mapping[str, Any] | None = None,
+        columns: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
+        """`columns` are the choices for parameters that name a column; without them the name is typed."""
+        super().__init__(*args, **kwargs)
+        self.key = key
+        for parameter in metrics.get(key).parameters:
+            given = (values or {}).get(parameter.name, parameter.default)
+            self.fields[parameter.name] = _field_of(parameter, "" if given is None else given, columns)
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            return metrics.clean_params(self.key, self.cleaned_data)
+        except metrics.ParameterError as error:
+            for name, sentence in error.errors.items():
+                self.add_error(name if name in self.fields else None, translated_message(sentence))
+            return {}
+
+
+def _field_of(parameter: metrics.Parameter, initial: Any, columns: Sequence[str]) -> forms.Field:
+    """The form field of a parameter. Numbers stay text, because the metric validates them and words the errors."""
+    label = parameter.name.replace("_", " ").capitalize()
+    options: dict[str, Any] = {"label": label, "initial": initial, "help_text": escape(_parameter_hint(parameter))}
+    if parameter.kind == "bool":
+        return forms.BooleanField(required=False, **options)
+    if parameter.kind == "column" and columns:
+        if initial not in columns:
+            options["initial"] = ""
+        names = [(name, name) for name in columns]
+        return forms.ChoiceField(
+            choices=[("", gettext("Choose a column")), *names], required=not parameter.optional, **options
+        )
+    if parameter.kind == "choice":
+        choices = [(str(choice), str(choice)) for choice in parameter.choices]
+        return forms.ChoiceField(
+            choices=[*([("", "–")] if parameter.optional else []), *choices],
+            required=not parameter.optional,
+            **options,
+        )
+    widget: forms.Widget = forms.TextInput(attrs={"autocomplete": "off"})
+    if parameter.kind == "text" and parameter.longest > 1000:
+        widget = forms.Textarea(attrs={"autocomplete": "off", "rows": 4, "spellcheck": "false"})
+    if parameter.kind in ("int", "float"):
+        limits = {"min": parameter.minimum, "max": parameter.maximum, "step": 1 if parameter.kind == "int" else "any"}
+        widget = forms.NumberInput(attrs={name: f"{v}" for name, v in limits.items() if v is not None})
+    most = parameter.longest
+    return forms.CharField(required=not parameter.optional, strip=False, widget=widget, max_length=most, **options)
+
+
+def _parameter_hint(parameter: metrics.Parameter) -> str:
+    """Help text of a parameter: its description, bounds and default."""
+    least = gettext("more than %(number)s") if parameter.exclusive_minimum else gettext("at least %(number)s")
+    bounds = [
+        words % {"number": f"{value:g}"}
+        for words, value in ((least, parameter.minimum), (gettext("at most %(number)s"), parameter.maximum))
+        if value is not None
+    ]
+    default = gettext("empty") if parameter.default is None else parameter.default
+    # The help of a custom metric may end without a full stop.
+    said = translated_message(parameter.help).strip()
+    said += "." if said and not said.endswith((".", "!", "?", "…")) else ""
+    between = gettext(" and ")
+    limits = f"{between.join(bounds).capitalize()}." if bounds else ""
+    last = gettext("Required.") if parameter.required else gettext("Default: %(value)s.") % {"value": default}
+    return " ".join(sentence for sentence in (said, limits, last) if sentence)
+
+
+class SecondaryForm(forms.Form):
+    """A row for each possible secondary metric; rows without a metric are ignored."""
+
+    prefix = "also"
+
+    def __init__(self, *args: Any, held: Iterable[Mapping[str, Any]] = (), **kwargs: Any) -> None:
+        """`held` are the secondary metrics of a draft or ground truth, as stored."""
+        super().__init__(*args, **kwargs)
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for metric in metrics.catalogue():
+            group = groups.setdefault(translated_message(metric.group), [])
+            group.append((metric.key, translated_message(metric.title)))
+        known = [("", gettext("None")), *groups.items()]
+        rows = [*held, *({} for _ in range(MOST_SECONDARY))]
+        for number, one in enumerate(rows[:MOST_SECONDARY], start=1):
+            key = one.get("key", "")
+            self.fields[f"metric_{number}"] = forms.ChoiceField(
+                label=gettext("Secondary metric %(number)s") % {"number": number},
+                choices=known,
+                required=False,
+                initial=key,
+                widget=LongSelect,
+            )
+            self.fields[f"params_{number}"] = forms.CharField(
+                label=gettext("Parameters, %(number)s") % {"number": number},
+                required=False,
+                max_length=500,
+                initial=params_line(key, one.get("params", {})),
+                widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+            )
+
+    @property
+    def rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
+        return [(self[f"metric_{n}"], self[f"params_{n}"]) for n in range(1, MOST_SECONDARY + 1)]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the section of the page starts open: with errors, or with a metric chosen."""
+        return bool(self.errors) or any(metric.value() for metric, _ in self.rows)
+
+    def clean(self) -> dict[str, Any]:
+        asked = []
+        for number in range(1, MOST_SECONDARY + 1):
+            key = self.cleaned_data.get(f"metric_{number}")
+            text = self.cleaned_data.get(f"params_{number}", "")
+            try:
+                if key:
+                    asked.append((key, metrics.clean_params(key, parse_params_line(text))))
+                elif text:
+                    raise ValidationError(gettext("Choose a metric for these parameters."))
+            except metrics.ParameterError as error:
+                for name, sentence in error.errors.items():
+                    self.add_error(f"params_{number}", f"{name}: {translated_message(sentence)}")
+            except ValidationError as error:
+                self.add_error(f"params_{number}", error)
+        return {"asked": asked}
+
+
+def parse_params_line(text: str) -> dict[str, str]:
+    """Name → value from a line such as `quantile=0.9; weight=w`. Raises `ValidationError`."""
+    found = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        name, is_pair, value = part.partition("=")
+        if not is_pair:
+            raise ValidationError(
+                gettext("Write parameters as name=value, separated by semicolons: %(example)s.")
+                % {"example": SECONDARY_EXAMPLE}
+            )
+        found[name.strip()] = value.strip()
+    return found
+
+
+def params_line(key: str, params: Mapping[str, Any]) -> str:
+    """The line for `parse_params_line` with the parameters that are not at their defaults."""
+    try:
+        defaults = {parameter.name: parameter.default for parameter in metrics.get(key).parameters}
+    except metrics.UnknownMetric:
+        return ""
+    said = [(name, "" if value is None else value) for name, value in params.items() if value != defaults.get(name)]
+    return "; ".join(f"{name}={value}" for name, value in said)
+
+
+class PublishForm(forms.Form):
+    note = forms.CharField(
+        label=_("Note"), required=False, max_length=300, help_text=_("Reason for the change, for you and other hosts.")
+    )
+    is_confirmed = forms.BooleanField(label=_("Do it anyway"), required=False)
+
+
+class ApplyForm(forms.Form):
+    """Whether affected teams are notified when the board switches to a new ground truth, and the message to them."""
+
+    tells = forms.BooleanField(
+        label=_("Notify teams whose scores or ranks change"),
+        required=False,
+        initial=True,
+        help_text=_("They see each score before and after."),
+    )
+    words = forms.CharField(
+        label=_("Message"),
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("What was wrong and what you corrected. Don't quote answers."),
+    )

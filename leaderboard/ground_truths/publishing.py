@@ -1,0 +1,201 @@
+"""Publish a checked draft as a numbered ground truth; make its sample submission and the student preview."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.library_messages import stored_text, translated_message
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.storage import StoredFile, path_of, remove_file, store_as, store_file
+from leaderboard.competitions import wake_ups
+from leaderboard.competitions.models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft
+from leaderboard.competitions.services import CannotHost
+from leaderboard.scoring import table_jobs
+from leaderboard.submissions import outcomes
+
+from .secondary_metrics import published_secondary
+from .truth_drafts import current_report, file_to_publish
+
+log = logging.getLogger(__name__)
+
+
+def publish_draft(
+    *,
+    competition: Competition,
+    user: User | None,
+    note: str = "",
+    is_confirmed: bool = False,
+    keeps_draft: bool = False,
+) -> GroundTruth:
+    """Publish the draft as the next numbered ground truth; with `keeps_draft` it can be changed and published again.
+
+    Before the launch it becomes the current one at once. Afterwards it becomes the candidate: all submissions are
+    scored with it while the board does not change. Raises `CannotHost` if the check found errors, the metric's question
+    is not confirmed, or there is a candidate already.
+    """
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    if draft is None:
+        raise CannotHost(_("Upload the answer file first."))
+    question = translated_message(metrics.get(draft.metric).confirmation(draft.params))
+    if question and not is_confirmed:
+        raise CannotHost(_("Please confirm this choice."), [question])
+    with tempfile.TemporaryDirectory() as folder:
+        report = current_report(draft)
+        if not report["ok"]:
+            blocking = [stored_text(finding) for finding in report["findings"] if finding["blocking"]]
+            raise CannotHost(_("The answers can't be published."), blocking)
+        data = file_to_publish(draft, Path(folder)).read_bytes()
+    if competition.candidate_id is not None:
+        raise CannotHost(_("A correction is pending. Apply or discard it first."))
+    stored = store_file([data], f"truths/{competition.pk}")
+    try:
+        ground_truth = _create_ground_truth(
+            competition, draft, report, stored, user=user, note=note, keeps_draft=keeps_draft
+        )
+    except BaseException:
+        remove_file(stored.key)
+        raise
+    if not keeps_draft:
+        remove_file(draft.file_key)
+    competition.refresh_from_db()
+    try:
+        make_sample_submission(ground_truth)
+    except table_jobs.JobFailed:
+        log.exception("sample submission of %s", ground_truth)
+    return ground_truth
+
+
+def _create_ground_truth(
+    competition: Competition,
+    draft: TruthDraft,
+    report: dict[str, Any],
+    stored: StoredFile,
+    *,
+    user: User | None,
+    note: str,
+    keeps_draft: bool,
+) -> GroundTruth:
+    """Create the ground truth with the next number and make it current or candidate."""
+    with transaction.atomic():
+        held = Competition.objects.select_for_update().get(pk=competition.pk)
+        if held.candidate_id is not None:
+            raise CannotHost(_("A correction is pending. Apply or discard it first."))
+        last = held.ground_truths.aggregate(last=Max("number"))["last"] or 0
+        ground_truth = GroundTruth(
+            competition=held,
+            number=last + 1,
+            file_key=stored.key,
+            file_name=draft.file_name,
+            sha256=stored.sha256,
+            split_secret=draft.split_secret,
+            metric=draft.metric,
+            metric_version=metrics.get(draft.metric).version,
+            params=draft.params,
+            id_column=report["id_column"],
+            submission_columns=list(report["submission_columns"]),
+            rows=report["rows"],
+            public_rows=report["public_rows"],
+            private_rows=report["private_rows"],
+            ignored_rows=report["ignored_rows"],
+            quickest_seconds=report.get("seconds"),
+            secondary=published_secondary(report),
+            findings=report["findings"],
+            note=note,
+            published_by=user,
+        )
+        ground_truth.save()
+        accepted = draft.accepted_findings
+        TruthCheck.objects.create(ground_truth=ground_truth, report=report, accepted_findings=accepted)
+        _make_current_or_candidate(held, ground_truth)
+        if not keeps_draft:
+            draft.delete()
+        after = {**ground_truth_facts(ground_truth), "becomes": "candidate" if held.candidate_id else "current"}
+        log_ground_truth_event(AuditEvent.TRUTH_PUBLISHED, held, user, ground_truth, after=after)
+    return ground_truth
+
+
+def ground_truth_facts(ground_truth: GroundTruth | None) -> dict[str, Any]:
+    """Facts about a ground truth for the audit log: hash, metrics, numbers of rows; no answers."""
+    if ground_truth is None:
+        return {}
+    names = ("number", "sha256", "metric", "metric_version", "params", "secondary", "id_column")
+    return {
+        name: getattr(ground_truth, name) for name in (*names, "public_rows", "private_rows", "ignored_rows", "note")
+    }
+
+
+def log_ground_truth_event(
+    event: AuditEvent,
+    competition: Competition,
+    user: User | None,
+    ground_truth: GroundTruth,
+    *,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+) -> None:
+    about = f"ground truth {ground_truth.number}"
+    AuditEntry.append(event, user=user, competition=competition, about=about, before=before, after=after)
+
+
+def sample_submission_of(ground_truth: GroundTruth) -> bytes:
+    """The sample submission. Raises `FileNotFoundError` if the metric could not make one."""
+    return path_of(ground_truth.sample_key).read_bytes()
+
+
+def make_sample_submission(ground_truth: GroundTruth) -> bytes:
+    """The sample submission; made by the metric and stored at the first call. Raises `JobFailed`."""
+    key = ground_truth.sample_key
+    with suppress(FileNotFoundError):
+        return sample_submission_of(ground_truth)
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "sample.csv"
+        table_jobs.run_page_job(
+            "sample_submission",
+            **outcomes.scoring_arguments(ground_truth),
+            target=str(made),
+        )
+        store_as(key, made)
+        return made.read_bytes()
+
+
+def start_preview(*, competition: Competition, user: User) -> StudentPreview:
+    """Have a worker score the sample submission like any file; replaces an earlier preview.
+
+    Raises `CannotHost` without a ground truth, `JobFailed` if the metric cannot make a sample.
+    """
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
+        raise CannotHost(_("Publish the answers first; the sample submission is created from them."))
+    sha256 = hashlib.sha256(make_sample_submission(ground_truth)).hexdigest()
+    afresh: dict[str, Any] = {"finished_at": None, "public": None, "private": None, "problems": [], "failure": ""}
+    with transaction.atomic():
+        sent = {"user": user, "sha256": sha256, "sent_at": database_now()}
+        found, _is_new = StudentPreview.objects.update_or_create(ground_truth=ground_truth, defaults=afresh | sent)
+        AuditEntry.append(AuditEvent.PREVIEWED, user=user, competition=competition, about=str(ground_truth.number))
+        wake_ups.wake_workers_after_commit(wake_ups.SCORE_PREVIEW, ground_truth.pk)
+    return found
+
+
+def _make_current_or_candidate(competition: Competition, ground_truth: GroundTruth) -> None:
+    """Make the ground truth current if the competition is a draft without submissions; else the candidate, and have
+    all files scored with it."""
+    if competition.launched_at is None and not competition.submissions.exists():
+        competition.ground_truth = ground_truth
+    else:
+        competition.candidate = ground_truth
+        wake_ups.wake_workers_after_commit(wake_ups.RESCORE_CANDIDATE, ground_truth.pk)
+    competition.save(update_fields=["ground_truth", "candidate"])
+    competition.touch_board()

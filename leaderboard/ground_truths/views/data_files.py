@@ -1,0 +1,131 @@
+"""Pages of data files, and the competition as a zip for hosts."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.common.responses import as_download, see_other, signed_in_user, streamed_zip
+from leaderboard.common.storage import TooLarge
+from leaderboard.competitions import services as competitions
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.forms import DataFileForm
+from leaderboard.competitions.host_responses import (
+    add_refusal,
+    ask_first,
+    csv_response,
+    is_confirmed,
+    posted_data,
+)
+from leaderboard.competitions.views import answered_by_worker
+
+from .. import data_files, folders, publishing
+from ..answer_leaks import is_table_unread
+
+
+@open_to(Audience.VISITORS)
+def data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    if page_context.has_data:
+        lock = ""
+    elif page_context.membership is None:
+        lock = "join"
+    else:
+        lock = "wait" if page_context.at < page_context.competition.opens_at else "rules"
+    files = list(page_context.competition.data_files.all())
+    return render(request, "competitions/data.html", {"page_context": page_context, "files": files, "lock": lock})
+
+
+@open_to(Audience.VISITORS)
+def data_file(request: HttpRequest, page_context: PageContext, name: str) -> HttpResponseBase:
+    """Download one data file; a redirect to the page of the data for viewers who may not have it."""
+    if not page_context.has_data:
+        return redirect("data", slug=page_context.competition.slug)
+    wanted = page_context.competition.data_files.filter(name=name).first()
+    if wanted is None:
+        raise Http404(_("This competition has no such file."))
+    return as_download(wanted.file_key, name)
+
+
+@open_to(Audience.VISITORS)
+def sample_submission(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
+    text = _sample(request, page_context)
+    return csv_response(text, "sample_submission") if text else redirect("data", slug=page_context.competition.slug)
+
+
+@open_to(Audience.VISITORS)
+def data_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
+    """Download all data files and the sample submission as a zip."""
+    competition = page_context.competition
+    if not page_context.has_data:
+        return redirect("data", slug=competition.slug)
+    pieces = data_files.data_zip(competition, _sample(request, page_context))
+    return streamed_zip(pieces, f"{competition.slug}.zip")
+
+
+def _sample(request: HttpRequest, page_context: PageContext) -> bytes:
+    """The sample submission; b"" if the viewer may not have the data, or with a message if there is none."""
+    ground_truth = page_context.competition.ground_truth
+    if not page_context.has_data or ground_truth is None:
+        return b""
+    try:
+        return publishing.sample_submission_of(ground_truth)
+    except FileNotFoundError:
+        messages.error(request, _("We couldn't create the sample submission. Tell your host."))
+        return b""
+
+
+def _brings_no_file(request: HttpRequest) -> bool:
+    return not request.FILES
+
+
+@open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Looking for answers in your file"), is_quick=_brings_no_file)
+def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition = page_context.competition
+    if request.POST.get("action") == "remove":
+        wanted = get_object_or_404(competition.data_files, name=request.POST.get("name", ""))
+        if not is_confirmed(request):
+            return ask_first(request, page_context, str(wanted), _("Students can no longer download it."))
+        data_files.remove_data_file(data_file=wanted, user=signed_in_user(page_context.user))
+        messages.success(request, _("“%(name)s” was removed.") % {"name": wanted})
+        return see_other("host_data", slug=competition.slug)
+    form = DataFileForm(posted_data(request), request.FILES or None)
+    status = add_posted_file(request, page_context, form) if request.method == "POST" else 200
+    if status == 303:
+        return see_other("host_data", slug=competition.slug)
+    context = {"page_context": page_context, "form": form, "files": competition.data_files.all()}
+    return render(request, "competitions/host_data.html", context, status=status)
+
+
+def add_posted_file(request: HttpRequest, page_context: PageContext, form: DataFileForm) -> int:
+    """Add the posted file to the data files, with a message. Returns the status of the response: 303, or that of a
+    refusal, whose text is in the form then."""
+    try:
+        if not form.is_valid():
+            return 422
+        file = form.cleaned_data["file"]
+        added = data_files.add_data_file(
+            competition=page_context.competition,
+            file_name=file.name,
+            chunks=file.chunks(),
+            description=form.cleaned_data["description"],
+            user=signed_in_user(page_context.user),
+        )
+    except (competitions.CannotHost, TooLarge) as error:
+        return add_refusal(form, error)
+    messages.success(request, _("Students can now download “%(name)s”.") % {"name": added})
+    if is_table_unread(added.name):
+        messages.warning(
+            request,
+            _("We only check CSV files for answers. Make sure “%(name)s” contains none.") % {"name": added},
+        )
+    return 303
+
+
+@open_to(Audience.HOSTS)
+def host_export(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
+    """Download the competition as a zip that any Leaderboard site can import as a draft. It contains the answers."""
+    return streamed_zip(folders.export_zip(page_context.competition), f"{page_context.competition.slug}.zip")

@@ -1,0 +1,146 @@
+"""Hosts' pages for launch with student preview, pause, reveal, and the copy for the next term."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.boards import services as boards
+from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.competitions import services as competitions
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.forms import CloneForm, ReasonForm, SlugForm
+from leaderboard.competitions.host_responses import add_refusal, posted_data
+from leaderboard.competitions.metric_display import competition_metric
+from leaderboard.competitions.models import StudentPreview, TruthCheck
+from leaderboard.competitions.views import answered_by_worker
+from leaderboard.scoring import JobFailed
+
+from .. import copying, findings, launches, publishing
+from ..truth_reports import draft_of
+from .setup import checklist_of, until_launch
+
+
+def _accepts_a_finding(request: HttpRequest) -> bool:
+    return "accept" in request.POST
+
+
+@open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Making the sample submission"), is_quick=_accepts_a_finding)
+@until_launch("host_competition")
+def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Summary and checklist before the launch; POST accepts a warning or starts the test of the sample submission."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    if key := request.POST.get("accept"):
+        findings.accept_finding(competition=competition, user=user, key=key)
+        return see_other("host_setup_launch", fragment="#warnings", slug=competition.slug)
+    if request.method == "POST":
+        try:
+            publishing.start_preview(competition=competition, user=user)
+        except competitions.CannotHost as error:
+            messages.error(request, error.message)
+        except JobFailed:
+            messages.error(request, _("We couldn't create the sample submission. Try again in a moment."))
+        return see_other("host_setup_launch", fragment="#needs", slug=competition.slug)
+    needs = checklist_of(competition)
+    check = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id).first()
+    draft = draft_of(competition)
+    context = {
+        "page_context": page_context,
+        "found": findings.shown_findings(check),
+        "is_changed": bool(
+            draft and competition.ground_truth and draft.uploaded_at > competition.ground_truth.published_at
+        ),
+        "checklist": needs,
+        "is_ready": all(need.is_there for need in needs),
+        "measure": competition_metric(competition.ground_truth),
+        "report": check.report if check else None,
+        "student_preview": StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first(),
+        "files": competition.data_files.all(),
+    }
+    return render(request, "competitions/host_setup_launch.html", context)
+
+
+@open_to(Audience.HOSTS)
+def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Launch the competition by POST; if something is missing, a message on the page of the launch says so."""
+    if request.method != "POST":
+        return redirect("host_competition", slug=page_context.competition.slug)
+    try:
+        launches.launch_competition(
+            competition=page_context.competition, user=signed_in_user(page_context.user), needs_preview=True
+        )
+    except competitions.CannotHost as error:
+        messages.error(request, " ".join([error.message, *error.details]))
+        return see_other("host_setup_launch", slug=page_context.competition.slug)
+    messages.success(request, _("Launched. Give your students the join code or the link on this page."))
+    return see_other("host_competition", slug=page_context.competition.slug)
+
+
+@open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Copying the competition"))
+def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Copy this competition as a new draft of the viewer."""
+    source, user = page_context.competition, signed_in_user(page_context.user)
+    if not user.is_host:
+        raise PermissionDenied(_("Ask your administrator for permission to host competitions."))
+    form = CloneForm(posted_data(request), initial={"title": copying.next_title(source.title)})
+    status = 422 if request.method == "POST" else 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            copy = copying.clone_competition(competition=source, user=user, **form.cleaned_data)
+        except (ValidationError, competitions.CannotHost) as error:
+            status = add_refusal(form, error)
+        except JobFailed:
+            form.add_error(None, _("We couldn't check the answers. Try again in a moment."))
+            status = 503
+        else:
+            messages.success(request, _("“%(title)s” is a new draft.") % {"title": copy})
+            return see_other("host_setup", slug=copy.slug)
+    context = {"page_context": page_context, "form": form, "baselines": source.baselines.count()}
+    return render(request, "competitions/host_clone.html", context, status=status)
+
+
+@open_to(Audience.HOSTS)
+def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Pause the competition with a reason, or resume it."""
+    competition = page_context.competition
+    form = ReasonForm(request.POST if request.POST.get("action") == "pause" else None)
+    status = 422 if request.method == "POST" else 200
+    try:
+        if request.POST.get("action") == "resume":
+            competitions.resume_competition(competition=competition, user=signed_in_user(page_context.user))
+            messages.success(request, _("Resumed. Students can submit again."))
+            return see_other("host_pause", slug=competition.slug)
+        if form.is_valid():
+            reason = form.cleaned_data["reason"]
+            competitions.pause_competition(
+                competition=competition, user=signed_in_user(page_context.user), reason=reason
+            )
+            messages.success(request, _("Paused. Students can't submit until you resume."))
+            return see_other("host_pause", slug=competition.slug)
+    except competitions.CannotHost as error:
+        status = add_refusal(form, error)
+    return render(request, "competitions/host_pause.html", {"page_context": page_context, "form": form}, status=status)
+
+
+@open_to(Audience.HOSTS)
+def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    form = SlugForm(page_context.competition.slug, posted_data(request))
+    status = 422 if request.method == "POST" else 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            boards.reveal_competition(competition=page_context.competition, user=signed_in_user(page_context.user))
+        except competitions.CannotHost as error:
+            status = add_refusal(form, error)
+        else:
+            messages.success(request, _("The private leaderboard is open."))
+            return see_other("leaderboard", slug=page_context.competition.slug)
+    has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
+    review = boards.review_before_reveal(page_context.competition) if has_choice else None
+    context = {"page_context": page_context, "form": form, "review": review}
+    return render(request, "competitions/host_reveal.html", context, status=status)

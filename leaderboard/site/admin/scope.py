@@ -1,0 +1,79 @@
+"""Permissions in the admin: staff within the competitions they host, operators everywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.forms import ModelChoiceField
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+import metrics
+from leaderboard.common.storage import TooLarge
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import CannotHost
+from leaderboard.scoring import JobFailed
+
+
+class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Rows of competitions that the viewer hosts; read-only unless a subclass permits more.
+
+    `competition_path` is the lookup from the model to its competition.
+    """
+
+    competition_path = "competition"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        hosted = Competition.objects.hosted_by(request.user)
+        return super().get_queryset(request).filter(**{f"{self.competition_path}__in": hosted})
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return bool(getattr(request.user, "is_staff", False))
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self._is_in_scope(request, obj)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def _is_in_scope(self, request: HttpRequest, obj: Model | None) -> bool:
+        if not self.has_module_permission(request):
+            return False
+        return obj is None or self.get_queryset(request).filter(pk=obj.pk).exists()
+
+    def formfield_for_foreignkey(
+        self, db_field: Any, request: HttpRequest, **kwargs: Any
+    ) -> ModelChoiceField[Any] | None:
+        if db_field.related_model is Competition:
+            kwargs["queryset"] = Competition.objects.hosted_by(request.user)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Show the refusal of a service as a message. The transaction has been rolled back by then."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except REFUSAL_ERRORS as error:
+            for line in error_lines(error):
+                self.message_user(request, line, messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
+
+
+REFUSAL_ERRORS = (CannotHost, TooLarge, JobFailed, metrics.ParameterError)
+
+
+def error_lines(error: Exception) -> list[str]:
+    """Sentences about an error of a service, for the user."""
+    if isinstance(error, CannotHost):
+        return [error.message, *error.details]
+    if isinstance(error, metrics.ParameterError):
+        return [f"{name}: {sentence}" for name, sentence in error.errors.items()]
+    if isinstance(error, JobFailed):
+        return ["The check did not work, through no fault of your file. Try it again in a moment."]
+    return [str(error)]

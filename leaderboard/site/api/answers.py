@@ -1,0 +1,157 @@
+"""Build API responses from rows, with only what the token's owner may see."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet
+from django.http import Http404
+
+import metrics
+from leaderboard.accounts.models import User
+from leaderboard.boards import queries as boards
+from leaderboard.boards import secondary
+from leaderboard.boards.scores import sign_of
+from leaderboard.common.queries import only_row
+from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Submission
+from leaderboard.competitions.models.competition import Split
+
+from .base import ApiError
+from .schemas import MetricOut, ProblemOut, SecondaryOut, SubmissionOut
+
+PAGE_SIZE = boards.PAGE_SIZE
+
+
+def visible_competitions(user: User) -> QuerySet[Any]:
+    """Competitions that a person may open, annotated with `team_count`, `is_member` and `is_host`."""
+    mine = Membership.objects.filter(competition=OuterRef("pk"), user=user)
+    hosted = Competition.objects.hosted_by(user).filter(pk=OuterRef("pk"))
+    teams = Count("teams", filter=Q(teams__disqualified_at=None), distinct=True)
+    return (
+        Competition.objects.visible_to(user)
+        .select_related("ground_truth")
+        .annotate(team_count=teams, is_member=Exists(mine), is_host=Exists(hosted))
+    )
+
+
+def visible_competition_with_counts(user: User, slug: str) -> Any:
+    competition = only_row(visible_competitions(user).filter(slug=slug))
+    if competition is None:
+        raise Http404("No competition of this name is open to you.")
+    return competition
+
+
+def visible_competition(user: User, slug: str) -> Competition:
+    """A competition without the counts, for quick operations. Raises `Http404`."""
+    competition = Competition.objects.filter(slug=slug).first()
+    if competition is None or not competition.is_visible_to(user):
+        raise Http404("No competition of this name is open to you.")
+    return competition
+
+
+def competition_summary(competition: Any, at: datetime) -> dict[str, Any]:
+    names = ("slug", "title", "subtitle", "course", "opens_at", "closes_at", "is_member", "is_host")
+    return {name: getattr(competition, name) for name in names} | {
+        "state": competition.state(at),
+        "metric": competition.ground_truth.metric if competition.ground_truth else None,
+        "teams": competition.team_count,
+    }
+
+
+def metric_out(ground_truth: GroundTruth) -> MetricOut:
+    direction: Literal["maximize", "minimize"] = "minimize" if sign_of(ground_truth) > 0 else "maximize"
+    try:
+        title = metrics.get(ground_truth.metric_key).title
+    except metrics.UnknownMetric:  # the file of a custom metric is lost
+        title = ground_truth.metric
+    return MetricOut(key=ground_truth.metric, title=title, direction=direction, params=ground_truth.params)
+
+
+def secondary_metrics_out(ground_truth: GroundTruth | None) -> list[MetricOut]:
+    return [
+        MetricOut(key=one.key, title=one.title, direction=one.direction, params=dict(one.params))
+        for one in secondary.secondary_metrics_of(ground_truth)
+    ]
+
+
+def submissions_with_scores(user: User) -> QuerySet[Submission]:
+    """A person's submissions with the scores of the current ground truth in `current_scores`."""
+    current = Score.objects.filter(ground_truth=F("submission__competition__ground_truth"))
+    return (
+        Submission.objects.visible_to(user)
+        .select_related("competition__ground_truth", "competition__archive", "competition__board")
+        .select_related("team", "baseline", "user")
+        .prefetch_related(Prefetch("scores", current, to_attr="current_scores"))
+    )
+
+
+def submission_without_scores(submission: Submission) -> Submission:
+    """A submission without a score yet, in the form of `submissions_with_scores`."""
+    submission.current_scores = []  # type: ignore[attr-defined]
+    return submission
+
+
+def visible_splits(competition: Competition, user: User, at: datetime) -> set[Split]:
+    """The splits whose scores a person may see."""
+    may_see = {
+        Split.PUBLIC: competition.public_is_visible_to(user, at),
+        Split.PRIVATE: competition.private_is_visible_to(user, at),
+    }
+    return {split for split, is_visible in may_see.items() if is_visible}
+
+
+def submission_out(submission: Submission, splits: Collection[Split] = ()) -> SubmissionOut:
+    """The schema of one of `submissions_with_scores`; `splits` are the reader's `visible_splits`."""
+    competition = submission.competition
+    current: list[Score] = submission.current_scores  # type: ignore[attr-defined]
+    ground_truth = competition.ground_truth.number if current and competition.ground_truth else None
+    scores = {score.split: score for score in current if score.split in splits}
+    errors = [ProblemOut.model_validate(problem) for problem in submission.problems]
+    if submission.failure:
+        errors.append(ProblemOut(code="failed", message=submission.failure))
+    names = ("id", "file_name", "size", "sha256", "note", "status", "received_at", "finished_at", "is_late")
+    return SubmissionOut(
+        **{name: getattr(submission, name) for name in names},
+        is_selected=submission.is_selected,
+        hidden_reason=submission.hidden_reason,
+        competition=competition.slug,
+        team=submission.team.name if submission.team else None,
+        baseline=submission.baseline.name if submission.baseline else None,
+        uploaded_by=submission.user.get_username() if submission.user else None,
+        ground_truth=ground_truth,
+        public_score=scores[Split.PUBLIC].value if Split.PUBLIC in scores else None,
+        private_score=scores[Split.PRIVATE].value if Split.PRIVATE in scores else None,
+        secondary=_secondary_out(submission, scores),
+        errors=errors,
+        warnings=[ProblemOut.model_validate(warning) for warning in submission.warnings],
+    )
+
+
+def _secondary_out(submission: Submission, scores: Mapping[str, Score]) -> list[SecondaryOut]:
+    """Secondary metrics of a submission on the splits in `scores`."""
+    secondary_metrics = secondary.secondary_metrics_of(submission.competition.ground_truth)
+    public, private = (
+        secondary.shown_secondary_values(secondary_metrics, scores[split].secondary) if split in scores else ()
+        for split in (Split.PUBLIC, Split.PRIVATE)
+    )
+    return [
+        SecondaryOut(
+            metric=one.secondary_metric.key,
+            params=dict(one.secondary_metric.params),
+            public_score=one.value,
+            private_score=private[place].value if private else None,
+            problem=one.problem,
+        )
+        for place, one in enumerate(public)
+    ]
+
+
+def paginate(found: QuerySet[Any], page: int) -> tuple[list[Any], int, int]:
+    """(items of the page, number of pages, number of items). Raises `ApiError` for a page beyond the end."""
+    total = found.count()
+    pages = max(1, -(-total // PAGE_SIZE))
+    if page > pages:
+        raise ApiError(404, f"This list has {pages} page(s).")
+    return list(found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]), pages, total

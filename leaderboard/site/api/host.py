@@ -1,0 +1,337 @@
+"""API endpoints for hosts: import, data files, ground truths, launch, corrections, scoring files again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
+from uuid import UUID
+
+from django.http import Http404, HttpRequest
+from django.utils.translation import gettext as _
+from ninja import File, Form, Status
+from ninja.files import UploadedFile
+
+import metrics
+from leaderboard.common.clock import database_now
+from leaderboard.common.queries import only_row
+from leaderboard.common.storage import TooLarge
+from leaderboard.competitions import services as competitions
+from leaderboard.competitions.access import PageContext
+from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
+from leaderboard.ground_truths import data_files, folders, launches, publishing, rescoring, truth_drafts
+from leaderboard.scoring import JobFailed
+from leaderboard.submissions import scoring_again
+
+from .answers import competition_summary, visible_competition, visible_competition_with_counts
+from .base import ApiError, Scope, Token, answered_by_worker, api, declared_answers, token_owner
+from .schemas import (
+    CompetitionSummaryOut,
+    CreatedCompetitionOut,
+    FileOut,
+    FindingOut,
+    GroundTruthOut,
+    MoveOut,
+    RescoringOut,
+    ScoredAgainOut,
+    TaskOut,
+    TruthOut,
+)
+from .student import file_out
+
+HOST = Token(Scope.HOST)
+Found = TypeVar("Found")
+LongText = Annotated[str, Form(max_length=2000)]
+StatusWithoutScore = Literal["failed", "invalid"]
+
+
+def hosted_competition(request: HttpRequest, slug: str) -> Competition:
+    """A competition that the token's owner hosts. Raises `Http404` for everybody else."""
+    competition = only_row(Competition.objects.select_related("ground_truth", "candidate").filter(slug=slug))
+    if competition is None or not competition.is_hosted_by(token_owner(request)):
+        raise Http404(_("You don't host a competition with this name."))
+    return competition
+
+
+def call_host_service(verb: Callable[[], Found]) -> Found:
+    """Call a host's service; its refusals and failures become `ApiError` with a problem for each reason."""
+    try:
+        return verb()
+    except competitions.CannotHost as error:
+        problems = [{"code": "refused", "message": line} for line in error.details or [error.message]]
+        raise ApiError(409, error.message, problems) from error
+    except TooLarge as error:
+        raise ApiError(413, str(error)) from error
+    except JobFailed as error:
+        raise ApiError(409, _("The check failed and was logged. Try again, or ask your administrator.")) from error
+
+
+@api.post(
+    "competitions",
+    response=declared_answers(400, 409, 413, 422, s201=CreatedCompetitionOut, s202=TaskOut),
+    auth=HOST,
+    url_name="api_competitions",
+)
+@answered_by_worker
+def create_competition(
+    request: HttpRequest,
+    file: Annotated[UploadedFile, File(description="A zip of a folder with competition.toml, as an export writes it.")],
+) -> Status[CreatedCompetitionOut]:
+    """For hosts: make a draft from a zipped folder. Nothing is stored if it cannot be imported completely."""
+    user = token_owner(request)
+    if not user.is_host:
+        raise ApiError(403, _("Ask your administrator for permission to host competitions."))
+    found = call_host_service(lambda: folders.import_zip(chunks=file.chunks(), user=user))
+    findings = [_finding_out(one) for one in (found.ground_truth.findings if found.ground_truth else [])]
+    made = CreatedCompetitionOut(
+        slug=found.slug, title=found.title, join_code=found.admission.join_code, findings=findings
+    )
+    return Status(201, made)
+
+
+@api.post(
+    "competitions/{slug:slug}/files",
+    response=declared_answers(400, 404, 409, 413, 422, s201=FileOut, s202=TaskOut),
+    auth=HOST,
+    url_name="api_files",
+)
+@answered_by_worker
+def add_file(
+    request: HttpRequest,
+    slug: str,
+    file: Annotated[UploadedFile, File(description="The same name again replaces the file.")],
+    description: Annotated[str, Form(max_length=300)] = "",
+) -> Status[FileOut]:
+    """For hosts: add a file for students. A file that contains answers of the ground truth is refused."""
+    competition = hosted_competition(request, slug)
+    added = call_host_service(
+        lambda: data_files.add_data_file(
+            competition=competition,
+            file_name=file.name or "",
+            chunks=file.chunks(),
+            description=description.replace("\0", ""),
+            user=token_owner(request),
+        )
+    )
+    return Status(201, file_out(added))
+
+
+@api.post(
+    "competitions/{slug:slug}/truth",
+    response=declared_answers(400, 404, 409, 413, 422, s200=TruthOut, s202=TaskOut),
+    auth=HOST,
+    url_name="api_truth",
+)
+@answered_by_worker
+def check_truth(
+    request: HttpRequest,
+    slug: str,
+    file: Annotated[UploadedFile, File(description="The answers, with or without a column Usage.")],
+    metric: Annotated[str, Form(max_length=100, description="As now, or what fits best, where it is left out.")] = "",
+    params: Annotated[str, Form(max_length=10_000, description="The metric's parameters, a JSON object.")] = "",
+    id_column: Annotated[str, Form(max_length=200)] = "",
+    public_share: Annotated[float, Form(gt=0, lt=1, description="Of the rows, where the file has no Usage.")] = 0.3,
+    seed: Annotated[int, Form(ge=0, lt=2**31)] = 0,
+    group_column: Annotated[str, Form(max_length=200, description="Rows of one group stay together.")] = "",
+    as_meant: Annotated[bool, Form(description="Read a spreadsheet's file as it was meant.")] = False,
+) -> TruthOut:
+    """For hosts: store a ground-truth file as the draft and return all findings. Nothing is published yet."""
+    competition = hosted_competition(request, slug)
+    key, given, secondary_metrics = _requested_metric(competition.ground_truth, metric, params)
+    try:
+        draft = call_host_service(
+            lambda: truth_drafts.draft_truth(
+                competition=competition,
+                metric=key,
+                params=given,
+                file_name=file.name or "",
+                chunks=truth_drafts.converted_spreadsheet(file.chunks()) if as_meant else file.chunks(),
+                public_share=public_share,
+                seed=seed,
+                secondary=secondary_metrics,
+                id_column=id_column.replace("\0", ""),
+                group_column=group_column.replace("\0", ""),
+            )
+        )
+    except metrics.UnknownMetric as error:
+        raise ApiError(422, str(error), [{"code": "metric", "message": str(error), "column": "metric"}]) from error
+    except metrics.ParameterError as error:
+        problems = [{"code": "params", "message": words, "column": name} for name, words in error.errors.items()]
+        raise ApiError(422, _("These parameters can't be used."), problems) from error
+    return _truth_out(draft)
+
+
+@api.post(
+    "competitions/{slug:slug}/truth/publish",
+    response=declared_answers(400, 404, 409, 422, s201=GroundTruthOut, s202=TaskOut),
+    auth=HOST,
+    url_name="api_truth_publish",
+)
+@answered_by_worker
+def publish_truth(
+    request: HttpRequest,
+    slug: str,
+    note: LongText = "",
+    is_confirmed: Annotated[bool, Form(description="Yes to the question that a metric may ask.")] = False,
+) -> Status[GroundTruthOut]:
+    """For hosts: publish the draft as the next ground truth. After the launch it waits for “apply_rescoring”."""
+    competition = hosted_competition(request, slug)
+    words = note.replace("\0", "")
+    ground_truth = call_host_service(
+        lambda: publishing.publish_draft(
+            competition=competition, user=token_owner(request), note=words, is_confirmed=is_confirmed
+        )
+    )
+    return Status(201, _ground_truth_out(competition, ground_truth))
+
+
+@api.post(
+    "competitions/{slug:slug}/launch",
+    response=declared_answers(404, 409, 422, s200=CompetitionSummaryOut),
+    auth=HOST,
+    url_name="api_launch",
+)
+def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
+    """For hosts: launch the competition. A refusal names everything that is missing."""
+    competition = hosted_competition(request, slug)
+    call_host_service(lambda: launches.launch_competition(competition=competition, user=token_owner(request)))
+    return CompetitionSummaryOut(
+        **competition_summary(visible_competition_with_counts(token_owner(request), slug), database_now())
+    )
+
+
+@api.get(
+    "competitions/{slug:slug}/rescoring",
+    response=declared_answers(404, s200=RescoringOut),
+    auth=HOST,
+    url_name="api_rescoring",
+)
+def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
+    """For hosts: the progress of scoring with the waiting ground truth, and then the teams that would move."""
+    found = rescoring.preview_candidate(hosted_competition(request, slug))
+    if found is None:
+        raise Http404(_("There is no pending correction."))
+    names = ("total", "done", "waiting", "refused", "affected")
+    moves = [
+        MoveOut(
+            team=move.team.name,
+            rank_now=move.rank_now,
+            rank_then=move.rank_then,
+            score_now=move.value_now,
+            score_then=move.value_then,
+        )
+        for move in found.moves
+    ]
+    counts = {name: getattr(found, name) for name in names}
+    return RescoringOut(ground_truth=found.ground_truth.number, moves=moves, **counts)
+
+
+@api.post(
+    "competitions/{slug:slug}/rescoring/apply",
+    response=declared_answers(400, 404, 409, 422, s200=GroundTruthOut),
+    auth=HOST,
+    url_name="api_rescoring_apply",
+)
+def apply_rescoring(
+    request: HttpRequest,
+    slug: str,
+    words: LongText = "",
+    tells: Annotated[bool, Form(description="Tell those whose scores or ranks change.")] = False,
+) -> GroundTruthOut:
+    """For hosts: make the waiting ground truth the current one. Times of receipt do not change."""
+    competition = hosted_competition(request, slug)
+    text = words.replace("\0", "")
+    notified = call_host_service(
+        lambda: rescoring.apply_candidate(competition=competition, user=token_owner(request), words=text, tells=tells)
+    )
+    return _ground_truth_out(competition, competition.ground_truth, notified)
+
+
+@api.post(
+    "competitions/{slug:slug}/rescoring/discard",
+    response=declared_answers(404, 409, 422, s200=GroundTruthOut),
+    auth=HOST,
+    url_name="api_rescoring_discard",
+)
+def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
+    """For hosts: discard the waiting ground truth; the current one stays."""
+    competition = hosted_competition(request, slug)
+    if competition.candidate is None:
+        raise ApiError(409, _("There is no pending correction."))
+    rescoring.discard_candidate(competition=competition, user=token_owner(request))
+    return _ground_truth_out(competition, competition.ground_truth)
+
+
+@api.post(
+    "competitions/{slug:slug}/submissions/again",
+    response=declared_answers(400, 404, 409, 422, s200=ScoredAgainOut),
+    auth=HOST,
+    url_name="api_again",
+)
+def score_again(
+    request: HttpRequest,
+    slug: str,
+    submissions: Annotated[list[UUID], Form(max_length=scoring_again.MOST_AT_ONCE, description="These alone.")] = [],  # noqa: B006
+    status: Annotated[
+        StatusWithoutScore | None, Form(description="All with this status, among these where some are named.")
+    ] = None,
+) -> ScoredAgainOut:
+    """For hosts and assistants: score files that failed or were invalid again, at most 500 at once, oldest first."""
+    user = token_owner(request)
+    page_context = PageContext(visible_competition(user, slug), user, database_now())
+    if not page_context.assists:
+        raise Http404(_("You don't run a competition with this name."))
+    if not submissions and status is None:
+        words = _("Name submissions, or give a status.")
+        raise ApiError(422, words, [{"code": "status", "message": words, "column": "status"}])
+    found = page_context.competition.submissions.all()
+    found = found.filter(pk__in=submissions) if submissions else found
+    found = found.filter(status=status) if status else found
+    done = call_host_service(
+        lambda: scoring_again.score_again(competition=page_context.competition, user=user, files=found)
+    )
+    return ScoredAgainOut(number=done)
+
+
+# --- helpers ----------------------------------------------------------------------------------------------------
+
+
+def _requested_metric(
+    current: GroundTruth | None, metric: str, params: str
+) -> tuple[str, dict[str, Any], list[tuple[str, dict[str, Any]]]]:
+    """(metric, parameters, secondary metrics) as requested, else of the current ground truth. Raises `ApiError`."""
+    try:
+        given = json.loads(params or "{}")
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        words = _("“params” must be a JSON object.")
+        raise ApiError(422, words, [{"code": "params", "message": words, "column": "params"}])
+    secondary_metrics = [(key.partition("@")[0], its) for key, its in current.secondary_asked] if current else []
+    if current and metric in ("", current.metric):
+        return current.metric, {**current.params, **given}, secondary_metrics
+    return metric.replace("\0", ""), given, secondary_metrics
+
+
+def _truth_out(draft: TruthDraft) -> TruthOut:
+    report = draft.report
+    names = ("id_column", "rows", "public_rows", "private_rows", "ignored_rows")
+    return TruthOut(
+        is_good=report["ok"],
+        metric=draft.metric,
+        params=draft.params,
+        findings=[_finding_out(one) for one in report["findings"]],
+        as_meant=[change["message"] for change in report["as_meant"]],
+        **{name: report[name] for name in names},
+    )
+
+
+def _finding_out(found: dict[str, Any]) -> FindingOut:
+    return FindingOut.model_validate({name: found.get(name) for name in ("code", "message", "blocking", "why")})
+
+
+def _ground_truth_out(competition: Competition, ground_truth: GroundTruth | None, notified: int = 0) -> GroundTruthOut:
+    assert ground_truth is not None
+    becomes: Literal["current", "candidate"] = "candidate" if competition.candidate_id == ground_truth.pk else "current"
+    names = ("number", "metric", "params", "rows", "public_rows", "private_rows", "ignored_rows", "note")
+    return GroundTruthOut(becomes=becomes, notified=notified, **{name: getattr(ground_truth, name) for name in names})

@@ -1,0 +1,196 @@
+"""The list of metrics and the page of each, made from the metric's file, so that it matches the scoring."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from itertools import groupby
+from shlex import quote
+from textwrap import dedent
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+import metrics as library
+from leaderboard.common.access import SiteAudience, open_page_to
+from leaderboard.common.library_messages import translated_message
+from leaderboard.common.library_wheel import find_wheel
+from leaderboard.competitions.metric_display import (
+    best_value_text,
+    end_of_scale,
+    example_params,
+    home_command,
+    worked_example_of,
+)
+from leaderboard.scoring.custom_metrics import custom_metrics_status
+
+DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_lazy("Lower is better")}
+# Order of the groups, the most common tasks first; other groups come last.
+GROUPS = ("Labels", "Numbers", "Probabilities", "Rankings", "Text", "Masks and boxes", "Survival", "Clusterings")
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "area": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "average_precision", "mean_angular_error"),
+    "ari": ("adjusted_rand",),
+    "auc": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "concordance_index", "average_precision", "gini"),
+    "auprc": ("average_precision", "columnwise_average_precision"),
+    "auroc": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "concordance_index"),
+    "bce": ("log_loss", "weighted_multilabel_log_loss"),
+    "cer": ("character_error_rate",),
+    "cindex": ("survival_concordance", "concordance_index"),
+    "classification": ("Labels", "Probabilities"),
+    "correlation": ("pearson", "spearman", "columnwise_spearman", "kendall_tau", "matthews_correlation"),
+    "count": ("poisson_deviance", "rmsle", "columnwise_rmsle"),
+    "cross": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
+    "crossentropy": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
+    "crps": ("pinball",),
+    "detection": ("box_map", "mean_precision_at_iou"),
+    "edit": ("levenshtein", "character_error_rate", "word_error_rate"),
+    "entropy": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss", "kl_divergence"),
+    "gap": ("global_average_precision",),
+    "geo": ("mean_haversine",),
+    "gps": ("mean_haversine",),
+    "hitrate": ("hit_rate_at_k",),
+    "imbalanced": ("balanced_accuracy", "f1", "matthews_correlation", "average_precision", "cohen_kappa"),
+    "logloss": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
+    "lwlrap": ("label_ranking_average_precision", "label_weighted_ranking_precision"),
+    "map": (
+        "map_at_k",
+        "box_map",
+        "mean_precision_at_iou",
+        "average_precision",
+        "columnwise_average_precision",
+        "global_average_precision",
+        "label_ranking_average_precision",
+    ),
+    "mask": ("dice", "iou", "mean_precision_at_iou"),
+    "multiclass": ("accuracy", "balanced_accuracy", "f1", "multiclass_log_loss", "top_k_accuracy", "cohen_kappa"),
+    "multilabel": (
+        "multilabel_f1",
+        "thresholded_f1",
+        "hamming_loss",
+        "jaccard",
+        "exact_match",
+        "weighted_multilabel_log_loss",
+        "columnwise_roc_auc",
+        "label_ranking_average_precision",
+    ),
+    "nll": ("log_loss", "multiclass_log_loss", "laplace_log_likelihood"),
+    "ordinal": ("cohen_kappa", "spearman", "kendall_tau"),
+    "outliers": ("mae", "median_absolute_error", "weighted_mae"),
+    "prauc": ("average_precision", "columnwise_average_precision"),
+    "quantile": ("pinball",),
+    "qwk": ("cohen_kappa",),
+    "recommendation": ("Rankings",),
+    "recommender": ("Rankings",),
+    "regression": ("Numbers",),
+    "retrieval": ("Rankings", "label_ranking_average_precision"),
+    "rle": ("dice", "iou", "mean_precision_at_iou"),
+    "segmentation": ("dice", "iou", "mean_precision_at_iou"),
+    "sensitivity": ("recall",),
+    "sorensen": ("dice",),
+    "specificity": ("recall", "balanced_accuracy"),
+    "top5": ("top_k_accuracy", "map_at_k"),
+    "wer": ("word_error_rate",),
+}
+"""Search word → keys of metrics and names of groups. Keys of metrics that are not installed are ignored."""
+
+DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
+
+
+@open_page_to(SiteAudience.ANYONE)
+def metrics(request: HttpRequest) -> HttpResponse:
+    text, direction = request.GET.get("q", "").strip()[:100], request.GET.get("direction", "")
+    direction = direction if direction in DIRECTIONS else ""
+    found = [m for m in matching_metrics(library.catalogue(), text) if direction in ("", m.direction)]
+    # The catalogue begins with the usual metrics of all groups; so does each group.
+    found.sort(key=lambda m: m.group)
+    groups = [(name, slugify(name), list(members)) for name, members in groupby(found, key=lambda m: m.group)]
+    groups.sort(key=lambda group: GROUPS.index(group[0]) if group[0] in GROUPS else len(GROUPS))
+    context = {
+        "groups": groups,
+        "q": text,
+        "direction": direction,
+        "directions": [("", _("All")), *DIRECTIONS.items()],
+        "number": len(found),
+        "custom": custom_metrics_status() if getattr(request.user, "is_staff", False) else None,
+    }
+    response = render(request, "competitions/metrics.html", context)
+    return _announced(request, response, _("%(number)s found.") % {"number": len(found)})
+
+
+def matching_metrics(found: Iterable[library.Metric], text: str) -> list[library.Metric]:
+    """Metrics that match every word of a text, in the reader's language or English, also by synonyms."""
+    left = list(found)
+    for word in re.findall(r"[\w²]+", text.lower()):
+        left = _metrics_for(left, word)
+    return left
+
+
+def _metrics_for(left: list[library.Metric], word: str) -> list[library.Metric]:
+    """Metrics that match a word: by synonym or a whole word of the name; if there are none, by a part of title, group
+    or summary; if there are none, by a part of the description."""
+    means = SYNONYMS.get(word, ())
+    if named := [m for m in left if m.key in means or m.group in means or word in _words_of_name(m)]:
+        return named
+    if partly := [m for m in left if word in _head(m)]:
+        return partly
+    return [m for m in left if word in f"{m.description}\n{translated_message(m.description)}".lower()]
+
+
+def _words_of_name(metric: library.Metric) -> list[str]:
+    names = (metric.key, metric.key.replace("_", " "), metric.title, translated_message(metric.title))
+    return re.findall(r"[\w²]+", " ".join(names).lower())
+
+
+def _head(metric: library.Metric) -> str:
+    texts = (metric.title, metric.group, metric.summary, metric.columns)
+    return " ".join([metric.key, *texts, *map(translated_message, texts)]).lower()
+
+
+@open_page_to(SiteAudience.ANYONE)
+def metric(request: HttpRequest, key: str) -> HttpResponse:
+    try:
+        shown = library.get(key)
+    except library.UnknownMetric:
+        raise Http404(_("There is no metric with this name.")) from None
+    try:
+        source = shown.source_path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):  # the file of a custom metric may be lost
+        source = ""
+    params = example_params(shown)
+    context = {
+        "metric": shown,
+        # Doctests in the descriptions of custom metrics are rendered as code.
+        "description": DOCTEST.sub(
+            lambda found: f"```\n{dedent(found[0])}\n```", translated_message(shown.description)
+        ),
+        "settings": [(parameter, params.get(parameter.name)) for parameter in shown.parameters],
+        "worked": worked_example_of(shown),
+        "install": _install_command(request),
+        "command": home_command(shown, params, always=shown.example.params),
+        "has_example": bool(shown.example.truth),
+        "is_custom": shown.is_custom,
+        "best": best_value_text(shown, params),
+        "worst": end_of_scale(shown.worst),
+        "source": source,
+    }
+    return render(request, "competitions/metric.html", context)
+
+
+def _install_command(request: HttpRequest) -> str:
+    """The `pip install` command for the home scorer; "" until its wheel is built. Pip needs the wheel's file name."""
+    wheel = find_wheel()
+    if wheel is None:
+        return ""
+    return f"pip install {quote(request.build_absolute_uri(reverse('home_scorer_file', args=[wheel.name])))}"
+
+
+def _announced(request: HttpRequest, response: HttpResponse, words: str) -> HttpResponse:
+    """The response; for htmx with an event that announces the text to screen readers."""
+    if "HX-Request" in request.headers:
+        response["HX-Trigger"] = json.dumps({"announce": words})
+    return response

@@ -1,0 +1,97 @@
+"""Students' forms: join code, rules, upload, note, team name."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from leaderboard.competitions.models import Competition
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(
+        label=_("Join code"),
+        max_length=40,
+        help_text=_("Eight letters and digits from your teacher. Spaces, hyphens and case don't matter."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
+    )
+
+
+class RulesForm(forms.Form):
+    """A checkbox that must be ticked; without rules an empty form."""
+
+    accepted = forms.BooleanField(
+        label=_("I have read the rules and accept them"),
+        error_messages={"required": _("Accept the rules to take part.")},
+    )
+
+    def __init__(self, *args: Any, has_rules: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not has_rules:
+            del self.fields["accepted"]
+
+
+class UploadForm(forms.Form):
+    """A file to submit. `upload_key` is made with the page, so that a double click submits once."""
+
+    file = forms.FileField(
+        label=_("File with your predictions"),
+        max_length=1000,
+        error_messages={
+            "required": _("Choose a file first."),
+            "empty": _("This file is empty (0 bytes)."),
+            "missing": _("Choose a file first."),
+        },
+    )
+    note = forms.CharField(
+        label=_("Note"),
+        required=False,
+        max_length=300,
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "placeholder": _("What you tried; your team and the hosts see it")}
+        ),
+    )
+    upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
+
+    def clean_file(self) -> Any:
+        """Accept one file only: with several, it would not be clear which one was submitted."""
+        if (count := len(self.files.getlist("file"))) > 1:
+            raise ValidationError(_("You sent %(number)s files. Submit one at a time.") % {"number": count})
+        return self.cleaned_data["file"]
+
+    @classmethod
+    def fresh(cls, *, note: str = "") -> UploadForm:
+        """An empty form with a new `upload_key`."""
+        return cls(initial={"upload_key": uuid.uuid4().hex, "note": note[:300]})
+
+
+class DuplicateForm(forms.Form):
+    """Confirmation to submit the same file again; its bytes are stored, so the student need not choose it again."""
+
+    again = forms.UUIDField(widget=forms.HiddenInput)
+    file_name = forms.CharField(max_length=1000, widget=forms.HiddenInput)
+    note = forms.CharField(required=False, max_length=300, widget=forms.HiddenInput)
+    upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
+
+
+class NoteForm(forms.Form):
+    note = forms.CharField(
+        label=_("Note"),
+        required=False,
+        max_length=300,
+        help_text=_("Your team and the hosts see it."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+
+class TeamNameForm(forms.Form):
+    name = forms.CharField(label=_("Team name"), max_length=60, help_text=_("Everyone sees it on the leaderboard."))
+
+    def __init__(self, *args: Any, competition: Competition, is_on_board: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if competition.board.uses_pseudonyms or not is_on_board:
+            self.fields["name"].help_text = _("Your team and the hosts see it.")

@@ -1,0 +1,184 @@
+"""Score one file under a ground truth. The file is read by the sealed scorer process, never by this one."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import logging
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext_noop
+
+import metrics
+from leaderboard import scoring
+from leaderboard.common.storage import StorageUnreachable, path_of
+from leaderboard.competitions.models import GroundTruth, Submission
+
+from .queue import MAX_DEATHS, OUR_FAULT, TOO_LONG
+
+log = logging.getLogger(__name__)
+
+MAX_HOST_DETAILS = 2000
+
+# A file that takes more than SLOW_FROM times as long as the quickest one under its ground truth is scored outside the
+# queue. The limit is never below LEAST_ or above MOST_BEFORE_SLOW, in seconds.
+SLOW_FROM, LEAST_BEFORE_SLOW, MOST_BEFORE_SLOW = 20, 2.0, 8.0
+
+DAMAGED_FILE_TEXT = gettext_noop("The stored file is damaged. We told the host and returned your attempt.")
+
+
+# Errors of the machine, such as a full disk or missing rights. They say nothing about the file, so it is scored later.
+TEMPORARY_ERRORS = frozenset(
+    {
+        *(errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT),
+        *(errno.EACCES, errno.EPERM, errno.ESTALE, errno.ETIMEDOUT),
+    }
+)
+
+
+class TakesTooLongForQueue(Exception):
+    """A file took longer than `seconds_in_queue`; it has to be scored outside the queue."""
+
+
+class DamagedFile(Exception):
+    """The stored file is missing, or its hash differs from that of its receipt."""
+
+
+@dataclass(frozen=True)
+class ScoringOutcome:
+    """Outcome of scoring a file: a result with warnings, or the problems of the file, or a `failure` of the site.
+
+    `host_details` is the metric's message, shown to hosts only.
+    """
+
+    result: metrics.Result | None = None
+    problems: tuple[dict[str, Any], ...] = ()
+    warnings: tuple[dict[str, Any], ...] = ()
+    failure: str = ""
+    host_details: str = ""
+
+
+def compute_outcome(
+    submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf, alone: bool = False
+) -> ScoringOutcome:
+    """Have the sealed process read the file and compute its scores; `alone`: in a fresh process. Failures are outcomes.
+
+    Raises `StorageUnreachable` if the storage or this machine cannot be used now, `scoring.ScorerDied`,
+    `scoring.ScorerInterrupted`, and `TakesTooLongForQueue` if the file takes more than `seconds` and the site's limit
+    is higher.
+    """
+    try:
+        with _retry_temporary_errors():
+            return _run_scorer(submission, ground_truth, seconds, alone)
+    except (StorageUnreachable, scoring.ScorerDied, scoring.ScorerInterrupted):
+        raise
+    except DamagedFile:
+        log.error("submission %s: the stored file is damaged", submission.pk)
+        return ScoringOutcome(failure=DAMAGED_FILE_TEXT)
+    except metrics.UnknownMetric as error:
+        log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
+        return ScoringOutcome(failure=OUR_FAULT, host_details=f"{error} The operator can put its file back.")
+    except scoring.JobTimedOut:
+        if seconds < settings.SCORING_TIME_LIMIT:
+            raise TakesTooLongForQueue from None
+        log.error("submission %s under %s took too long", submission.pk, ground_truth.pk)
+        return ScoringOutcome(failure=TOO_LONG % {"seconds": f"{settings.SCORING_TIME_LIMIT:g}"})
+    except Exception:
+        log.exception("submission %s under %s could not be scored", submission.pk, ground_truth.pk)
+        return ScoringOutcome(failure=OUR_FAULT)
+
+
+@contextmanager
+def _retry_temporary_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in TEMPORARY_ERRORS:
+            raise StorageUnreachable(str(error)) from error
+        raise
+
+
+def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float, alone: bool) -> ScoringOutcome:
+    file, spec = _verified_path(submission), truth_spec_of(ground_truth)
+    with suppress(FileNotFoundError):  # the sealed process reports a missing file itself
+        Path(spec.truth).open("rb").close()
+    limits = scoring.ScoringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
+    return _outcome(submission, ground_truth, scoring.score_file(spec, file, limits, alone=alone))
+
+
+def seconds_in_queue(ground_truth: GroundTruth) -> float:
+    """Seconds that a file may take before it is moved out of the queue; infinite if even the quickest file is slow,
+    because then moving files out would not speed up the others."""
+    quickest = ground_truth.quickest_seconds
+    if quickest is None:
+        return MOST_BEFORE_SLOW
+    if quickest > MOST_BEFORE_SLOW / 2:
+        return math.inf
+    return min(max(LEAST_BEFORE_SLOW, SLOW_FROM * quickest), MOST_BEFORE_SLOW)
+
+
+def compute_outside_queue(submission: Submission, ground_truth: GroundTruth, *, alone: bool = False) -> ScoringOutcome:
+    """Like `compute_outcome`, for files that are not in the queue: it tries again itself if the scorer dies."""
+    for _ in range(MAX_DEATHS):
+        try:
+            return compute_outcome(submission, ground_truth, math.inf, alone)
+        except scoring.ScorerDied as death:
+            log.error("the scorer of submission %s under %s died: %s", submission.pk, ground_truth.pk, death)
+    return ScoringOutcome(failure=OUR_FAULT)
+
+
+def truth_spec_of(ground_truth: GroundTruth) -> scoring.TruthSpec:
+    """The description of a ground truth for `scoring.score_file`. Raises `StorageUnreachable`, `OSError`."""
+    return scoring.TruthSpec(mark=f"{ground_truth.pk} {ground_truth.sha256}", **scoring_arguments(ground_truth))
+
+
+def scoring_arguments(ground_truth: GroundTruth) -> dict[str, Any]:
+    """Arguments about a ground truth for jobs in the sealed process. Raises `StorageUnreachable`, `OSError`."""
+    return {
+        "metric": ground_truth.metric_key,
+        "truth": str(path_of(ground_truth.file_key, ground_truth.sha256)),
+        "params": ground_truth.params,
+        "id_column": ground_truth.id_column,
+        "secondary": ground_truth.secondary_asked,
+    }
+
+
+def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scoring.ScorerAnswer) -> ScoringOutcome:
+    if answer.failure:
+        where = f" ({answer.details})" if answer.details else ""
+        log.error("submission %s under %s: %s%s", submission.pk, ground_truth.pk, answer.failure, where)
+        return ScoringOutcome(failure=OUR_FAULT, host_details=answer.host_details[:MAX_HOST_DETAILS])
+    if answer.result is not None and not all(
+        value is not None and math.isfinite(value) for value in (answer.result.public, answer.result.private)
+    ):
+        raise ValueError("a published ground truth has both splits")
+    return ScoringOutcome(
+        result=answer.result,
+        problems=answer.problems,
+        warnings=answer.warnings,
+        host_details=answer.host_details[:MAX_HOST_DETAILS],
+    )
+
+
+def _verified_path(submission: Submission) -> Path:
+    """Path of the stored file after checking its hash, without reading it into memory as a whole.
+
+    Raises `DamagedFile`, and `OSError` for temporary errors of the machine.
+    """
+    try:
+        path = path_of(submission.file_key, submission.sha256)
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        if error.errno in TEMPORARY_ERRORS:
+            raise
+        raise DamagedFile from error
+    if digest != submission.sha256:
+        raise DamagedFile
+    return path

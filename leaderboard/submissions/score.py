@@ -1,0 +1,414 @@
+"""Score submissions, each with the ground truth of its competition; rescore candidates; find work for the sweep.
+
+A worker scores a row while it holds a claim with a lease (`queue`), and only the holder of the current claim may write
+its result. One transaction writes statuses, scores and standings of a turn. Scoring a file twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import chain, zip_longest
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+from structlog.contextvars import bound_contextvars
+
+import metrics
+from leaderboard import scoring
+from leaderboard.boards import standings
+from leaderboard.common.storage import StorageUnreachable
+from leaderboard.competitions.models import (
+    Competition,
+    GroundTruth,
+    Refusal,
+    Score,
+    StudentPreview,
+    Submission,
+)
+from leaderboard.competitions.models.competition import Split
+from metrics.core.messages import templates_of
+
+from . import queue
+from .outcomes import (
+    ScoringOutcome,
+    TakesTooLongForQueue,
+    compute_outcome,
+    compute_outside_queue,
+    seconds_in_queue,
+)
+
+log = logging.getLogger(__name__)
+
+# Seconds. Results are kept while the database is unreachable for a minute; the task's hard limit ends longer waits.
+FINISH_WITHIN, FIRST_PAUSE, LONGEST_PAUSE = 90.0, 0.2, 5.0
+SWEPT_AT_ONCE = 200
+RESCORE_BATCH = 200
+RESCORE_SECONDS = 2.0
+
+FIELDS_TO_WRITE = (
+    *("status", "claim", "received_at", "is_late", "hidden_at", "team__disqualified_at", "team__vacated_at"),
+    *("competition__ground_truth_id", "competition__revealed_at", "competition__zone", "competition__board"),
+)
+
+
+# --- a turn of submissions --------------------------------------------------------------------------------------
+
+
+@dataclass
+class FileOfTurn:
+    """A file claimed by this process, its outcome, and the resulting `status`.
+
+    Without an outcome the claim is only released, and `ending` is the reason: `slow` (it took too long for the queue),
+    `waiting` (its files cannot be read now), `died` (its scorer died) or `busy` (another worker has it by now, or the
+    turn was over). `status` is the new status of the row, or else the ending, or `stale` if the ground truth has
+    changed meanwhile. After `died` the file is tried again; of all these only `died` counts a try.
+    """
+
+    submission: Submission
+    ground_truth: GroundTruth
+    claim: uuid.UUID
+    ending: str = "busy"
+    outcome: ScoringOutcome | None = None
+    status: str = "busy"
+    seconds: float = 0.0
+
+
+def score_one(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
+    """Score one pending submission; returns `FileOfTurn.status`, "busy" if it cannot be claimed."""
+    found = queue.find_submission(submission_id)
+    scored = score_turn([found], wake_up_id, in_queue=in_queue) if found else []
+    return scored[0].status if scored else "busy"
+
+
+def score_turn(
+    submissions: Sequence[Submission], wake_up_id: str | None = None, *, in_queue: bool = True
+) -> list[FileOfTurn]:
+    """Claim pending submissions of different teams, score them, and write all results in one transaction.
+
+    Returns the files that could be claimed. `wake_up_id` is the message that woke this worker, for
+    `queue.note_worker_death`. With `in_queue=False` a file may take as long as the site allows.
+    """
+    claims, turn = queue.claim_submissions(submissions, wake_up_id), []
+    for submission in submissions:
+        ground_truth = submission.competition.ground_truth
+        if submission.pk in claims:
+            assert ground_truth is not None, "a competition without a ground truth takes no submissions"
+            turn.append(FileOfTurn(submission, ground_truth, claims[submission.pk]))
+    if turn:
+        with queue.extended_leases(claims):
+            _score_until_over(turn, in_queue=in_queue)
+        _write_with_retries(lambda: _write_turn(turn))
+    return turn
+
+
+def _score_until_over(turn: Sequence[FileOfTurn], *, in_queue: bool) -> None:
+    """Score the files of a turn until its time is over; the rest stays "busy" and is released."""
+    enough = time.monotonic() + queue.TURN_SECONDS
+    for file in turn:
+        with bound_contextvars(
+            competition=file.submission.competition.slug,
+            submission=str(file.submission.pk),
+            ground_truth=file.ground_truth.pk,
+        ):
+            begun = time.monotonic()
+            _score_one(file, in_queue=in_queue)
+            file.seconds = time.monotonic() - begun
+        if file.outcome is not None and file.outcome.result is not None:
+            _note_quickest_time(file.ground_truth, file.seconds)
+        if file.ending == "waiting" or time.monotonic() > enough:
+            return
+
+
+def _score_one(file: FileOfTurn, *, in_queue: bool) -> None:
+    seconds = seconds_in_queue(file.ground_truth) if in_queue else math.inf
+    try:
+        file.outcome = compute_outcome(file.submission, file.ground_truth, seconds, not in_queue)
+    except TakesTooLongForQueue:
+        file.ending = "slow"
+    except StorageUnreachable as error:
+        log.error("submission %s waits for the storage: %s", file.submission.pk, error)
+        file.ending = "waiting"
+    except scoring.ScorerInterrupted:
+        file.ending = "busy"  # the lease was lost
+    except scoring.ScorerDied as death:
+        log.error("submission %s under %s: its scorer %s", file.submission.pk, file.ground_truth.pk, death)
+        file.ending = "died"
+
+
+def score_slow_files() -> None:
+    """Score slow files one after another, until none is left, another process scores one, or the storage is away."""
+    while (submission_id := queue.next_slow_file()) and score_one(submission_id, in_queue=False) not in (
+        "busy",
+        "waiting",
+    ):
+        pass
+
+
+def _note_quickest_time(ground_truth: GroundTruth, seconds: float) -> None:
+    """Store the time of the quickest file; only if it is a fifth shorter than before, so that writes are rare."""
+    if ground_truth.quickest_seconds is None or seconds < 0.8 * ground_truth.quickest_seconds:
+        slower = Q(quickest_seconds=None) | Q(quickest_seconds__gt=seconds)
+        with suppress(OperationalError, InterfaceError):
+            GroundTruth.objects.filter(slower, pk=ground_truth.pk).update(quickest_seconds=seconds)
+
+
+def _write_with_retries(finish: Callable[[], None]) -> None:
+    """Write results, and try again while the database is unreachable. Raises its error after `FINISH_WITHIN` seconds.
+
+    Waiting longer than the lease is safe: if another worker claims the row meanwhile, this result is discarded.
+    """
+    enough, pause = time.monotonic() + FINISH_WITHIN, FIRST_PAUSE
+    while True:
+        try:
+            finish()
+            return
+        except (OperationalError, InterfaceError) as error:
+            if time.monotonic() + pause > enough:
+                raise
+            log.warning("a result could not be written (%s); trying again in %g s", error, pause)
+            if not connection.in_atomic_block:  # a transaction of the caller is not ours to close
+                connection.close_if_unusable_or_obsolete()
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+
+@transaction.atomic
+def _write_turn(turn: Sequence[FileOfTurn]) -> None:
+    """Write the results of files whose claim still holds and whose ground truth is still the current one.
+
+    One UPDATE for all rows with the same outcome.
+    """
+    held = _held_rows(turn)
+    scored: list[tuple[Submission, FileOfTurn, metrics.Result]] = []
+    finished: dict[str, tuple[list[uuid.UUID], dict[str, Any]]] = {}
+    for file in turn:
+        row = held.get(file.submission.pk)
+        file.status = _status_of(file, row)
+        if row is None or file.outcome is None or file.status == "stale":
+            continue
+        row.status = file.status
+        fields = {
+            "status": file.status,
+            "problems": list(file.outcome.problems),
+            "warnings": list(file.outcome.warnings),
+            "failure": file.outcome.failure,
+            "host_details": file.outcome.host_details,
+        }
+        finished.setdefault(json.dumps(fields, sort_keys=True), ([], fields))[0].append(row.pk)
+        if file.outcome.result is not None:
+            file.ground_truth.competition = row.competition
+            scored.append((row, file, file.outcome.result))
+    for keys, fields in finished.values():
+        Submission.objects.filter(pk__in=keys).update(**fields, claim=None, lease_until=None, finished_at=Now())
+    for file in turn:
+        if file.outcome is not None and file.status in (Submission.Status.INVALID, Submission.Status.FAILED):
+            queue.settle_attempt(held[file.submission.pk], is_invalid=file.status == Submission.Status.INVALID)
+    public = _write_scores([(row, file.ground_truth, result) for row, file, result in scored])
+    standing = [(row, file.ground_truth, value) for (row, file, _), value in zip(scored, public, strict=True)]
+    for competition_id in standings.update_standings(standing):
+        Competition(pk=competition_id).touch_board()
+
+
+def _held_rows(turn: Sequence[FileOfTurn]) -> dict[uuid.UUID, Submission]:
+    """The rows that are still held by the claims of this turn, locked until the end of the transaction."""
+    if connection.features.has_select_for_update:  # SQLite has one writer at a time anyway
+        numbers = sorted({file.submission.competition_id for file in turn})
+        list(Competition.objects.select_for_update().filter(pk__in=numbers).order_by("pk").values_list("pk"))
+    claims = {file.submission.pk: file.claim for file in turn}
+    # Read again: the team may have changed meanwhile, or the file was deleted with its competition.
+    rows = Submission.objects.filter(pk__in=claims, status=Submission.Status.PENDING)
+    rows = rows.select_related("team", "competition__board").only(*FIELDS_TO_WRITE)
+    if connection.features.has_select_for_update:
+        rows = rows.select_for_update(of=("self",))
+    return {row.pk: row for row in rows if row.claim == claims[row.pk]}
+
+
+def _status_of(file: FileOfTurn, row: Submission | None) -> str:
+    """The status to write for a file; without a result to write its claim is released."""
+    key, claim = file.submission.pk, file.claim
+    if row is None:
+        return "busy"
+    if file.outcome is None:
+        if file.ending == "died":
+            return "died" if queue.release_after_scorer_death(key, claim) else "failed"
+        queue.release_claim_as_slow(key, claim) if file.ending == "slow" else queue.release_claim(key, claim)
+        return file.ending
+    if row.competition.ground_truth_id != file.ground_truth.pk:
+        queue.release_claim(key, claim)
+        return "stale"
+    if file.outcome.result is not None:
+        return Submission.Status.SCORED.value
+    return Submission.Status.INVALID.value if file.outcome.problems else Submission.Status.FAILED.value
+
+
+def _write_scores(scored: Sequence[tuple[Submission, GroundTruth, metrics.Result]]) -> list[float]:
+    """Write both scores of each file; returns the public ones, in order."""
+    rows: list[Score] = []
+    for submission, ground_truth, result in scored:
+        metric_version = metrics.get(ground_truth.metric_key).version
+        for split in (Split.PUBLIC, Split.PRIVATE):
+            value = result.public if split == Split.PUBLIC else result.private
+            assert value is not None, "a published ground truth has both splits"
+            rows.append(
+                Score(
+                    submission=submission,
+                    ground_truth=ground_truth,
+                    split=split,
+                    value=value,
+                    **stored_interval(result.uncertainty.get(split.value)),
+                    parts=dict(result.parts.get(split.value, {})),
+                    secondary=stored_secondary(result, split),
+                    metric_version=metric_version,
+                )
+            )
+    Score.objects.bulk_create(rows)
+    return [score.value for score in rows if score.split == Split.PUBLIC]
+
+
+def stored_interval(found: metrics.Uncertainty | None) -> dict[str, float | None]:
+    """Columns for the interval of a score: infinite ends are None; {} for metrics without intervals."""
+    if found is None:
+        return {}
+    low, high = (end if math.isfinite(end) else None for end in (found.low, found.high))
+    return {"standard_error": found.standard_error, "low": low, "high": high}
+
+
+def stored_secondary(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
+    """JSON with the values of secondary metrics on a split, or the problem in place of a value."""
+    found = [(getattr(one, split.value), one.problem) for one in result.secondary]
+    return [
+        {"problem": problem, **templates_of(problem=problem)} if value is None else {"value": value}
+        for value, problem in found
+    ]
+
+
+# --- rescoring --------------------------------------------------------------------------------------------------
+
+
+def without_scores(ground_truth: GroundTruth) -> Any:
+    """Scored submissions that have neither scores nor a refusal under a ground truth, oldest first.
+
+    Only public scores are looked up, because both scores of a file are written in one transaction.
+    """
+    return (
+        Submission.objects.filter(competition=ground_truth.competition_id, status=Submission.Status.SCORED)
+        .exclude(pk__in=Score.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).values("submission"))
+        .exclude(pk__in=Refusal.objects.filter(ground_truth=ground_truth).values("submission"))
+        .order_by("received_at")
+    )
+
+
+def rescore_batch(ground_truth_id: int) -> bool:
+    """Score a batch of submissions with a candidate ground truth; True if some may remain.
+
+    Adds scores under the candidate and changes none, so it may run twice, or in two workers at once.
+    """
+    ground_truth = GroundTruth.objects.select_related("competition").filter(pk=ground_truth_id).first()
+    if ground_truth is None or ground_truth.competition.candidate_id != ground_truth.pk:
+        return False
+    batch = list(without_scores(ground_truth)[:RESCORE_BATCH])
+    # Batches are limited by time too, because new files are scored only between two batches.
+    enough, outcomes = time.monotonic() + RESCORE_SECONDS, list[ScoringOutcome]()
+    try:
+        while len(outcomes) < len(batch) and time.monotonic() < enough:
+            outcomes.append(compute_outside_queue(batch[len(outcomes)], ground_truth))
+    finally:
+        _write_rescored(ground_truth, dict(zip(batch, outcomes, strict=False)))
+    return len(outcomes) < len(batch) or len(batch) == RESCORE_BATCH
+
+
+@transaction.atomic
+def _write_rescored(ground_truth: GroundTruth, outcomes: dict[Submission, ScoringOutcome]) -> None:
+    """Write scores and refusals that no other worker has written meanwhile."""
+    Competition.objects.select_for_update().get(pk=ground_truth.competition_id)
+    written: list[tuple[Submission, GroundTruth, metrics.Result]] = []
+    refused: list[Refusal] = []
+    for submission in without_scores(ground_truth).filter(pk__in=[submission.pk for submission in outcomes]):
+        outcome = outcomes[submission]
+        if outcome.result is not None:
+            written.append((submission, ground_truth, outcome.result))
+            continue
+        problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
+        refused.append(Refusal(submission=submission, ground_truth=ground_truth, problems=problems))
+        if outcome.host_details:  # not part of the refusal, which the file's author reads too
+            Submission.objects.filter(pk=submission.pk).update(host_details=outcome.host_details)
+    _write_scores(written)
+    Refusal.objects.bulk_create(refused)
+
+
+# --- student previews ------------------------------------------------------------------------------------------
+
+PREVIEW_WAITS = timedelta(seconds=20)
+
+
+def score_preview(ground_truth_id: int) -> bool:
+    """Score the sample submission of a ground truth for the host's student preview; True if the result was stored.
+
+    It is scored like any file but is no submission. A second call does nothing, because only unfinished previews are
+    scored.
+    """
+    previews = StudentPreview.objects.select_related("ground_truth__competition")
+    found = previews.filter(ground_truth=ground_truth_id, finished_at=None).first()
+    if found is None:
+        return False
+    ground_truth = found.ground_truth
+    sample = Submission(
+        competition=ground_truth.competition,
+        file_name="sample_submission.csv",
+        file_key=ground_truth.sample_key,
+        sha256=found.sha256,
+    )
+    try:
+        outcome = compute_outside_queue(sample, ground_truth)
+    except (StorageUnreachable, scoring.ScorerInterrupted) as error:
+        log.warning("the sample of %s waits: %s", ground_truth, error)
+        return False
+    waiting = StudentPreview.objects.filter(pk=found.pk, finished_at=None, sent_at=found.sent_at)
+    return bool(
+        waiting.update(
+            finished_at=Now(),
+            public=outcome.result.public if outcome.result else None,
+            private=outcome.result.private if outcome.result else None,
+            problems=list(outcome.problems),
+            failure=outcome.host_details or outcome.failure,
+        )
+    )
+
+
+def unfinished_previews() -> list[int]:
+    """Ground truths whose student preview has waited longer than `PREVIEW_WAITS`."""
+    late = StudentPreview.objects.filter(finished_at=None, sent_at__lt=Now() - PREVIEW_WAITS)
+    return list(late.values_list("ground_truth", flat=True))
+
+
+# --- the sweep --------------------------------------------------------------------------------------------------
+
+
+def sweep_queue() -> tuple[list[tuple[str, int]], list[int]]:
+    """Work that needs another wake-up: (submission, ground truth) pairs to claim, candidates with files to rescore.
+
+    Also fails submissions that were tried too often and returns their attempts. Several sweeps may run at once.
+    """
+    queue.fail_spent_submissions(SWEPT_AT_ONCE)
+    rows = queue.claimable().order_by("received_at")
+    by_competition: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for competition_id, submission_id, ground_truth_id in rows.values_list(
+        "competition", "pk", "competition__ground_truth"
+    )[:SWEPT_AT_ONCE]:
+        by_competition[competition_id].append((str(submission_id), ground_truth_id))
+    # One submission of each competition in turn, so that no class waits behind many files of another one.
+    fair = [pair for pair in chain.from_iterable(zip_longest(*by_competition.values())) if pair is not None]
+    candidates = Competition.objects.filter(candidate__isnull=False).select_related("candidate")
+    ground_truths = [c.candidate.pk for c in candidates if c.candidate and without_scores(c.candidate).exists()]
+    return fair, ground_truths

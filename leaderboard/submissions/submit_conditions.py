@@ -1,0 +1,227 @@
+"""Conditions for submitting: refusals, the attempts left today, and the locked state at the time of receipt.
+
+Much can change while a file is uploaded, so the conditions are read again afterwards. That happens for each file, so
+these queries read only what can change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+
+from django.db import connection
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+
+from leaderboard.accounts.models import User
+from leaderboard.common.queries import only_row
+from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission, Team
+from leaderboard.competitions.models.extension import (
+    EffectiveLimits,
+    effective_limits_of,
+    effective_limits_of_teams,
+)
+
+FREE_FILES_PER_DAY = 20
+PAUSE_SECONDS = 60
+"""Seconds between a person's files, once FREE_FILES_PER_DAY of a day used no attempt."""
+
+
+class SubmissionRefused(Exception):
+    """A refused file: `code` for programs, `message` for the student. Nothing was stored and no attempt used."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class DuplicateFile(SubmissionRefused):
+    """The team has submitted a file with the same bytes before (`earlier`); it would get the same score."""
+
+    def __init__(self, earlier: Submission) -> None:
+        super().__init__(
+            "same_bytes",
+            _("This is the same file as “%(file)s”, which your team submitted before.") % {"file": earlier.file_name},
+        )
+        self.earlier = earlier
+
+
+@dataclass(frozen=True)
+class AttemptAllowance:
+    """A team's attempts per day (`limit`), those left today, and its deadline; all with its extensions."""
+
+    limit: int
+    left: int
+    resets_at: datetime
+    closes_at: datetime
+    is_less_than_teams: bool = False
+    """Whether `left` is limited by attempts that the person used today with another team."""
+
+
+def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
+    """A member's allowance on the day of `at`. Three queries."""
+    return _allowance(membership.competition, membership, at)
+
+
+def _allowance(competition: Competition, membership: Membership, at: datetime) -> AttemptAllowance:
+    day = competition.day_of(at)
+    its = effective_limits_of(membership.team_id, competition)
+    used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first() or 0
+    used_by_person = attempts_of_person(membership, day)
+    allowed = _attempts_left(its, max(used, used_by_person), competition, day)
+    return replace(allowed, is_less_than_teams=used_by_person > used)
+
+
+def attempts_of_person(membership: Membership, day: date) -> int:
+    """Attempts that a member used on a day, with any team, so that changing teams yields no further attempts."""
+    files = Submission.objects.using_attempts().of_day(membership.competition, day)
+    return files.filter(user=membership.user_id).count()
+
+
+def _attempts_left(its: EffectiveLimits, used: int, competition: Competition, day: date) -> AttemptAllowance:
+    midnight = competition.midnight(day + timedelta(days=1))
+    return AttemptAllowance(its.daily_attempts, max(0, its.daily_attempts - used), midnight, its.closes_at)
+
+
+def allowances_of_teams(
+    teams: Mapping[int, Competition], at: datetime, *, effective_limits: Mapping[int, EffectiveLimits] | None = None
+) -> dict[int, AttemptAllowance]:
+    """Team → its allowance on the day of `at`. Two queries for all teams; one if `effective_limits` is given."""
+    days = {key: competition.day_of(at) for key, competition in teams.items()}
+    counts = DailyAttempts.objects.filter(team__in=list(teams), day__in=set(days.values()))
+    used = {(team, day): number for team, day, number in counts.values_list("team_id", "day", "used")}
+    each = effective_limits_of_teams(teams) if effective_limits is None else effective_limits
+    return {key: _attempts_left(its, used.get((key, days[key]), 0), teams[key], days[key]) for key, its in each.items()}
+
+
+def refusal_of_submission(
+    competition: Competition, membership: Membership | None, at: datetime, allowed: AttemptAllowance | None = None
+) -> SubmissionRefused | None:
+    """The refusal that a file would get now; None if it would be accepted.
+
+    `allowed` is the member's allowance, if the caller has it already.
+    """
+    if membership is not None and allowed is None:
+        allowed = _allowance(competition, membership, at)
+    closes_at = allowed.closes_at if allowed else competition.closes_at
+    refusal = refusal_by_terms(competition, membership, at, closes_at=closes_at)
+    if refusal or membership is None or allowed is None:
+        return refusal
+    if allowed.left == 0:
+        return out_of_attempts(allowed.limit, by_person=allowed.is_less_than_teams)
+    return None
+
+
+def refusal_by_terms(
+    competition: Competition, membership: Membership | None, at: datetime, *, closes_at: datetime | None
+) -> SubmissionRefused | None:
+    """The refusal at a time that does not depend on earlier submissions; None if there is none. No query.
+
+    With `closes_at=None` the deadline is not checked.
+    """
+    if competition.launched_at is None:
+        return SubmissionRefused("draft", _("This competition hasn't launched yet."))
+    if at < competition.opens_at:
+        return SubmissionRefused("not_open", _("This competition isn't open yet."))
+    if closes_at is not None and at >= closes_at and not competition.limits.allows_late:
+        return SubmissionRefused("closed", _("The deadline has passed. You can't submit any more."))
+    if membership is None:
+        return SubmissionRefused("not_joined", _("Join the competition first."))
+    if not membership.has_accepted_rules():
+        return SubmissionRefused("rules", _("Accept the rules first. You'll find them on the competition's page."))
+    return _refusal_by_host(competition, membership.team, at)
+
+
+def _refusal_by_host(competition: Competition, team: Team, at: datetime) -> SubmissionRefused | None:
+    """The refusal by a disqualification or a pause that had begun by `at`, with the host's reason; else None."""
+    if team.disqualified_at is not None and team.disqualified_at <= at:
+        reason = team.disqualified_reason
+        return SubmissionRefused("disqualified", _("Your team is disqualified: %(reason)s") % {"reason": reason})
+    if competition.limits.paused_at is not None and competition.limits.paused_at <= at:
+        reason = competition.limits.pause_reason
+        return SubmissionRefused("paused", _("The host has paused this competition: %(reason)s") % {"reason": reason})
+    return None
+
+
+def out_of_attempts(limit: int, *, by_person: bool) -> SubmissionRefused:
+    if by_person:
+        words = _("You've used your attempts for today, some with another team. You get new ones at midnight.")
+        return SubmissionRefused("attempts", words)
+    words = ngettext(
+        "Your team has used today's attempt. You get a new one at midnight.",
+        "Your team has used all %(number)s attempts for today. You get new ones at midnight.",
+        limit,
+    )
+    return SubmissionRefused("attempts", words % {"number": limit})
+
+
+def refusal_within_pause(membership: Membership, at: datetime) -> SubmissionRefused | None:
+    """The refusal for a person who must wait a minute between files; None if they need not.
+
+    It applies once `FREE_FILES_PER_DAY` files of the team or the person used no attempt today, because each may have
+    taken the scorer's maximum time. The minute counts from the person's last file, not from teammates' files. One
+    query; two after so many files.
+    """
+    competition = membership.competition
+    today = Submission.objects.of_day(competition, competition.day_of(at))
+    own = Q(user=membership.user_id)
+    free = today.filter(
+        Q(team=membership.team_id) | own, status__in=[Submission.Status.FAILED, Submission.Status.INVALID]
+    )
+    if free.count() < FREE_FILES_PER_DAY:
+        return None
+    if not today.filter(own, received_at__gt=at - timedelta(seconds=PAUSE_SECONDS)).exists():
+        return None
+    words = _(
+        "Your team sent %(number)s files today that couldn't be scored, so you can submit one file a minute now. "
+        "Try again in a minute."
+    )
+    return SubmissionRefused("one_a_minute", words % {"number": FREE_FILES_PER_DAY})
+
+
+# Further relations to load for an upload; not needed when the membership is read again under the lock.
+FOR_WHOLE_UPLOAD = ("competition__archive", "competition__ground_truth")
+COMPETITION_GONE = gettext_noop("This competition was deleted during your upload.")
+
+
+def membership_of(competition: Competition, user: User) -> Membership | None:
+    """A person's membership with team and competition, loaded with all that the conditions need; None without one."""
+    return only_row(_memberships(user, *FOR_WHOLE_UPLOAD).filter(competition=competition))
+
+
+def membership_in(slug: str, user: User) -> Membership | None:
+    """Like `membership_of`, for the competition with this slug."""
+    return only_row(_memberships(user, *FOR_WHOLE_UPLOAD).filter(competition__slug=slug))
+
+
+def _memberships(user: User, *related: str) -> QuerySet[Membership]:
+    return Membership.objects.select_related("team", "competition__limits", *related).filter(user=user)
+
+
+def lock_membership(membership: Membership) -> Membership:
+    """Lock the competition and read the membership again. Raises `SubmissionRefused` as `reload_membership` does.
+
+    Until the end of the transaction dates, limits and extensions do not change. Without the lock a host could move the
+    deadline and have the lateness of all files recomputed just before this file is committed.
+    """
+    if connection.features.has_select_for_update:  # SQLite has one writer at a time anyway
+        held = Competition.objects.select_for_update(no_key=True).filter(pk=membership.competition_id)
+        list(held.values_list("pk"))
+    return reload_membership(membership)
+
+
+def reload_membership(membership: Membership) -> Membership:
+    """Read the membership again after the upload, because team and settings may have changed meanwhile.
+
+    Raises `SubmissionRefused` if the competition or the membership was deleted.
+    """
+    found = only_row(_memberships(membership.user).filter(competition=membership.competition_id))
+    if found is None:
+        if not Competition.objects.filter(pk=membership.competition_id).exists():
+            raise SubmissionRefused("gone", _(COMPETITION_GONE))
+        raise SubmissionRefused("not_joined", _("You left the competition during your upload."))
+    found.user = membership.user
+    return found

@@ -1,0 +1,271 @@
+"""Services for students' submissions: submit a file, select final submissions, edit a note."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Sum
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+import metrics
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.queries import only_row
+from leaderboard.common.storage import StoredFile, clean_name, path_of, remove_file, size_text, store_file
+from leaderboard.competitions import wake_ups
+from leaderboard.competitions.models import (
+    Competition,
+    Conversion,
+    DailyAttempts,
+    GroundTruth,
+    Membership,
+    Submission,
+)
+from leaderboard.competitions.models.extension import effective_limits_of
+
+from . import submit_conditions
+from .submit_conditions import (
+    DuplicateFile,
+    SubmissionRefused,
+    out_of_attempts,
+    refusal_within_pause,
+)
+
+log = logging.getLogger(__name__)
+
+LARGE = 1_048_576
+HEAD_BYTES = 1_048_576
+
+
+def submit_file(
+    *,
+    competition: Competition,
+    user: User,
+    file_name: str,
+    chunks: Iterable[bytes],
+    note: str = "",
+    upload_key: str | None = None,
+    may_repeat: bool = True,
+    conversion: Conversion | None = None,
+    membership: Membership | None = None,
+    waited: timedelta = timedelta(),
+) -> Submission:
+    """Store a file and queue it for scoring. Raises `SubmissionRefused`; nothing is stored then.
+
+    With `may_repeat=False` a file that the team has submitted before raises `DuplicateFile`, so that the page can ask
+    for a confirmation.
+
+    `upload_key` identifies this upload: submitting again with the same key (double click, browser retry) returns the
+    same submission and uses no second attempt. `conversion` names the earlier file that this one was made from.
+    `membership` is the result of `submit_conditions.membership_of`, if the caller has it already.
+
+    The time of receipt is the arrival of the last byte: now minus the time that the request has `waited` since.
+    Deadline, pause and disqualification are checked for that time. A file whose first megabyte already shows that it
+    cannot be read becomes *invalid* at once and uses no attempt.
+    """
+    key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
+    if upload_key and (earlier := _submission_of_upload(competition, key)):
+        return earlier
+    received_at = database_now() - waited
+    with _log_refusals(competition):
+        membership = membership or submit_conditions.membership_of(competition, user)
+        if refusal := submit_conditions.refusal_by_terms(competition, membership, received_at, closes_at=None):
+            raise refusal
+        assert membership is not None, "who is no member is refused"
+        membership.user = user
+        stored = store_file(chunks, f"submissions/{competition.pk}", limit=competition.limits.max_bytes)
+        try:
+            _refuse_beyond_quota(membership, stored)
+            if not may_repeat:
+                _refuse_repeats(membership, stored)
+            submission = Submission(
+                competition=membership.competition,
+                user=user,
+                note=note.strip()[:300],
+                file_name=clean_name(file_name),
+                file_key=stored.key,
+                sha256=stored.sha256,
+                size=stored.size,
+                upload_key=key,
+                received_at=received_at,
+            )
+            submission = _receive(submission, membership, conversion)
+        except BaseException:
+            remove_file(stored.key)
+            raise
+    facts = {"submission": str(submission.pk), "competition": competition.slug, "bytes": submission.size}
+    log.info("received", extra={**facts, "status": submission.status})
+    return submission
+
+
+def _submission_of_upload(competition: Competition, key: str) -> Submission | None:
+    return only_row(Submission.objects.filter(competition=competition, upload_key=key))
+
+
+def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:
+    """Raise `DuplicateFile` if the team has submitted the same bytes before.
+
+    Earlier files that used no attempt do not count: the same bytes will use none either, or were never scored.
+    """
+    earlier = Submission.objects.using_attempts().with_same_bytes(membership.team_id, stored.sha256).first()
+    if earlier is not None:
+        raise DuplicateFile(earlier)
+
+
+def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
+    """Raise `SubmissionRefused` if the team's files would exceed `TEAM_BYTES`.
+
+    Not checked for small files, which are limited by the attempts per day, to save the query.
+    """
+    if stored.size < LARGE:
+        return
+    files = Submission.objects.with_stored_file().filter(team=membership.team_id)
+    taken = files.aggregate(bytes=Sum("size", default=0))["bytes"]
+    if taken + stored.size > settings.TEAM_BYTES:
+        words = _(
+            "Your team's files would exceed %(most)s, the limit. Unreadable files are deleted after two "
+            "weeks. Compress this file (.gz), or ask a host."
+        )
+        raise SubmissionRefused("team_bytes", words % {"most": size_text(settings.TEAM_BYTES)})
+
+
+@contextmanager
+def _log_refusals(competition: Competition) -> Iterator[None]:
+    """Log a `SubmissionRefused` that is raised in the block."""
+    try:
+        yield
+    except SubmissionRefused as refusal:
+        log.info("refused", extra={"competition": competition.slug, "code": refusal.code})
+        raise
+
+
+def _receive(submission: Submission, membership: Membership, conversion: Conversion | None) -> Submission:
+    """Write the row of a stored file; returns the earlier submission if this upload was received before.
+
+    Starts again if the team or the ground truth has changed during the upload. Raises `SubmissionRefused`.
+    """
+    competition = membership.competition
+    received_at = submission.received_at
+    problems = check_beginning(submission.file_key, submission.size, competition.ground_truth)
+    submission.status = Submission.Status.INVALID if problems else Submission.Status.PENDING
+    submission.problems = problems
+    submission.finished_at = received_at if problems else None
+    # Checked before the lock, because all uploads and workers wait for SQLite's one writer. So files that arrive at the
+    # same time may exceed this limit, as files do that still wait for their scores.
+    pause = refusal_within_pause(membership, received_at)
+    try:
+        with transaction.atomic():
+            held = submit_conditions.lock_membership(membership)
+            if held.competition.ground_truth_id == competition.ground_truth_id:
+                _use_attempt(submission, held, pause)
+                submission.save(force_insert=True)
+                if conversion is not None:
+                    conversion.submission = submission
+                    conversion.save(force_insert=True)
+                if not problems:
+                    transaction.on_commit(partial(_wake_worker, submission), robust=True)
+                return submission
+    except IntegrityError:
+        if earlier := _submission_of_upload(competition, submission.upload_key):
+            remove_file(submission.file_key)
+            return earlier
+        held = submit_conditions.reload_membership(membership)
+        if held.team_id == membership.team_id:
+            raise
+    return _receive(submission, held, conversion)  # checks the beginning with the current ground truth
+
+
+def check_beginning(file_key: str, size: int, ground_truth: GroundTruth | None) -> list[dict[str, Any]]:
+    """Problems found in the first megabyte of a file: container, encoding, header. JSON as `Submission.problems`."""
+    with path_of(file_key).open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    columns, rows = (ground_truth.submission_columns, ground_truth.rows) if ground_truth else (None, None)
+    metric = _metric_of(ground_truth)
+    problems = metrics.sniff(
+        head,
+        size,
+        columns,
+        expected_rows=rows,
+        may_be_empty=metric is not None and metric.format.may_miss_ids,
+        longest_line=metric.longest_line if metric else HEAD_BYTES,
+    )
+    return [problem.as_stored() for problem in problems]
+
+
+def _metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
+    """The metric of a ground truth; None if the file of a custom metric is lost, which scoring reports."""
+    try:
+        return metrics.get(ground_truth.metric_key) if ground_truth else None
+    except metrics.UnknownMetric:
+        return None
+
+
+def _wake_worker(submission: Submission) -> None:
+    if not wake_ups.are_all_workers_awake():
+        wake_ups.wake_workers(wake_ups.SCORE_NEXT_SUBMISSIONS, submission.pk, submission.competition.ground_truth_id)
+
+
+def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefused | None) -> None:
+    """Count the attempt and set `team` and `is_late` by the conditions at the time of receipt.
+
+    Raises `SubmissionRefused`. The caller holds the competition's lock, so files that arrive at the same time are
+    counted one by one.
+    """
+    competition, team, received_at = held.competition, held.team, submission.received_at
+    day = competition.day_of(received_at)
+    limits = effective_limits_of(team.pk, competition)
+    if refusal := submit_conditions.refusal_by_terms(competition, held, received_at, closes_at=limits.closes_at):
+        raise refusal
+    if pause:
+        raise pause
+    if not DailyAttempts.use_attempt(team.pk, day, limits.daily_attempts):
+        raise out_of_attempts(limits.daily_attempts, by_person=False)
+    if submit_conditions.attempts_of_person(held, day) >= limits.daily_attempts:
+        raise out_of_attempts(limits.daily_attempts, by_person=True)
+    if submission.status == Submission.Status.INVALID:
+        DailyAttempts.return_attempt(team.pk, day)
+    submission.team, submission.is_late = team, received_at >= limits.closes_at
+
+
+def select_finals(*, competition: Competition, user: User, submission_ids: Sequence[str], at: datetime) -> None:
+    """Select the final submissions. Raises `SubmissionRefused` after the team's deadline or for more than allowed."""
+    membership = submit_conditions.membership_of(competition, user)
+    if membership is None:
+        raise SubmissionRefused("not_joined", _("Join the competition first."))
+    with transaction.atomic():
+        held = submit_conditions.lock_membership(membership)
+        if at >= effective_limits_of(held.team_id, held.competition).closes_at:
+            raise SubmissionRefused("closed", _("The deadline has passed. You can't change your final submissions."))
+        mine = Submission.objects.select_for_update().filter(
+            team=membership.team_id, status=Submission.Status.SCORED, is_late=False
+        )
+        chosen = mine.filter(pk__in=submission_ids, hidden_at=None)
+        if len(chosen) > competition.limits.final_count:
+            raise SubmissionRefused(
+                "too_many",
+                ngettext(
+                    "Choose at most %(number)s submission.",
+                    "Choose at most %(number)s submissions.",
+                    competition.limits.final_count,
+                )
+                % {"number": competition.limits.final_count},
+            )
+        # Hidden files are unselected too: shown again, they would be too many.
+        mine.exclude(pk__in=[file.pk for file in chosen]).update(is_selected=False)
+        chosen.update(is_selected=True)
+        # Boards do not depend on final submissions before the reveal, but hosts' pages do.
+        competition.touch_board()
+
+
+def save_note(*, submission: Submission, note: str) -> None:
+    """Save the team's note about a file. No result depends on it, so it may change at any time."""
+    Submission.objects.filter(pk=submission.pk).update(note=note.strip()[:300])

@@ -1,0 +1,239 @@
+"""Hosts' pages of submissions: the list, one file, scoring files again, baselines."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import zip_longest
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from leaderboard.boards import secondary
+from leaderboard.boards import services as boards
+from leaderboard.common.responses import as_download, in_order, see_other, signed_in_user, sort_choice, streamed_zip
+from leaderboard.common.storage import TooLarge
+from leaderboard.competitions import hooks
+from leaderboard.competitions import services as competitions
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.forms import BaselineForm, ReasonForm
+from leaderboard.competitions.host_responses import add_refusal, ask_first, is_confirmed, posted_data
+from leaderboard.competitions.models import Competition, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.views import answered_by_worker
+
+from .. import hiding, scoring_again, submissions_zip
+
+PER_PAGE = 50
+NAMED_FOR_SCORING_AGAIN = 10
+# Columns of submissions that the lists below show; no others are loaded.
+SHOWN = (
+    "competition", "file_name", "note", "received_at", "is_late", "is_selected", "hidden_at", "hidden_reason", "status",
+    "problems", "failure", "host_details", "team__name", "baseline__name", "user__username",
+)  # fmt: skip
+ORDERS = {
+    "file": "file_name", "team": "team__name", "received": "received_at", "status": "status",
+    "public": "sorted_by", "private": "sorted_by",
+}  # fmt: skip
+"""Field of each column that the list can be sorted by."""
+
+
+@open_to(Audience.ASSISTANTS)
+def host_submissions(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    status, text = request.GET.get("status", ""), request.GET.get("q", "").strip()[:60]
+    found = _with_names(_team_files(page_context.competition, status, text))
+    name, is_backwards = sort_choice(request, ORDERS, "-received")
+    found = _in_order(found, page_context.competition, name, is_backwards=is_backwards)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page_context": page_context,
+        "page": page,
+        "rows": _submission_rows(page_context.competition, page),
+        "status": status,
+        "q": text,
+        "sort": "-received",
+        "statuses": Submission.Status.choices,
+    }
+    return render(request, "competitions/host_submissions.html", context)
+
+
+def _in_order(
+    found: QuerySet[Submission], competition: Competition, name: str, *, is_backwards: bool
+) -> QuerySet[Submission]:
+    """The files sorted by a column of the list; files without a score last, newest first among equals."""
+    if name in Split.values:
+        scores = Score.objects.filter(submission=OuterRef("pk"), ground_truth=competition.ground_truth_id, split=name)
+        found = found.annotate(sorted_by=Subquery(scores.values("value")[:1]))
+    return found.order_by(in_order(ORDERS[name], is_backwards=is_backwards), "-received_at", "pk")
+
+
+def _team_files(competition: Competition, status: str, text: str) -> QuerySet[Submission]:
+    """Teams' files with this status (any if unknown), of teams or people whose name contains the text."""
+    found = competition.submissions.filter(team__isnull=False)
+    if status in Submission.Status.values:
+        found = found.filter(status=status)
+    if text:
+        found = found.filter(Q(team__name__icontains=text) | Q(user__in=hooks.roster.people_called(competition, text)))
+    return found
+
+
+def _with_names(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    """The files with names of team and person (`listed_as` from the roster), loading only the columns `SHOWN`."""
+    related = submissions.select_related("team", "baseline", "user").only(*SHOWN)
+    return related.annotate(listed_as=hooks.roster.name_on_roster())
+
+
+def _submission_rows(competition: Competition, submissions: Iterable[Submission]) -> list[dict[str, Any]]:
+    """Rows for the template: the files with their scores under the current ground truth."""
+    listed = list(submissions)
+    secondary_metrics = secondary.secondary_metrics_of(competition.ground_truth)
+    held = Score.objects.filter(ground_truth=competition.ground_truth_id, submission__in=[one.pk for one in listed])
+    scores: dict[UUID, dict[str, Score]] = defaultdict(dict)
+    for score in held.only("submission", "split", "value", "parts", "secondary"):
+        scores[score.submission_id][score.split] = score
+    rows = []
+    for submission in listed:
+        public, private = (scores[submission.pk].get(split) for split in (Split.PUBLIC, Split.PRIVATE))
+        columns = [
+            secondary.shown_secondary_values(secondary_metrics, score.secondary if score else ())
+            for score in (public, private)
+        ]
+        rows.append(
+            {
+                "secondary": list(zip_longest(secondary_metrics, *columns)) if public else [],
+                "submission": submission,
+                "public": public.value if public else None,
+                "private": private.value if private else None,
+                "parts": [
+                    (name, value, private.parts.get(name) if private else None)
+                    for name, value in (public.parts.items() if public else ())
+                ],
+            }
+        )
+    return rows
+
+
+@open_to(Audience.ASSISTANTS)
+def host_submission_file(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponseBase:
+    submission = page_context.competition.submissions.filter(pk=submission_id).first()
+    if submission is None:
+        raise Http404(_("This competition has no such submission."))
+    return as_download(submission.file_key, submission.file_name)
+
+
+@open_to(Audience.ASSISTANTS)
+def host_submission(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
+    """One file of a team; POST hides it or shows it again."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    files = competition.submissions.filter(team__isnull=False).select_related("team", "user")
+    submission = files.annotate(listed_as=hooks.roster.name_on_roster()).filter(pk=submission_id).first()
+    if submission is None:
+        raise Http404(_("No team here has submitted such a file."))
+    form = ReasonForm(request.POST if request.POST.get("action") == "hide" else None)
+    status, done = 422 if request.method == "POST" else 200, ""
+    try:
+        if request.POST.get("action") == "show":
+            hiding.show_submission(submission=submission, user=user)
+            done = _("The submission is visible again.")
+        elif form.is_valid():
+            hiding.hide_submission(submission=submission, user=user, reason=form.cleaned_data["reason"])
+            done = _("The submission is hidden; its team sees the reason.")
+    except competitions.CannotHost as error:
+        status = add_refusal(form, error)
+    if done:
+        messages.success(request, done)
+        return see_other("host_submission", slug=competition.slug, submission_id=submission.pk)
+    (scores,) = _submission_rows(competition, [submission])
+    context = {"page_context": page_context, "submission": submission, "form": form, "scores": scores}
+    return render(request, "competitions/host_submission.html", context, status=status)
+
+
+@open_to(Audience.ASSISTANTS)
+def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Confirmation before files without a score are scored again; POST does it."""
+    asked = request.POST if request.method == "POST" else request.GET
+    files, refusal, status = _files_to_score_again(page_context.competition, asked), "", 200
+    if request.method == "POST":
+        try:
+            done = scoring_again.score_again(
+                competition=page_context.competition, user=signed_in_user(page_context.user), files=files
+            )
+        except competitions.CannotHost as error:
+            refusal, status = error.message, 409
+        else:
+            words = ngettext(
+                "%(number)d submission is being rescored.", "%(number)d submissions are being rescored.", done
+            )
+            messages.success(request, words % {"number": done})
+            return see_other("host_submissions", slug=page_context.competition.slug)
+    ended = {
+        str(one): Count("pk", filter=Q(status=one)) for one in (Submission.Status.FAILED, Submission.Status.INVALID)
+    }
+    numbers = files.order_by().aggregate(**ended)
+    context = {
+        "page_context": page_context,
+        "refusal": refusal,
+        # Numbers by status; the number that is scored again at once; the first files.
+        "numbers": numbers,
+        "number": min(sum(numbers.values()), scoring_again.MOST_AT_ONCE),
+        "files": list(files.select_related("team")[:NAMED_FOR_SCORING_AGAIN]),
+        "asked": {name: asked.get(name, "") for name in ("file", "status", "q")},
+    }
+    return render(request, "competitions/host_score_again.html", context, status=status)
+
+
+def _files_to_score_again(competition: Competition, asked: QueryDict) -> QuerySet[Submission]:
+    """One file (`?file=`) or those of a filtered list, only files without a score."""
+    found = _team_files(competition, asked.get("status", ""), asked.get("q", "").strip()[:60])
+    if wanted := asked.get("file", ""):
+        try:
+            found = found.filter(pk=UUID(wanted))
+        except ValueError:
+            found = found.none()
+    return scoring_again.submissions_without_score(found)
+
+
+@open_to(Audience.HOSTS)
+def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    if request.POST.get("action") == "remove":
+        wanted = get_object_or_404(competition.baselines, name=request.POST.get("name", ""))
+        if not is_confirmed(request):
+            consequence = _("It leaves the leaderboard with its file and scores.")
+            return ask_first(request, page_context, str(wanted), consequence)
+        boards.remove_baseline(baseline=wanted, user=user)
+        messages.success(request, _("“%(name)s” was removed from the leaderboard.") % {"name": wanted})
+        return see_other("host_baselines", slug=competition.slug)
+    form = BaselineForm(posted_data(request), request.FILES or None)
+    status = 200 if request.method != "POST" else 422
+    try:
+        if form.is_valid():
+            name, file = form.cleaned_data["name"], form.cleaned_data["file"]
+            boards.add_baseline(
+                competition=competition, user=user, name=name, file_name=file.name, chunks=file.chunks()
+            )
+            messages.success(request, _("The baseline is being scored."))
+            return see_other("host_baselines", slug=competition.slug)
+    except (competitions.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    # By a subquery that starts at the few baselines, because there are many files.
+    files = Submission.objects.filter(baseline__in=competition.baselines.order_by().values("pk"))
+    rows = _submission_rows(competition, _with_names(files).order_by("baseline__name"))
+    context = {"page_context": page_context, "form": form, "rows": rows}
+    return render(request, "competitions/host_baselines.html", context, status=status)
+
+
+@open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Collecting all submissions"))
+def host_submissions_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
+    if request.method != "POST":
+        return see_other("host_submissions", slug=page_context.competition.slug)
+    pieces = submissions_zip.submissions_zip(page_context.competition, page_context.at)
+    return streamed_zip(pieces, f"{page_context.competition.slug}-submissions.zip")

@@ -1,0 +1,269 @@
+"""Students' pages of their submissions: list, single files with download and problems, finals, rescorings."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.boards import reveal, standings, team_ranks
+from leaderboard.boards.charts import metric_title
+from leaderboard.boards.scores import ranked_scores, sign_of
+from leaderboard.common import charts
+from leaderboard.common.responses import as_download, see_other, signed_in_user
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.host_responses import csv_response, own_submission, problems_csv
+from leaderboard.competitions.models import GroundTruth, Refusal, Rescoring, Score, Submission, Team
+from leaderboard.competitions.models.competition import Split
+
+from .. import submit_conditions, submitting
+from ..forms import NoteForm
+from ..submission_progress import NO_SCORES, SubmissionProgress, TodayCard, shown_scores_of
+
+PAGE = 50
+MOST_RESCORED = 100
+TABS = (
+    ("all", gettext_lazy("All")),
+    ("scored", gettext_lazy("Scored")),
+    ("invalid", gettext_lazy("Invalid")),
+    ("finals", gettext_lazy("Finals")),
+)
+
+
+@open_to(Audience.MEMBERS)
+def submissions(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    return _submissions_page(request, page_context, request.GET.get("show", "all"))
+
+
+def _submissions_page(request: HttpRequest, page_context: PageContext, show: str) -> HttpResponse:
+    team = page_context.membership.team if page_context.membership else None
+    mine = Submission.objects.filter(team=team).select_related("user") if team else Submission.objects.none()
+    finals = _finals_context(page_context, mine)
+    selected = finals["selected"]
+    page = Paginator(_filter_submissions(mine, show, {*finals["picks"], *selected}), PAGE).get_page(
+        request.GET.get("page")
+    )
+    files = list(page.object_list)
+    shown = shown_scores_of(files, page_context)
+    # Ticks that could not be saved are shown again.
+    ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
+    rows = []
+    for file in files:
+        key = str(file.pk)
+        own = shown.get(key, NO_SCORES)
+        rows.append(
+            {
+                "submission": file,
+                "public": own.scores.get("public"),
+                "private": own.scores.get("private"),
+                "secondary": own.secondary,
+                "is_picked": key in finals["picks"],
+                "is_ticked": key in ticked,
+            }
+        )
+    context = {
+        "page_context": page_context,
+        "show": show if show in dict(TABS) else "all",
+        "tabs": TABS,
+        "page": page,
+        "rows": rows,
+        **finals,
+        # Selected files on other pages are posted as hidden fields, so that saving this page keeps them.
+        "selected_elsewhere": sorted(ticked - {str(file.pk) for file in files}),
+        "sees_private": page_context.sees_private,
+        "offers_picks": any(file.status == "scored" and not file.is_late and not file.hidden_at for file in files),
+        "chart": _chart(page_context),
+    }
+    return render(request, "competitions/submissions.html", context)
+
+
+def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> dict[str, Any]:
+    """Context about final submissions.
+
+    `picks`: the deciding files, selected by the team or picked by the system; `unpicked`: a better file that the team
+    can still select; `hindsight`: after the reveal, the file that it should have selected.
+    """
+    membership, ground_truth = page_context.membership, page_context.competition.ground_truth
+    can_pick = membership is not None and page_context.at < page_context.closes_at
+    deciding, unpicked, missed = [], None, None
+    if membership is not None and ground_truth is not None:
+        team = membership.team
+        deciding = standings.final_submissions(ground_truth, team=team).get(team.pk, [])
+        if can_pick:
+            unpicked = reveal.unpicked_better_files(ground_truth, {team.pk: deciding}).get(team.pk)
+        if page_context.competition.is_revealed(page_context.at):
+            missed = reveal.missed_final(team, ground_truth)
+    # Submission → whether the system picked it. The system picks by public scores, so on a hidden board only files
+    # selected by the team are shown.
+    picks = {
+        str(best.submission_id): best.is_picked_by_system
+        for best in deciding
+        if page_context.sees_public or not best.is_picked_by_system
+    }
+    if can_pick or page_context.is_disqualified:
+        # Selections of a disqualified team are kept although they decide nothing. Hidden files are left out.
+        marked = mine.filter(is_selected=True, hidden_at=None)
+        selected = {str(pk) for pk in marked.values_list("pk", flat=True)}
+    else:
+        selected = {pk for pk, is_by_system in picks.items() if not is_by_system}
+    return {
+        "can_pick": can_pick,
+        "picks": picks,
+        "selected": selected,
+        "unpicked": unpicked,
+        "hindsight": missed if missed and not missed.picked_the_best else None,
+    }
+
+
+def _filter_submissions(mine: QuerySet[Submission], show: str, picks: set[str]) -> QuerySet[Submission]:
+    if show == "scored":
+        return mine.filter(status=Submission.Status.SCORED)
+    if show == "invalid":
+        return mine.filter(status__in=[Submission.Status.INVALID, Submission.Status.FAILED])
+    if show == "finals":
+        return mine.filter(pk__in=list(picks))
+    return mine
+
+
+def _chart(page_context: PageContext) -> SafeString:
+    """Chart of the public scores of the team's ranked files over time; an empty chart on a hidden board."""
+    ground_truth, membership = page_context.competition.ground_truth, page_context.membership
+    if ground_truth is None or membership is None:
+        return SafeString()
+    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=[membership.team_id])
+    times = scores.order_by("submission__received_at").values_list("submission__received_at", "value")
+    points = list(times) if page_context.sees_public else []
+    return charts.history(points, sign=sign_of(ground_truth), axis=metric_title(ground_truth))
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+@open_to(Audience.MEMBERS)
+def submission(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
+    """One submission with all facts about its score; POST saves its note."""
+    found = own_submission(page_context, submission_id)
+    is_own = page_context.membership is not None and page_context.membership.team_id == found.team_id
+    form = NoteForm(request.POST if request.method == "POST" else None, initial={"note": found.note})
+    if request.method == "POST":
+        if not is_own:
+            raise Http404(_("You have no submission with this number."))
+        if form.is_valid():
+            submitting.save_note(submission=found, note=form.cleaned_data["note"])
+            messages.success(request, _("Note saved."))
+            return see_other("submission", slug=page_context.competition.slug, submission_id=found.pk)
+    progress = SubmissionProgress(page_context, found, TodayCard(page_context))
+    ground_truth = page_context.competition.ground_truth
+    scores = Score.objects.filter(submission=found, ground_truth=ground_truth)
+    context = {
+        "page_context": page_context,
+        "submission": found,
+        "note_form": form if is_own else None,
+        "progress": progress,
+        "ground_truth": ground_truth,
+        # With all digits, for comparison with the home scorer.
+        "full": {split: repr(value) for split, value in progress.own.scores.items()},
+        "metric_version": scores.values_list("metric_version", flat=True).first(),
+        "refusal": Refusal.objects.filter(submission=found, ground_truth=ground_truth).first(),
+    }
+    return render(request, "competitions/submission.html", context, status=422 if form.errors else 200)
+
+
+@open_to(Audience.MEMBERS)
+def submission_file(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponseBase:
+    found = own_submission(page_context, submission_id)
+    return as_download(found.file_key, found.file_name)
+
+
+@open_to(Audience.MEMBERS)
+def submission_problems(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
+    found = own_submission(page_context, submission_id)
+    return csv_response(problems_csv(found.problems), f"problems-{str(found.pk)[:8]}")
+
+
+@open_to(Audience.MEMBERS)
+def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """GET: the deciding files. POST: select final submissions."""
+    if request.method != "POST":
+        return _submissions_page(request, page_context, "finals")
+    wanted = [pk for pk in request.POST.getlist("final") if _is_uuid(pk)]
+    try:
+        submitting.select_finals(
+            competition=page_context.competition,
+            user=signed_in_user(page_context.user),
+            submission_ids=wanted,
+            at=page_context.at,
+        )
+    except submit_conditions.SubmissionRefused as refusal:
+        messages.error(request, _("%(message)s Nothing changed.") % {"message": refusal.message})
+        ticks = urlencode([("show", "scored"), *(("tick", pk) for pk in wanted)])
+        return see_other("submissions", query=f"?{ticks}", slug=page_context.competition.slug)
+    else:
+        words = (
+            _("Your final submissions are saved.")
+            if wanted
+            else _("You chose none, so your best public submissions will be used.")
+        )
+        messages.success(request, words)
+    return see_other("finals", slug=page_context.competition.slug)
+
+
+@open_to(Audience.MEMBERS)
+def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Rescorings of the team's files: the last one with scores before and after, earlier ones with messages only."""
+    rescorings = list(page_context.competition.rescorings.select_related("before", "after")[:20])
+    last = rescorings[0] if rescorings else None
+    splits = [Split.PUBLIC, Split.PRIVATE] if page_context.state == "revealed" else [Split.PUBLIC]
+    context: dict[str, Any] = {"page_context": page_context, "last": last, "earlier": rescorings[1:], "splits": splits}
+    if last is not None and page_context.membership is not None:
+        team = page_context.membership.team
+        for ground_truth in (last.before, last.after):
+            ground_truth.competition = page_context.competition
+        context["lines"] = _rescored_files(page_context, team, last, splits)
+        # Standings of the earlier ground truth are kept as they were at the switch.
+        context["ranks"] = [team_ranks.placing_of(team, one, splits[-1]) for one in (last.before, last.after)]
+    return render(request, "competitions/rescored.html", context)
+
+
+def _rescored_files(
+    page_context: PageContext, team: Team, last: Rescoring, splits: list[Split]
+) -> list[dict[str, Any]]:
+    """Each scored file with its scores before and after, on these splits."""
+    scored = Submission.objects.filter(team=team, status=Submission.Status.SCORED, received_at__lt=last.applied_at)
+    files = list(scored.order_by("-received_at")[:MOST_RESCORED])
+    before, after = (_scores_under(page_context, team, one, splits) for one in (last.before, last.after))
+    found = Refusal.objects.filter(ground_truth=last.after, submission__in=files)
+    refusals = {one.submission_id: one for one in found}
+    return [
+        {
+            "submission": file,
+            "pairs": [(before.get((str(file.pk), split)), after.get((str(file.pk), split))) for split in splits],
+            "refusal": refusals.get(file.pk),
+        }
+        for file in files
+    ]
+
+
+def _scores_under(
+    page_context: PageContext, team: Team, ground_truth: GroundTruth, splits: list[Split]
+) -> dict[tuple[str, str], float]:
+    """(submission, split) → score under a ground truth; {} if the viewer may not see scores."""
+    if not page_context.sees_public:
+        return {}
+    files = Submission.objects.filter(team=team).order_by().values("pk")
+    rows: Any = Score.objects.filter(ground_truth=ground_truth, submission__in=files, split__in=splits)
+    return {(str(key), split): value for key, split, value in rows.values_list("submission_id", "split", "value")}

@@ -1,0 +1,209 @@
+"""The Submit page: submit a file, follow its progress, confirm a repeated file, convert a file."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.common.clock import time_since_arrival
+from leaderboard.common.responses import STOP_POLLING, see_other, sha256_of, signed_in_user
+from leaderboard.common.storage import TooLarge, clean_name, path_of
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.host_responses import own_submission
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.templatetags.leaderboard import forget_size
+from leaderboard.competitions.views import answered_by_worker
+from leaderboard.scoring import JobFailed
+
+from .. import converting, submit_conditions, submitting
+from ..forms import DuplicateForm, UploadForm
+from ..submission_progress import SubmissionProgress, TodayCard
+
+PIECE = 1_048_576
+
+
+class UploadRefused(Exception):
+    """An upload that could not be accepted; the message is for the student, `status` for the response."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@open_to(Audience.MEMBERS)
+def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    if request.method != "POST":
+        return _submit_page(request, page_context, UploadForm.fresh(), shown=_submission_to_show(request, page_context))
+    form = UploadForm(request.POST, request.FILES)
+    fresh = UploadForm.fresh(note=request.POST.get("note", ""))
+    try:
+        if "again" in request.POST:
+            submission = _hand_in_again(page_context, DuplicateForm(request.POST), time_since_arrival(request))
+        elif not form.is_valid():
+            return _submit_page(request, page_context, form, status=422)
+        else:
+            submission = _hand_in(page_context, form, time_since_arrival(request))
+    except submit_conditions.DuplicateFile as same:
+        question = {"earlier": same.earlier, "form": _form_to_repeat(same.earlier, form)}
+        return _submit_page(request, page_context, fresh, same=question, status=409)
+    except TooLarge as error:
+        return _submit_page(request, page_context, fresh, not_taken=str(error), status=413)
+    except UploadRefused as error:
+        return _submit_page(request, page_context, fresh, not_taken=str(error), status=error.status)
+    except submit_conditions.SubmissionRefused as error:
+        return _submit_page(request, page_context, fresh, not_taken=error.message, status=409)
+    return _see_progress(page_context.competition, submission)
+
+
+def _see_progress(competition: Competition, submission: Submission) -> HttpResponse:
+    forget_size(competition)
+    converting.request_preview(submission)
+    return see_other("submit", query=f"?submission={submission.pk}", fragment="#progress", slug=competition.slug)
+
+
+@open_to(Audience.MEMBERS)
+def submission_progress(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
+    """The progress of one file as a fragment for htmx: 204 if nothing has changed, 286 to stop polling when it is over.
+
+    Without htmx a redirect to the Submit page.
+    """
+    card = TodayCard(page_context)
+    progress = SubmissionProgress(page_context, own_submission(page_context, submission_id), card)
+    if not getattr(request, "htmx", False):
+        return see_other("submit", query=f"?submission={submission_id}", slug=page_context.competition.slug)
+    if not progress.is_over and request.GET.get("seen") == progress.seen:
+        return HttpResponse(status=204)
+    context = {"page_context": page_context, "progress": progress, "today": card, "is_poll": True}
+    status = STOP_POLLING if progress.is_over else 200
+    return render(request, "competitions/submission_progress.html", context, status=status)
+
+
+@open_to(Audience.MEMBERS)
+@answered_by_worker(gettext_lazy("Converting your file"), is_of_student=True)
+def submission_convert(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
+    """Submit the conversion offered for a file."""
+    original = own_submission(page_context, submission_id)
+    if request.method != "POST":
+        return see_other("submission", slug=page_context.competition.slug, submission_id=submission_id)
+    if page_context.membership is None or original.team_id != page_context.membership.team_id:
+        raise Http404(_("You have no submission with this number."))
+    try:
+        submission = converting.submit_converted(
+            submission=original, user=signed_in_user(page_context.user), waited=time_since_arrival(request)
+        )
+    except submit_conditions.SubmissionRefused as error:
+        return _submit_page(request, page_context, UploadForm.fresh(), not_taken=error.message, status=409)
+    except JobFailed:
+        words = _("We couldn't convert the file. Try again in a minute.")
+        return _submit_page(request, page_context, UploadForm.fresh(), not_taken=words, status=503)
+    return _see_progress(page_context.competition, submission)
+
+
+def _hand_in(page_context: PageContext, form: UploadForm, waited: timedelta) -> Submission:
+    file: UploadedFile[Any] = form.cleaned_data["file"]
+    return submitting.submit_file(
+        competition=page_context.competition,
+        user=signed_in_user(page_context.user),
+        file_name=file.name or "",
+        chunks=file.chunks(),
+        note=form.cleaned_data["note"],
+        upload_key=_upload_key(form, sha256_of(file)),
+        may_repeat=False,
+        waited=waited,
+    )
+
+
+def _upload_key(form: UploadForm | DuplicateForm, sha256: str) -> str | None:
+    """Idempotency key from form and content: the browser's Back button may resend an old form key with a new file."""
+    key = form.cleaned_data["upload_key"]
+    return f"{key}-{sha256[:16]}" if key else None
+
+
+def _form_to_repeat(earlier: Submission, form: UploadForm) -> DuplicateForm:
+    """The form that asks whether to submit the same file again; it refers to the earlier submission for the bytes."""
+    given = {
+        "again": earlier.pk,
+        "file_name": clean_name(form.cleaned_data["file"].name or ""),
+        "note": form.cleaned_data["note"],
+        "upload_key": form.cleaned_data["upload_key"],
+    }
+    return DuplicateForm(initial=given)
+
+
+def _hand_in_again(page_context: PageContext, form: DuplicateForm, waited: timedelta) -> Submission:
+    """Submit the bytes of an earlier submission again, after a confirmation.
+
+    Raises `UploadRefused`, `SubmissionRefused` and `Http404`.
+    """
+    if not form.is_valid() or page_context.membership is None:
+        raise UploadRefused(_("This form is damaged. Choose your file again."), 422)
+    given = form.cleaned_data
+    earlier = own_submission(page_context, given["again"])
+    if earlier.team_id != page_context.membership.team_id:
+        raise Http404(_("You have no submission with this number."))
+    try:
+        file = path_of(earlier.file_key, earlier.sha256).open("rb")
+    except FileNotFoundError:
+        raise UploadRefused(_("The earlier file isn't on the server any more. Choose yours again."), 409) from None
+    with file:
+        return submitting.submit_file(
+            competition=page_context.competition,
+            user=signed_in_user(page_context.user),
+            file_name=given["file_name"],
+            chunks=iter(partial(file.read, PIECE), b""),
+            note=given["note"],
+            upload_key=_upload_key(form, earlier.sha256),
+            waited=waited,
+        )
+
+
+def _submission_to_show(request: HttpRequest, page_context: PageContext) -> Submission | None:
+    """The file in `?submission=`, else a pending file of the viewer's team, else None. Raises `Http404`."""
+    if asked := request.GET.get("submission"):
+        try:
+            return own_submission(page_context, asked)
+        except (ValidationError, ValueError) as error:
+            raise Http404(_("You have no submission with this number.")) from error
+    if page_context.membership is None:
+        return None
+    waiting = Submission.objects.filter(team=page_context.membership.team_id, status=Submission.Status.PENDING)
+    return waiting.select_related("user", "team").first()
+
+
+def _submit_page(
+    request: HttpRequest,
+    page_context: PageContext,
+    form: UploadForm,
+    *,
+    shown: Submission | None = None,
+    status: int = 200,
+    **outcome: Any,
+) -> HttpResponse:
+    """The Submit page; `outcome` is `same` (question about a file submitted before) or `not_taken` (the refusal)."""
+    competition = page_context.competition
+    card = TodayCard(page_context)
+    context = {
+        "page_context": page_context,
+        "form": form,
+        "today": card,
+        "refusal": submit_conditions.refusal_of_submission(
+            competition, page_context.membership, page_context.at, card.allowance
+        ),
+        "progress": SubmissionProgress(page_context, shown, card) if shown else None,
+        "is_result": shown is not None and not outcome,
+        **outcome,
+        "largest": min(competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES),
+        "action": reverse("submit", kwargs={"slug": competition.slug}),
+    }
+    return render(request, "competitions/submit.html", context, status=status)
