@@ -17,6 +17,10 @@ urlpatterns = [
     path("", include("leaderboard.notifications.urls")),
     path("", include("leaderboard.classroom.urls")),
     path("", include("leaderboard.grades.urls")),
+    path("", include("leaderboard.competitions.urls")),
+    path("", include("leaderboard.boards.urls")),
+    path("", include("leaderboard.submissions.urls")),
+    path("", include("leaderboard.ground_truths.urls")),
     path("", include("leaderboard.site.urls")),
     # After host/new/, which is not the dashboard of a competition called “new”.
     path("", include("leaderboard.insights.urls")),

@@ -1,4 +1,4 @@
-"""Hosts' pages for launch with student preview, pause, reveal, and the copy for the next term."""
+"""Hosts' pages for the launch with its student preview, and for the copy for the next term."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.boards import services as boards
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms import CloneForm, ReasonForm, SlugForm
+from leaderboard.competitions.forms import CloneForm
 from leaderboard.competitions.host_responses import add_refusal, posted_data
 from leaderboard.competitions.metric_display import competition_metric
 from leaderboard.competitions.models import StudentPreview, TruthCheck
@@ -103,44 +102,3 @@ def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             return see_other("host_setup", slug=copy.slug)
     context = {"page_context": page_context, "form": form, "baselines": source.baselines.count()}
     return render(request, "competitions/host_clone.html", context, status=status)
-
-
-@open_to(Audience.HOSTS)
-def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Pause the competition with a reason, or resume it."""
-    competition = page_context.competition
-    form = ReasonForm(request.POST if request.POST.get("action") == "pause" else None)
-    status = 422 if request.method == "POST" else 200
-    try:
-        if request.POST.get("action") == "resume":
-            competitions.resume_competition(competition=competition, user=signed_in_user(page_context.user))
-            messages.success(request, _("Resumed. Students can submit again."))
-            return see_other("host_pause", slug=competition.slug)
-        if form.is_valid():
-            reason = form.cleaned_data["reason"]
-            competitions.pause_competition(
-                competition=competition, user=signed_in_user(page_context.user), reason=reason
-            )
-            messages.success(request, _("Paused. Students can't submit until you resume."))
-            return see_other("host_pause", slug=competition.slug)
-    except competitions.CannotHost as error:
-        status = add_refusal(form, error)
-    return render(request, "competitions/host_pause.html", {"page_context": page_context, "form": form}, status=status)
-
-
-@open_to(Audience.HOSTS)
-def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    form = SlugForm(page_context.competition.slug, posted_data(request))
-    status = 422 if request.method == "POST" else 200
-    if request.method == "POST" and form.is_valid():
-        try:
-            boards.reveal_competition(competition=page_context.competition, user=signed_in_user(page_context.user))
-        except competitions.CannotHost as error:
-            status = add_refusal(form, error)
-        else:
-            messages.success(request, _("The private leaderboard is open."))
-            return see_other("leaderboard", slug=page_context.competition.slug)
-    has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
-    review = boards.review_before_reveal(page_context.competition) if has_choice else None
-    context = {"page_context": page_context, "form": form, "review": review}
-    return render(request, "competitions/host_reveal.html", context, status=status)

@@ -1,4 +1,4 @@
-"""Hosts' pages about whole competitions: the list, settings, archive, audit log, deletion."""
+"""Hosts' pages about whole competitions: the list, settings, pause, archive, audit log, deletion."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions import archive
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms import CompetitionForm, SlugForm
-from leaderboard.competitions.host_responses import posted_data, save_competition
+from leaderboard.competitions.forms import CompetitionForm, ReasonForm, SlugForm
+from leaderboard.competitions.host_responses import add_refusal, posted_data, save_competition
 from leaderboard.competitions.models import Archive, Competition, Submission, Team
 
 AUDIT_ENTRIES_PER_PAGE = 50
@@ -169,3 +169,26 @@ def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         for entry in page
     ]
     return render(request, "competitions/host_audit.html", {"page_context": page_context, "page": page, "rows": rows})
+
+
+@open_to(Audience.HOSTS)
+def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Pause the competition with a reason, or resume it."""
+    competition = page_context.competition
+    form = ReasonForm(request.POST if request.POST.get("action") == "pause" else None)
+    status = 422 if request.method == "POST" else 200
+    try:
+        if request.POST.get("action") == "resume":
+            competitions.resume_competition(competition=competition, user=signed_in_user(page_context.user))
+            messages.success(request, _("Resumed. Students can submit again."))
+            return see_other("host_pause", slug=competition.slug)
+        if form.is_valid():
+            reason = form.cleaned_data["reason"]
+            competitions.pause_competition(
+                competition=competition, user=signed_in_user(page_context.user), reason=reason
+            )
+            messages.success(request, _("Paused. Students can't submit until you resume."))
+            return see_other("host_pause", slug=competition.slug)
+    except competitions.CannotHost as error:
+        status = add_refusal(form, error)
+    return render(request, "competitions/host_pause.html", {"page_context": page_context, "form": form}, status=status)

@@ -1,0 +1,26 @@
+"""URLs of ground truths, data files, setup and launch. Each has the name of its view and of its template."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from .views import data_files, ground_truths, launch, setup, truth, truth_metric
+
+urlpatterns = [
+    path("c/<slug:slug>/data/", data_files.data, name="data"),
+    path("c/<slug:slug>/data/sample_submission.csv", data_files.sample_submission, name="sample_submission"),
+    path("c/<slug:slug>/data.zip", data_files.data_zip, name="data_zip"),
+    path("c/<slug:slug>/data/files/<str:name>", data_files.data_file, name="data_file"),
+    path("host/new/", setup.host_new, name="host_new"),
+    path("host/<slug:slug>/setup/", setup.host_setup, name="host_setup"),
+    path("host/<slug:slug>/setup/launch/", launch.host_setup_launch, name="host_setup_launch"),
+    path("host/<slug:slug>/export.zip", data_files.host_export, name="host_export"),
+    path("host/<slug:slug>/clone/", launch.host_clone, name="host_clone"),
+    path("host/<slug:slug>/truth/", truth.host_truth, name="host_truth"),
+    path("host/<slug:slug>/truth/metric/", truth_metric.host_truth_metric, name="host_truth_metric"),
+    path("host/<slug:slug>/truth/check/", ground_truths.host_truth_check, name="host_truth_check"),
+    path("host/<slug:slug>/truth/<int:number>/file/", ground_truths.host_truth_file, name="host_truth_file"),
+    path("host/<slug:slug>/candidate/", ground_truths.host_candidate, name="host_candidate"),
+    path("host/<slug:slug>/data/", data_files.host_data, name="host_data"),
+    path("host/<slug:slug>/launch/", launch.host_launch, name="host_launch"),
+]
