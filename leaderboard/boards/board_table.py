@@ -39,7 +39,7 @@ def board_table(
         "is_hidden": ground_truth is not None and is_hidden(ground_truth, split),
         "lines": [board_line(row, leader) for row in rows],
     }
-    return render_to_string("competitions/board_table.html", context)
+    return render_to_string("boards/board_table.html", context)
 
 
 def board_line(row: BoardRowData, leader: float | None) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def metric_title(ground_truth: GroundTruth) -> str:
 
 
 def board_charts(view: str, page_context: PageContext, split: Split, mine: Team | None) -> dict[str, Any]:
-    """The context of `competitions/board_chart.html` (`time`) or `competitions/board_distribution.html`."""
+    """The context of `boards/board_chart.html` (`time`) or `boards/board_distribution.html`."""
     ground_truth = page_context.competition.ground_truth
     if ground_truth is None:
         return {}

@@ -19,7 +19,7 @@ from leaderboard.ground_truths import copying
 from leaderboard.notifications import reminders
 from leaderboard.notifications.models import Notice, NoticeKind, next_digest
 from leaderboard.submissions import submit_conditions
-from tests.competitions.test_setup import filled_in
+from tests.ground_truths.test_setup import filled_in
 from tests.conftest import enter, make_competition
 from tests.pages import signed_in
 

@@ -12,7 +12,7 @@ from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_o
 
 import pytest
 
-from tests.competitions.test_setup import ANSWERS, filled_in
+from tests.ground_truths.test_setup import ANSWERS, filled_in
 from tests.faults.test_processes import pages_worker
 from tests.site import PASSWORD, Site, running_site, until
 

@@ -20,8 +20,8 @@ from leaderboard.competitions.models import Competition, DataFile, GroundTruth, 
 from leaderboard.ground_truths import data_files, truth_drafts
 from metrics.tests.hostile import SECTIONS
 from metrics.tests.hostile_case import NUMBERS, Case, zipped
-from tests.competitions.test_admin import act, draft_fields
-from tests.competitions.test_host_truth import DATA, METRIC, check, look, publish
+from tests.site.test_admin import act, draft_fields
+from tests.ground_truths.test_truth import DATA, METRIC, check, look, publish
 from tests.conftest import TRUTH
 from tests.pages import signed_in, text_of, upload
 

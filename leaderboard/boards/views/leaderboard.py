@@ -201,7 +201,7 @@ def leaderboard(request: HttpRequest, page_context: PageContext) -> HttpResponse
     etag = query.etag(request, is_part=is_part)
 
     def page() -> bytes:
-        template = "competitions/board.html" if is_part else "competitions/leaderboard.html"
+        template = "boards/board.html" if is_part else "boards/leaderboard.html"
         return render(request, template, _board_context(request, query, is_part=is_part)).content
 
     is_shared = not query.is_selection and request.method == "GET" and not request.COOKIES.keys() - SHARED_COOKIES

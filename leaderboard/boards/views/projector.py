@@ -33,7 +33,7 @@ def host_projector(request: HttpRequest, page_context: PageContext) -> HttpRespo
     asked = request.GET.get("show", "")
     show = asked if asked in SCREENS else usual
     context = {"page_context": page_context, "show": show, **SCREENS[show](request, page_context)}
-    return render(request, f"competitions/projector_{show}.html", context)
+    return render(request, f"boards/projector_{show}.html", context)
 
 
 def _join_screen(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:

@@ -31,4 +31,4 @@ def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse
     has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
     review = services.review_before_reveal(page_context.competition) if has_choice else None
     context = {"page_context": page_context, "form": form, "review": review}
-    return render(request, "competitions/host_reveal.html", context, status=status)
+    return render(request, "boards/host_reveal.html", context, status=status)

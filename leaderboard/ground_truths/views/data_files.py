@@ -35,7 +35,7 @@ def data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     else:
         lock = "wait" if page_context.at < page_context.competition.opens_at else "rules"
     files = list(page_context.competition.data_files.all())
-    return render(request, "competitions/data.html", {"page_context": page_context, "files": files, "lock": lock})
+    return render(request, "ground_truths/data.html", {"page_context": page_context, "files": files, "lock": lock})
 
 
 @open_to(Audience.VISITORS)
@@ -97,7 +97,7 @@ def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     if status == 303:
         return see_other("host_data", slug=competition.slug)
     context = {"page_context": page_context, "form": form, "files": competition.data_files.all()}
-    return render(request, "competitions/host_data.html", context, status=status)
+    return render(request, "ground_truths/host_data.html", context, status=status)
 
 
 def add_posted_file(request: HttpRequest, page_context: PageContext, form: DataFileForm) -> int:

@@ -95,7 +95,7 @@ def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpRes
         "metric": metric_or_none(ground_truth.metric_key),
         "looked_for": _check_topics(report["findings"]),
     }
-    return render(request, "competitions/host_truth_check.html", context)
+    return render(request, "ground_truths/host_truth_check.html", context)
 
 
 def _check_topics(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -137,8 +137,8 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
     }
     if getattr(request, "htmx", False):
         status = STOP_POLLING if preview.is_complete else 200
-        return render(request, "competitions/preview.html", context, status=status)
-    return render(request, "competitions/host_candidate.html", context)
+        return render(request, "ground_truths/preview.html", context, status=status)
+    return render(request, "ground_truths/host_candidate.html", context)
 
 
 def _affected_in_private(competition: Competition, preview: rescoring.RescoringPreview, split: Split | None) -> int:

@@ -61,7 +61,7 @@ def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpRe
         "student_preview": StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first(),
         "files": competition.data_files.all(),
     }
-    return render(request, "competitions/host_setup_launch.html", context)
+    return render(request, "ground_truths/host_setup_launch.html", context)
 
 
 @open_to(Audience.HOSTS)
@@ -101,4 +101,4 @@ def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             messages.success(request, _("“%(title)s” is a new draft.") % {"title": copy})
             return see_other("host_setup", slug=copy.slug)
     context = {"page_context": page_context, "form": form, "baselines": source.baselines.count()}
-    return render(request, "competitions/host_clone.html", context, status=status)
+    return render(request, "ground_truths/host_clone.html", context, status=status)

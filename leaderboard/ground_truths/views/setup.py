@@ -110,7 +110,7 @@ def host_new(request: HttpRequest) -> HttpResponseBase:
         except TooLarge as error:
             messages.error(request, str(error))
             status = 413
-    return render(request, "competitions/host_new.html", {"folder_form": FolderForm()}, status=status)
+    return render(request, "ground_truths/host_new.html", {"folder_form": FolderForm()}, status=status)
 
 
 def _start(request: HttpRequest) -> HttpResponseBase:
@@ -146,7 +146,7 @@ def _import_zip(request: HttpRequest) -> HttpResponse:
             return see_other("host_setup", slug=made.slug)
     except (CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    return render(request, "competitions/host_new.html", {"folder_form": form}, status=status)
+    return render(request, "ground_truths/host_new.html", {"folder_form": form}, status=status)
 
 
 # --- the draft --------------------------------------------------------------------------------------------------
@@ -334,7 +334,7 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
         "metric_count": len(fits["best"]) + len(fits["others"]) if fits else 0,
         "join_link": responses.absolute_url(request, "join_code", competition.admission.join_code),
     }
-    return render(request, "competitions/host_setup.html", context, status=status)
+    return render(request, "ground_truths/host_setup.html", context, status=status)
 
 
 def _answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:

@@ -165,4 +165,4 @@ def _data_page(
         "discarded": rescoring.discarded_numbers(competition),
         "history": competition.ground_truths.select_related("published_by").order_by("-number"),
     }
-    return render(request, "competitions/host_truth.html", context, status=status)
+    return render(request, "ground_truths/host_truth.html", context, status=status)

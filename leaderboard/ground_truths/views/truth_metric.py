@@ -50,7 +50,7 @@ def host_truth_metric(request: HttpRequest, page_context: PageContext) -> HttpRe
     parameters = parameter_form(competition, key)
     if getattr(request, "htmx", False):
         context = {"metric": metrics.get(key), "parameters": parameters}
-        return render(request, "competitions/parameters.html", context)
+        return render(request, "ground_truths/parameters.html", context)
     return _metric_page(request, page_context, MetricForm(initial={"metric": key}), parameters)
 
 
@@ -161,7 +161,7 @@ def _metric_page(
         "publish_form": PublishForm(request.POST or None),
         "example": worked_example_of(held_metric) if held and held_metric else None,
     }
-    return render(request, "competitions/host_truth_metric.html", context, status=status)
+    return render(request, "ground_truths/host_truth_metric.html", context, status=status)
 
 
 def _metric_groups(chosen: str) -> list[tuple[str, bool, list[metrics.Metric]]]:

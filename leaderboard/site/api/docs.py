@@ -41,7 +41,7 @@ def api(request: HttpRequest) -> HttpResponse:
     ]
     shapes = [(name, _fields(shape, "answer")) for name, shape in sorted(found["components"]["schemas"].items())]
     context = {"operations": listed, "shapes": shapes, "site": site}
-    return render(request, "competitions/api.html", context)
+    return render(request, "site/api.html", context)
 
 
 def not_found(request: HttpRequest, path: str) -> HttpResponse:

@@ -55,7 +55,7 @@ def host(request: HttpRequest) -> HttpResponse:
         "binned": binned,
         "has_demo": user.is_superuser and any(competition.is_demo for competition, _state in rows),
     }
-    return render(request, "competitions/host.html", context)
+    return render(request, "site/host.html", context)
 
 
 @open_page_to(SiteAudience.SIGNED_IN)
@@ -106,7 +106,7 @@ def host_settings(request: HttpRequest, page_context: PageContext) -> HttpRespon
         messages.success(request, _("Saved."))
         return see_other("host_settings", slug=changed.slug)
     context = {"page_context": page_context, "form": form}
-    return render(request, "competitions/host_settings.html", context, status=422 if form.errors else 200)
+    return render(request, "site/host_settings.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.HOSTS)
@@ -122,7 +122,7 @@ def host_delete(request: HttpRequest, page_context: PageContext) -> HttpResponse
     files = competition.submissions.filter(team__isnull=False).order_by()
     numbers = {"teams": competition.teams.count(), **files.aggregate(submissions=Count("pk"), **counted)}
     context = {"page_context": page_context, "form": form, "numbers": numbers}
-    return render(request, "competitions/host_delete.html", context, status=422 if form.errors else 200)
+    return render(request, "site/host_delete.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.HOSTS)
@@ -168,7 +168,7 @@ def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         )
         for entry in page
     ]
-    return render(request, "competitions/host_audit.html", {"page_context": page_context, "page": page, "rows": rows})
+    return render(request, "site/host_audit.html", {"page_context": page_context, "page": page, "rows": rows})
 
 
 @open_to(Audience.HOSTS)
@@ -191,4 +191,4 @@ def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             return see_other("host_pause", slug=competition.slug)
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
-    return render(request, "competitions/host_pause.html", {"page_context": page_context, "form": form}, status=status)
+    return render(request, "site/host_pause.html", {"page_context": page_context, "form": form}, status=status)

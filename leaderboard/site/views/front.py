@@ -41,7 +41,7 @@ def competitions(request: HttpRequest) -> HttpResponse:
         "show": show if show in dict(chips) else "",
         "q": text,
     }
-    return render(request, "competitions/competitions.html", context)
+    return render(request, "site/competitions.html", context)
 
 
 def _find_competitions(user: Viewer, show: str, text: str, at: datetime) -> CompetitionQuerySet:

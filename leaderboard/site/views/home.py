@@ -42,7 +42,7 @@ CLOSES_SOON = timedelta(days=4)
 def home(request: HttpRequest) -> HttpResponse:
     at = timezone.now()
     if request.user.is_anonymous:
-        return render(request, "competitions/home_visitor.html", _visitor_context(at))
+        return render(request, "site/home_visitor.html", _visitor_context(at))
     user = signed_in_user(request.user)
     teams = my_teams(user, at)
     hosted = hosted_competitions(user, at)
@@ -54,7 +54,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "tasks": [task for one in hosted for task in one.tasks],
         "open": [(one, one.state(at)) for one in _listed(at).exclude(pk__in=joined)[:OPEN_SHOWN]],
     }
-    return render(request, "competitions/home.html", context)
+    return render(request, "site/home.html", context)
 
 
 # --- visitors ---------------------------------------------------------------------------------------------------

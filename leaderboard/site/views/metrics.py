@@ -118,7 +118,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "number": len(found),
         "custom": custom_metrics_status() if getattr(request.user, "is_staff", False) else None,
     }
-    response = render(request, "competitions/metrics.html", context)
+    response = render(request, "site/metrics.html", context)
     return _announced(request, response, _("%(number)s found.") % {"number": len(found)})
 
 
@@ -178,7 +178,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "worst": end_of_scale(shown.worst),
         "source": source,
     }
-    return render(request, "competitions/metric.html", context)
+    return render(request, "site/metric.html", context)
 
 
 def _install_command(request: HttpRequest) -> str:

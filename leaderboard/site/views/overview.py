@@ -21,7 +21,7 @@ def overview(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         "podium": podium(page_context) if page_context.state == "revealed" else (),
         "site": request.build_absolute_uri("/").rstrip("/"),
     }
-    return render(request, "competitions/overview.html", context)
+    return render(request, "site/overview.html", context)
 
 
 def podium(page_context: PageContext) -> tuple[rows.BoardRowData, ...]:

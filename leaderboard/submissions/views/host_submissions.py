@@ -61,7 +61,7 @@ def host_submissions(request: HttpRequest, page_context: PageContext) -> HttpRes
         "sort": "-received",
         "statuses": Submission.Status.choices,
     }
-    return render(request, "competitions/host_submissions.html", context)
+    return render(request, "submissions/host_submissions.html", context)
 
 
 def _in_order(
@@ -152,7 +152,7 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
         return see_other("host_submission", slug=competition.slug, submission_id=submission.pk)
     (scores,) = _submission_rows(competition, [submission])
     context = {"page_context": page_context, "submission": submission, "form": form, "scores": scores}
-    return render(request, "competitions/host_submission.html", context, status=status)
+    return render(request, "submissions/host_submission.html", context, status=status)
 
 
 @open_to(Audience.ASSISTANTS)
@@ -186,7 +186,7 @@ def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpRes
         "files": list(files.select_related("team")[:NAMED_FOR_SCORING_AGAIN]),
         "asked": {name: asked.get(name, "") for name in ("file", "status", "q")},
     }
-    return render(request, "competitions/host_score_again.html", context, status=status)
+    return render(request, "submissions/host_score_again.html", context, status=status)
 
 
 def _files_to_score_again(competition: Competition, asked: QueryDict) -> QuerySet[Submission]:
@@ -227,7 +227,7 @@ def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpRespo
     files = Submission.objects.filter(baseline__in=competition.baselines.order_by().values("pk"))
     rows = _submission_rows(competition, _with_names(files).order_by("baseline__name"))
     context = {"page_context": page_context, "form": form, "rows": rows}
-    return render(request, "competitions/host_baselines.html", context, status=status)
+    return render(request, "submissions/host_baselines.html", context, status=status)
 
 
 @open_to(Audience.HOSTS)

@@ -83,7 +83,7 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
         "offers_picks": any(file.status == "scored" and not file.is_late and not file.hidden_at for file in files),
         "chart": _chart(page_context),
     }
-    return render(request, "competitions/submissions.html", context)
+    return render(request, "submissions/submissions.html", context)
 
 
 def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
         "metric_version": scores.values_list("metric_version", flat=True).first(),
         "refusal": Refusal.objects.filter(submission=found, ground_truth=ground_truth).first(),
     }
-    return render(request, "competitions/submission.html", context, status=422 if form.errors else 200)
+    return render(request, "submissions/submission.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.MEMBERS)
@@ -236,7 +236,7 @@ def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         context["lines"] = _rescored_files(page_context, team, last, splits)
         # Standings of the earlier ground truth are kept as they were at the switch.
         context["ranks"] = [team_ranks.placing_of(team, one, splits[-1]) for one in (last.before, last.after)]
-    return render(request, "competitions/rescored.html", context)
+    return render(request, "submissions/rescored.html", context)
 
 
 def _rescored_files(

@@ -86,7 +86,7 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
         return HttpResponse(status=204)
     context = {"page_context": page_context, "progress": progress, "today": card, "is_poll": True}
     status = STOP_POLLING if progress.is_over else 200
-    return render(request, "competitions/submission_progress.html", context, status=status)
+    return render(request, "submissions/submission_progress.html", context, status=status)
 
 
 @open_to(Audience.MEMBERS)
@@ -206,4 +206,4 @@ def _submit_page(
         "largest": min(competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES),
         "action": reverse("submit", kwargs={"slug": competition.slug}),
     }
-    return render(request, "competitions/submit.html", context, status=status)
+    return render(request, "submissions/submit.html", context, status=status)
