@@ -30,8 +30,8 @@ from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
 
+from tests.running_site import ROOT, Site, free_port, site_environment, until
 from tests.servers import Postgres, Redis, postgres, redis_server
-from tests.site import ROOT, Site, free_port, site_environment, until
 
 STUDENTS = 40
 SENDERS = 8

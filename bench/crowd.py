@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from tests.site import Site, running_site, until
+from tests.running_site import Site, running_site, until
 from tests.visitors import BOUNDARY, Visitor, sign_up, submit
 
 from . import sites

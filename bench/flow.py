@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.site import until
+from tests.running_site import until
 
 from . import sites
 from .figures import Report, in_seconds, share

@@ -29,7 +29,7 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from urllib.parse import urlencode
 
-from tests.site import Site, running_site, until
+from tests.running_site import Site, running_site, until
 
 STUDENTS = 200
 # Seconds.

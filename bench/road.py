@@ -17,7 +17,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from tests.site import Site, running_site, until
+from tests.running_site import Site, running_site, until
 from tests.visitors import Visitor, encode_form, sign_up
 
 from . import road_tracer, sites

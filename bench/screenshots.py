@@ -20,7 +20,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-from tests.site import CHROMIUM_ARGUMENTS, ROOT, running_site, site_environment
+from tests.running_site import CHROMIUM_ARGUMENTS, ROOT, running_site, site_environment
 
 FILL = """
 import json, logging

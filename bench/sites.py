@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import local
 from typing import Protocol
 
-from tests.site import Site, running_site
+from tests.running_site import Site, running_site
 
 from .plain import running_plain
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas
 from playwright.sync_api import Page, sync_playwright
 
-from tests.site import CHROMIUM_ARGUMENTS, PASSWORD, running_site
+from tests.running_site import CHROMIUM_ARGUMENTS, PASSWORD, running_site
 
 from .scorer import files
 

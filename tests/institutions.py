@@ -28,7 +28,7 @@ from django.test import Client
 
 from leaderboard.accounts.institution import metadata
 from leaderboard.common.institutions import Institution
-from tests.site import free_port, until
+from tests.running_site import free_port, until
 
 # How busy the machine is says nothing of a provider.
 PATIENCE = {"MAX_PAGE_SECONDS": 60.0}

@@ -23,7 +23,7 @@ import psycopg
 import redis
 
 from leaderboard.common import child_processes
-from tests.site import free_port, until
+from tests.running_site import free_port, until
 
 PASSWORD = "p@ss/word"  # what has to be quoted in an address
 QUOTED = "p%40ss%2Fword"

@@ -42,7 +42,7 @@ from tests.institutions import (
     way_to_provider,
 )
 from tests.mail_servers import silent_server
-from tests.site import patience, until
+from tests.running_site import patience, until
 
 Claims = dict[str, Any]
 NOW = int(time.time())

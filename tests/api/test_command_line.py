@@ -28,8 +28,8 @@ from leaderboard.competitions.models import Competition, Limits, Submission
 from leaderboard.grades import rules as grade_rules
 from leaderboard.ground_truths import data_files, folders
 from leaderboard.submissions import score
-from tests.submissions.test_scoring_again import failed
 from tests.conftest import TRUTH, answer_forms_at_once, answers, close, enter, hand_in, make_competition
+from tests.submissions.test_scoring_again import failed
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "leaderboard/operations/command_line.py"

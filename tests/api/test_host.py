@@ -16,8 +16,8 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, TruthDraft
 from leaderboard.grades import rules as grade_rules
-from tests.submissions.test_scoring_again import failed
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
+from tests.submissions.test_scoring_again import failed
 
 from .conftest import ROOT, Program
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tests.site import ROOT
+from tests.running_site import ROOT
 from tests.visitors import BOUNDARY, Visitor
 
 TOKEN = "t" * 32

@@ -26,7 +26,7 @@ from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition
 from leaderboard.submissions import submitting
 from tests.conftest import answers, enter
-from tests.site import running_site, until
+from tests.running_site import running_site, until
 
 COUNTING = "from leaderboard.common.shared_cache import count_try\nprint(count_try('thing', 'bo', seconds=60))"
 

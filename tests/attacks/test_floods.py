@@ -19,7 +19,7 @@ import pytest
 
 from tests import event_loop
 from tests.conftest import answers
-from tests.site import Site, patience, running_site, until
+from tests.running_site import Site, patience, running_site, until
 from tests.visitors import Visitor, sign_up
 
 from .floods import FLOODS, Target, flooding

@@ -17,7 +17,7 @@ import pytest
 
 from leaderboard.common.request_bodies import MAX_STRANGER_BYTES
 from leaderboard.operations.supervisor import children
-from tests.site import free_port, patience, until
+from tests.running_site import free_port, patience, until
 
 HELLO = """
 import os, time

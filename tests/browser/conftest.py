@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Error, Playwright, expect, sync_playwri
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.submissions import score
-from tests.site import CHROMIUM_ARGUMENTS, patience
+from tests.running_site import CHROMIUM_ARGUMENTS, patience
 
 
 class Chromium:

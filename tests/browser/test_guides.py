@@ -19,7 +19,7 @@ from leaderboard.ground_truths import copying, launches, publishing, truth_draft
 from leaderboard.submissions import score
 from tests.browser.waiting import until_page_says
 from tests.conftest import close, enter, hand_in
-from tests.site import patience
+from tests.running_site import patience
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 DOCS = Path(__file__).resolve().parents[2] / "docs"

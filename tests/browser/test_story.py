@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.conftest import TRUTH, answers
-from tests.site import PASSWORD, Site, running_site, until
+from tests.running_site import PASSWORD, Site, running_site, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 TRUTH_FILE: FilePayload = {"name": "truth.csv", "mimeType": "text/csv", "buffer": TRUTH.encode()}

@@ -13,7 +13,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
 from leaderboard.notifications.models import Announcement
 from tests.conftest import answers, enter
-from tests.site import patience
+from tests.running_site import patience
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

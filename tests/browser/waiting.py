@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from playwright.sync_api import Error, Page
 
-from tests.site import until
+from tests.running_site import until
 
 
 def until_page_says(page: Page, expression: str, arg: object = None) -> None:

@@ -19,8 +19,8 @@ from leaderboard.ground_truths import copying
 from leaderboard.notifications import reminders
 from leaderboard.notifications.models import Notice, NoticeKind, next_digest
 from leaderboard.submissions import submit_conditions
-from tests.ground_truths.test_setup import filled_in
 from tests.conftest import enter, make_competition
+from tests.ground_truths.test_setup import filled_in
 from tests.pages import signed_in
 
 MINUTE, QUARTER, DAY = timedelta(minutes=1), timedelta(minutes=15), timedelta(days=1)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+from tests.running_site import ROOT
 from tests.servers import Lacking
-from tests.site import ROOT
 
 RELEASE = "trixie"
 BASE, IMAGE = "localhost/debian", "localhost/leaderboard"

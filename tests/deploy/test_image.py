@@ -11,7 +11,7 @@ from http.client import HTTPException
 import pytest
 
 from tests.deploy.containers import IMAGE, SEALED, Engine
-from tests.site import free_port, until
+from tests.running_site import free_port, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

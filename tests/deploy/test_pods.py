@@ -21,8 +21,8 @@ from tests.conftest import answers
 from tests.deploy import manifests
 from tests.deploy.containers import BASE, IMAGE, Engine
 from tests.machines.bucket import bucket
+from tests.running_site import Site, until
 from tests.servers import Postgres, Redis, postgres, redis_server
-from tests.site import Site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import answers
+from tests.running_site import ROOT, Site, patience, running_site, until
 from tests.scorer.test_scorer import below
-from tests.site import ROOT, Site, patience, running_site, until
 
 from .test_processes import asleep, children_of, row, rows, scored, scorer, upload, worker
 

@@ -17,8 +17,8 @@ from leaderboard.competitions.duties import SCHEDULES
 from tests.conftest import answers
 from tests.faults import test_processes as processes
 from tests.faults.test_processes import asleep, children_of, pages_worker, scored, scorer, upload, worker
+from tests.running_site import Site, patience, running_site, until
 from tests.scorer.test_scorer import below
-from tests.site import Site, patience, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 tokens, checks = processes.tokens, processes.checks

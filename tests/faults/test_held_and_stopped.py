@@ -23,7 +23,7 @@ import pytest
 
 from tests import event_loop
 from tests.conftest import answers
-from tests.site import ROOT, Site, patience, running_site, until
+from tests.running_site import ROOT, Site, patience, running_site, until
 from tests.visitors import Answer, Form, Visitor, encode_form
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.site import ROOT, site_environment
+from tests.running_site import ROOT, site_environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite]
 

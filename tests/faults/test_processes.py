@@ -21,8 +21,8 @@ import pytest
 import redis
 
 from tests.conftest import answers
+from tests.running_site import ROOT, Site, patience, running_site, until
 from tests.scorer.test_scorer import below
-from tests.site import ROOT, Site, patience, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

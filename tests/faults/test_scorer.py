@@ -17,8 +17,8 @@ from leaderboard.scoring import client
 from leaderboard.submissions import outcomes, queue, score, submitting
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, enter, make_competition
+from tests.running_site import patience, until
 from tests.scorer.test_scorer import below
-from tests.site import patience, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("hostile_scorer", "woken_for")]
 

@@ -15,8 +15,8 @@ import pytest
 
 from tests import databases
 from tests.conftest import answers
+from tests.running_site import ROOT, Site, free_port, patience, site_environment, until
 from tests.servers import redis_server
-from tests.site import ROOT, Site, free_port, patience, site_environment, until
 
 pytestmark = pytest.mark.slow
 

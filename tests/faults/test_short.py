@@ -28,7 +28,7 @@ from leaderboard.competitions.models import Competition, DailyAttempts, Membersh
 from leaderboard.submissions import outcomes, queue, score, submitting, worker
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, claim, enter, make_competition, person
-from tests.site import patience
+from tests.running_site import patience
 
 pytestmark = pytest.mark.thorough
 

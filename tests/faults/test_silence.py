@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from tests.mail_servers import silent_server, taking_server
-from tests.site import Site, patience, running_site, until
+from tests.running_site import Site, patience, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

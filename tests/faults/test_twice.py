@@ -14,7 +14,7 @@ import pytest
 from django.db import connection
 
 from leaderboard.competitions.models import Competition, Limits
-from tests.site import ROOT, patience
+from tests.running_site import ROOT, patience
 
 from .races import PROCESSES
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests import event_loop
 from tests.conftest import answers
-from tests.site import Site, running_site, until
+from tests.running_site import Site, running_site, until
 from tests.visitors import Visitor, encode_form
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import answers
-from tests.site import ROOT, Site, running_site, until
+from tests.running_site import ROOT, Site, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

@@ -12,9 +12,9 @@ from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_o
 
 import pytest
 
-from tests.ground_truths.test_setup import ANSWERS, filled_in
 from tests.faults.test_processes import pages_worker
-from tests.site import PASSWORD, Site, running_site, until
+from tests.ground_truths.test_setup import ANSWERS, filled_in
+from tests.running_site import PASSWORD, Site, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

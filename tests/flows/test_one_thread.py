@@ -17,7 +17,7 @@ import pytest
 from tests import event_loop
 from tests.attacks.scene import Address, addresses, filled
 from tests.attacks.test_access_matrix import ALLOWED, policy_of
-from tests.site import Site, patience, running_site
+from tests.running_site import Site, patience, running_site
 from tests.visitors import Visitor
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
@@ -32,7 +32,7 @@ from django.test import Client
 from leaderboard.accounts.models import ApiToken, User
 from tests.attacks import scene as scenes
 from tests.conftest import person
-from tests.site import until
+from tests.running_site import until
 from leaderboard.competitions.models import Submission
 from leaderboard.submissions import score
 

@@ -26,7 +26,7 @@ from leaderboard.operations.supervisor.children import FIRST_PAUSE, LONGEST_PAUS
 from leaderboard.operations.supervisor.place import Trouble
 from leaderboard.operations.supervisor.signs import Heartbeats
 from manage import BASE
-from tests.site import patience
+from tests.running_site import patience
 
 DEADLINE = 60.0
 NEW_PASSWORD = "a rather long sentence 7"

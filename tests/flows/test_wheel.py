@@ -15,7 +15,7 @@ import pytest
 
 from leaderboard import __version__
 from leaderboard.operations.views import GUIDES
-from tests.site import PASSWORD, ROOT, Site, free_port, until
+from tests.running_site import PASSWORD, ROOT, Site, free_port, until
 
 pytestmark = pytest.mark.slow
 

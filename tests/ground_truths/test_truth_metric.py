@@ -14,8 +14,8 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, TruthDraft
 from leaderboard.ground_truths import data_files
 from metrics.tests.answer_files import split_table, table
-from tests.ground_truths.test_truth import DATA, check, look, publish
 from tests.conftest import make_competition
+from tests.ground_truths.test_truth import DATA, check, look, publish
 from tests.pages import signed_in, text_of
 
 YES_NO = table("id,y", lambda i, dice: dice.choice("01"), 60)

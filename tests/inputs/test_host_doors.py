@@ -20,10 +20,10 @@ from leaderboard.competitions.models import Competition, DataFile, GroundTruth, 
 from leaderboard.ground_truths import data_files, truth_drafts
 from metrics.tests.hostile import SECTIONS
 from metrics.tests.hostile_case import NUMBERS, Case, zipped
-from tests.site.test_admin import act, draft_fields
-from tests.ground_truths.test_truth import DATA, METRIC, check, look, publish
 from tests.conftest import TRUTH
+from tests.ground_truths.test_truth import DATA, METRIC, check, look, publish
 from tests.pages import signed_in, text_of, upload
+from tests.site.test_admin import act, draft_fields
 
 pytestmark = pytest.mark.thorough
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import answers
 from tests.inputs.doors import BOUNDARY, body_of, part
-from tests.site import Site, patience, running_site, until
+from tests.running_site import Site, patience, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

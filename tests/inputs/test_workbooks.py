@@ -11,8 +11,8 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.models import Notice
 from metrics.tests.hostile_workbooks import FAR
 from metrics.tests.test_workbooks import GOOD, workbook
-from tests.ground_truths.test_truth import check
 from tests.conftest import enter, hand_in
+from tests.ground_truths.test_truth import check
 from tests.inputs.doors import attempts_used
 from tests.pages import signed_in, text_of
 

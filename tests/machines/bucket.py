@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.running_site import free_port
 from tests.servers import Server, running
-from tests.site import free_port
 
 NAME = "submissions"
 

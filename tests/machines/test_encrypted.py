@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.running_site import ROOT
 from tests.servers import Postgres, Redis, postgres, redis_server
-from tests.site import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

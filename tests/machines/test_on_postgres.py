@@ -11,15 +11,15 @@ import sys
 
 import pytest
 
+from tests.running_site import ROOT
 from tests.servers import postgres
-from tests.site import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.sqlite]
 
 TESTS = (
     "machines/test_races.py",
     "machines/test_team_races.py",
-    "competitions/test_claims.py",
+    "submissions/test_claims.py",
     "common/test_clock.py",
     "operations/test_consistency.py::test_a_site_in_use_passes_all_its_checks",
     "operations/test_consistency.py::test_who_breaks_a_check_is_found",

@@ -11,8 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.running_site import ROOT
 from tests.servers import postgres
-from tests.site import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite]
 

@@ -20,8 +20,8 @@ from leaderboard.operations.supervisor.place import SiteFolders
 from tests.conftest import answers
 from tests.machines.bucket import bucket
 from tests.machines.network import HUB, Machine, NotHere, machines
+from tests.running_site import ROOT, Site, until
 from tests.servers import Postgres, Redis, postgres, redis_server
-from tests.site import ROOT, Site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

@@ -17,9 +17,9 @@ import pytest
 
 from tests.conftest import answers
 from tests.faults.test_processes import asleep, at_work
+from tests.running_site import ROOT, Site, patience, running_site, until
 from tests.scorer.test_scorer import below
 from tests.servers import Postgres, Redis, postgres, redis_server
-from tests.site import ROOT, Site, patience, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

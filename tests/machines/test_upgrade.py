@@ -27,8 +27,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import answers
+from tests.running_site import ROOT, Site, free_port, until
 from tests.servers import Lacking, postgres, redis_server
-from tests.site import ROOT, Site, free_port, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

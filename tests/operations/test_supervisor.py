@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.site import ROOT, free_port, patience, until
+from tests.running_site import ROOT, free_port, patience, until
 
 pytestmark = pytest.mark.slow
 

@@ -33,8 +33,8 @@ from leaderboard.scoring.seal import available, landlock
 from metrics.core import custom
 from metrics.tests import test_workbooks as workbooks
 from tests.conftest import TRUTH, answers
+from tests.running_site import patience, until
 from tests.scorer_in_process import score_here
-from tests.site import patience, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("hostile_scorer")]
 

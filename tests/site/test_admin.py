@@ -17,9 +17,9 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
 from leaderboard.ground_truths import data_files, publishing, truth_drafts
-from tests.site.test_host import FILLED
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of, upload
+from tests.site.test_host import FILLED
 
 MODELS = ("competition", "truthdraft", "groundtruth", "datafile", "baseline", "team", "submission")
 

@@ -15,9 +15,9 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
 from leaderboard.ground_truths import truth_drafts
 from leaderboard.submissions import score
-from tests.site.test_host import FILLED, MEANT
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of, upload
+from tests.site.test_host import FILLED, MEANT
 
 
 def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Callable[[], int]) -> None:

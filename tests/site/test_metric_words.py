@@ -26,8 +26,8 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.operations.management.commands import makemessages
 from leaderboard.site.views.metrics import matching_metrics
 from metrics.core.registry import built_in
-from tests.common.languages import CODE, Bracketed, second_language
 from tests.boards.test_secondary_pages import TRUTH, a_file
+from tests.common.languages import CODE, Bracketed, second_language
 from tests.conftest import enter, hand_in, make_competition
 from tests.pages import signed_in
 
