@@ -5,15 +5,14 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from leaderboard.accounts.views.sign_up import SignUpView
+from leaderboard.accounts.views.account import SignUpView
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("accounts/oidc/", include("leaderboard.accounts.institution.urls")),
     path("accounts/signup/", SignUpView.as_view(), name="account_signup"),
+    path("", include("leaderboard.accounts.urls")),
     path("accounts/", include("allauth.urls")),
     path("", include("leaderboard.operations.urls")),
-    path("", include("leaderboard.accounts.urls")),
     path("", include("leaderboard.notifications.urls")),
     path("", include("leaderboard.classroom.urls")),
     path("", include("leaderboard.grades.urls")),

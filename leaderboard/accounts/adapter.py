@@ -39,7 +39,7 @@ from leaderboard.common.wrong_tries import note_wrong_try
 from . import hooks
 from .institution.people import log_password_sign_in, note_sign_in
 from .models import ApiToken, User, Viewer
-from .viewers import find_viewer
+from .people import find_viewer
 
 # Cookie with the code or invitation that was opened by a visitor without an account.
 WAY_IN = "way_in"

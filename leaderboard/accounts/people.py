@@ -1,16 +1,38 @@
-"""Operators' services: find and add accounts, grant the right to host, make password links."""
+"""People: the user of a session; operators find and add accounts and let people host; operators and hosts hand over
+links to choose a new password.
+
+Nothing of a link is stored: it holds a signature over the password hash and the last sign-in, so it expires when either
+changes, and after 24 hours.
+"""
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core import signing
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Lower
+from django.utils.crypto import salted_hmac
 
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.queries import only_row
 
-from . import password_links, personal_data
+from . import hooks, personal_data
 from .models import User
+
+PASSWORD_LINK_LIFETIME = timedelta(hours=24)
+SALT = "password link"
+OWN_ROLES = Q(hosted_competitions__isnull=False) | Q(assisted_competitions__isnull=False)
+
+
+def find_viewer(key: int) -> User | None:
+    """The user with all annotations that the frame of a page needs (`hooks.viewer_facts`), in one query."""
+    facts: dict[str, Any] = {name: fact for found in hooks.viewer_facts() for name, fact in found.items()}
+    return only_row(User.objects.annotate(**facts).filter(pk=key))
 
 
 def find_people(text: str) -> QuerySet[User]:
@@ -48,4 +70,38 @@ def set_can_host(*, account: User, can_host: bool, user: User | None) -> None:
 def make_password_link(*, account: User, user: User) -> str:
     """The token of a password link for any active account, logged in the audit log."""
     AuditEntry.append(AuditEvent.PASSWORD_LINK, user=user, account=account)
-    return password_links.make_password_link(account, by_operator=True)
+    return password_link_for(account, by_operator=True)
+
+
+# --- password links ---------------------------------------------------------------------------------------------
+
+
+def may_have_password_link(user: User) -> bool:
+    """Whether a host may make a link: only for students' accounts, on a site that cannot send reset e-mails."""
+    return (
+        settings.LOCAL_PASSWORDS
+        and settings.ACCOUNT_EMAIL_VERIFICATION == "none"
+        and user.is_active
+        and not (user.is_staff or user.is_superuser or user.can_host)
+        and not User.objects.filter(OWN_ROLES, pk=user.pk).exists()
+    )
+
+
+def password_link_for(user: User, *, by_operator: bool = False) -> str:
+    """The token for the URL of the page `password_link`."""
+    return signing.dumps([user.pk, _state_of(user), by_operator], salt=SALT)
+
+
+def account_behind(token: str) -> User | None:
+    try:
+        number, state, by_operator = signing.loads(token, salt=SALT, max_age=PASSWORD_LINK_LIFETIME)
+    except signing.BadSignature:
+        return None
+    user = User.objects.filter(pk=number, is_active=True).first()
+    if user is None or state != _state_of(user):
+        return None
+    return user if by_operator or may_have_password_link(user) else None
+
+
+def _state_of(user: User) -> str:
+    return salted_hmac(SALT, f"{user.pk} {user.password} {user.last_login}").hexdigest()[:20]

@@ -36,7 +36,7 @@ from django_htmx.middleware import HtmxDetails
 from structlog.contextvars import bound_contextvars
 
 from leaderboard.accounts.models import User
-from leaderboard.accounts.viewers import find_viewer
+from leaderboard.accounts.people import find_viewer
 from leaderboard.common.clock import database_now, time_since_arrival
 from leaderboard.common.display_time import viewer_zone
 from leaderboard.common.error_pages import NotNowMiddleware

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from leaderboard.accounts.models import User
-from leaderboard.accounts.viewers import find_viewer
+from leaderboard.accounts.people import find_viewer
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Submission, Team

@@ -9,7 +9,7 @@ from django.conf import LazySettings
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.accounts import password_links
+from leaderboard.accounts import people as accounts_people
 from leaderboard.accounts.models import User
 from leaderboard.boards import reveal
 from leaderboard.classroom import roles
@@ -158,15 +158,15 @@ def test_a_password_link_leads_bo_to_a_new_password_once(
 def test_a_password_link_ends_after_a_day_and_with_a_sign_in(
     pets: Competition, bo: User, without_mail: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    token = password_links.make_password_link(bo)
-    assert password_links.account_behind(token) == bo
-    assert password_links.account_behind(token + "x") is None
+    token = accounts_people.password_link_for(bo)
+    assert accounts_people.account_behind(token) == bo
+    assert accounts_people.account_behind(token + "x") is None
     signed_in(bo)
-    assert password_links.account_behind(token) is None
+    assert accounts_people.account_behind(token) is None
     bo.refresh_from_db()
-    token = password_links.make_password_link(bo)
-    monkeypatch.setattr(password_links, "LIFETIME", timedelta(seconds=-1))
-    assert password_links.account_behind(token) is None
+    token = accounts_people.password_link_for(bo)
+    monkeypatch.setattr(accounts_people, "PASSWORD_LINK_LIFETIME", timedelta(seconds=-1))
+    assert accounts_people.account_behind(token) is None
 
 
 def test_who_may_do_more_than_compete_gets_no_password_link(

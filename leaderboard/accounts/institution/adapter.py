@@ -31,7 +31,7 @@ from leaderboard.common.institutions import Institution
 from ..adapter import may_use_password
 from ..models import User
 from .people import confirm_own_address, end_earlier_access, log_link, note_sign_in
-from .refusals import SignInRefusal, refusal_page
+from .views import SignInRefusal, refusal_page
 
 if TYPE_CHECKING:
     from .provider import InstitutionProvider

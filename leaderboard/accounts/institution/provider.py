@@ -25,8 +25,8 @@ from ..adapter import own_address
 from ..models import ProviderMetadata
 from . import id_tokens
 from .metadata import expect_new_keys, stored_metadata
-from .refusals import SignInRefusal, refusal_page
 from .sessions import NoAnswer
+from .views import SignInRefusal, refusal_page
 
 LONGEST_ADDRESS, LONGEST_NUMBER = 254, 100
 # Errors from reading an answer that is no JSON object or has values of other types.

@@ -15,7 +15,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.accounts import password_links
+from leaderboard.accounts import people
 from leaderboard.boards import team_ranks
 from leaderboard.boards.charts import metric_title
 from leaderboard.boards.scores import sign_of
@@ -142,7 +142,7 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
             axis=metric_title(competition.ground_truth) if competition.ground_truth else "",
             width=THREE,
         ),
-        "can_have_link": page_context.is_host and password_links.may_have_password_link(member.user),
+        "can_have_link": page_context.is_host and people.may_have_password_link(member.user),
     }
 
 
@@ -215,7 +215,7 @@ def _move_to_section(page_context: PageContext, member: Membership, section: str
 def _make_password_link(page_context: PageContext, member: Membership) -> str:
     """The token of a password link for a student, logged. Raises `PermissionDenied` for assistants, or if the account
     may not have one."""
-    if not page_context.is_host or not password_links.may_have_password_link(member.user):
+    if not page_context.is_host or not people.may_have_password_link(member.user):
         raise PermissionDenied(_("You can't make a password link for this account."))
     with transaction.atomic():
         AuditEntry.append(
@@ -224,4 +224,4 @@ def _make_password_link(page_context: PageContext, member: Membership) -> str:
             competition=page_context.competition,
             account=member.user,
         )
-    return password_links.make_password_link(member.user)
+    return people.password_link_for(member.user)
