@@ -227,7 +227,7 @@ def disturb(chaos: Chaos, uploads: int, kills: int, seconds: float, tokens: list
     plan = [(number, chaos.chance.choice(SIZES)) for number in range(uploads)]
     lock = threading.Lock()
 
-    def hand_in() -> None:
+    def submit() -> None:
         while True:
             with lock:
                 if not plan:
@@ -236,7 +236,7 @@ def disturb(chaos: Chaos, uploads: int, kills: int, seconds: float, tokens: list
             time.sleep(max(0.0, begun + seconds * number / uploads - time.monotonic()))
             chaos.send(number, tokens[number % len(tokens)], rows)
 
-    senders = [threading.Thread(target=hand_in) for _ in range(SENDERS)]
+    senders = [threading.Thread(target=submit) for _ in range(SENDERS)]
     for sender in senders:
         sender.start()
     for moment in sorted(chaos.chance.uniform(0, seconds) for _ in range(kills)):

@@ -84,7 +84,7 @@ class LastHour:
         uploads = [(begin + draw.random() * seconds, account) for account in range(accounts) for _ in range(FILES)]
         spoiled = set(draw.sample(range(len(uploads)), min(BAD, len(uploads) // 10)))
         for number, (moment, account) in enumerate(uploads):
-            self.at(moment, partial(self.hand_in, account, moment, bad if number in spoiled else good))
+            self.at(moment, partial(self.submit, account, moment, bad if number in spoiled else good))
         for _ in range(boards):
             moment = begin + draw.random() * NEWS_EVERY
             self.at(moment, partial(self.look, moment, "", end))
@@ -108,7 +108,7 @@ class LastHour:
 
         self.agenda.add(moment, guarded)
 
-    def hand_in(self, account: int, moment: float, data: bytes) -> None:
+    def submit(self, account: int, moment: float, data: bytes) -> None:
         name = self.site.upload("small", account, data)
         self.uploads.append(time.monotonic() - moment)
         self.ask(name, account, moment)

@@ -192,7 +192,7 @@ def _course(term: Term, state: str) -> Competition:
         )
         score.score_one(file.pk)
     _enrol(term, competition)
-    _hand_in(term, competition)
+    _submit(term, competition)
     return competition
 
 
@@ -235,7 +235,7 @@ def _enrol(term: Term, competition: Competition) -> None:
             joining.accept_rules(membership=membership)
 
 
-def _hand_in(term: Term, competition: Competition) -> None:
+def _submit(term: Term, competition: Competition) -> None:
     """Four files of each team, one of them with faults; only their times are set back, for verbs know only now. Every
     second team came further a moment ago, and has picked its first and its last file."""
     now = timezone.now()

@@ -371,7 +371,7 @@ def enter(competition: Competition, user: User) -> Membership:
     return Membership.objects.select_related("team", "competition").get(pk=membership.pk)
 
 
-def hand_in(competition: Competition, user: User, data: bytes, **fields: Any) -> Submission:
+def submit(competition: Competition, user: User, data: bytes, **fields: Any) -> Submission:
     """Hand in a file and let the worker measure it."""
     name = fields.pop("file_name", "mine.csv")
     submission = submitting.submit_file(competition=competition, user=user, file_name=name, chunks=[data], **fields)

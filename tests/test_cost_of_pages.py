@@ -12,7 +12,7 @@ from bench.pages import MOST_KB, costs
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 from leaderboard.submissions import submitting
-from tests.conftest import answers, enter, hand_in, make_competition
+from tests.conftest import answers, enter, make_competition, submit
 
 pytestmark = pytest.mark.thorough
 
@@ -42,7 +42,7 @@ def test_the_list_of_a_host_counts_teams_and_files_apart(
     """Together each team would meet each file: 25 million rows for 500 teams with 100 files."""
     enter(pets, bo), enter(pets, cy)
     make_competition(ada, slug="empty")
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     for wrong in (1, 2):
         submitting.submit_file(competition=pets, user=cy, file_name="a.csv", chunks=[answers(public=wrong)])
     client.force_login(ada)

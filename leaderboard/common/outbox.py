@@ -175,7 +175,7 @@ def _send(email: OutgoingEmail, server: Any) -> bool:
         if message is None:
             email.delete()
             return True
-        _hand_over(message, server)
+        _send_message(message, server)
     except EmailNotSent as not_sent:
         error = not_sent
     with transaction.atomic():
@@ -195,7 +195,7 @@ def _message_of(email: OutgoingEmail) -> EmailMessage | None:
         raise EmailNotSent(type(error).__name__, answers=True) from error
 
 
-def _hand_over(message: EmailMessage, server: Any) -> None:
+def _send_message(message: EmailMessage, server: Any) -> None:
     """Pass an e-mail to the mail server, connecting first if needed. Raises `EmailNotSent`."""
     message.connection, message.body = server, wrap_email_text(str(message.body))
     try:

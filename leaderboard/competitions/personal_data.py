@@ -73,7 +73,7 @@ def _submission(account: User, submission: Submission, at: datetime) -> dict[str
         "id": str(submission.pk),
         "competition": submission.competition.slug,
         "team": submission.team.name if submission.team else None,
-        "handed_in_by_you": is_mine,
+        "submitted_by_you": is_mine,
         "note": submission.note if is_mine else "",
         **{name: getattr(submission, name) for name in names},
         "problems": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.problems],

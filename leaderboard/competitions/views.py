@@ -52,7 +52,7 @@ def answered_by_worker(
             if isinstance(request, page_tasks.StoredForm):
                 return view(request, *args, **kwargs)
             if request.method == "POST" and not is_quick(request):
-                return hand_over(request, is_of_student=is_of_student)
+                return answer_later(request, is_of_student=is_of_student)
             if request.method == "GET" and (task := _answered_task(request)):
                 return _answer(request, task)
             return view(request, *args, **kwargs)
@@ -63,7 +63,7 @@ def answered_by_worker(
     return declare
 
 
-def hand_over(request: HttpRequest, *, path: str = "", is_of_student: bool = False) -> HttpResponseBase:
+def answer_later(request: HttpRequest, *, path: str = "", is_of_student: bool = False) -> HttpResponseBase:
     """Store the form of a request as a task for a worker, for its view or the view of `path`."""
     try:
         task = page_tasks.add_task(request, signed_in_user(request.user), path=path, is_of_student=is_of_student)

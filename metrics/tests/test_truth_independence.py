@@ -175,7 +175,7 @@ def the_same_is_read(some: Sequence[metrics.Truth], file: bytes) -> None:
     assert first[0] != "failed", (some[0].params, file[:300])
     for told in others:
         assert told == first, (some[0].params, file[:300])
-    # What is refused is refused before anything is measured, by a check as by handing in.
+    # What is refused is refused before anything is measured, by a check as by submitting.
     assert checked_by(some[-1], file)[0] == first[0], (some[0].params, file[:300])
     if first[0] == "invalid":
         assert checked_by(some[-1], file) == first

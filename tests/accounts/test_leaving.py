@@ -32,7 +32,7 @@ from leaderboard.grades import releases
 from leaderboard.grades.models import Gradebook
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import hiding
-from tests.conftest import answers, close, enter, hand_in, make_competition, person
+from tests.conftest import answers, close, enter, make_competition, person, submit
 from tests.grades.test_grades import set_rules
 from tests.pages import signed_in, tidy
 
@@ -53,10 +53,10 @@ def loaded(files: dict[str, bytes], name: str) -> Any:
 
 def test_bo_takes_everything_along(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo)
-    mine = hand_in(pets, bo, answers(public=1), note="forest")
+    mine = submit(pets, bo, answers(public=1), note="forest")
     _, secret = ApiToken.issue(bo, "laptop")
     enter(pets, cy)
-    hand_in(pets, cy, answers(), note="cys secret idea")
+    submit(pets, cy, answers(), note="cys secret idea")
     session = {"ip": "192.0.2.7", "user_agent": "Bo's browser"}
     UserSession.objects.create(user=bo, session_key="of another day", **session)
     files = taken_along(bo)
@@ -75,7 +75,7 @@ def test_bo_takes_everything_along(pets: Competition, bo: User, cy: User) -> Non
 
 def test_private_scores_go_along_after_the_reveal_alone(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers(private=2))
+    submit(pets, bo, answers(private=2))
     assert loaded(taken_along(bo), "submissions")[0]["scores"].keys() == {"public"}
     close(pets)
     boards.reveal_competition(competition=pets)
@@ -85,17 +85,17 @@ def test_private_scores_go_along_after_the_reveal_alone(pets: Competition, bo: U
 def test_what_a_board_hides_is_not_in_the_file(pets: Competition, bo: User) -> None:
     BoardSettings.objects.update(hides_scores=True)
     enter(pets, bo)
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     assert loaded(taken_along(bo), "submissions")[0]["scores"] == {}
 
 
 def test_team_mates_files_go_along_without_their_words(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
     joining.accept_rules(membership=joining.join_by_invitation(user=cy, invitation=team.invitation))
-    theirs = hand_in(pets, cy, answers(), note="cys words")
+    theirs = submit(pets, cy, answers(), note="cys words")
     files = taken_along(bo)
     (row,) = loaded(files, "submissions")
-    assert (row["handed_in_by_you"], row["note"]) == (False, "")
+    assert (row["submitted_by_you"], row["note"]) == (False, "")
     assert f"submissions/{theirs.pk}/mine.csv" in files
 
 
@@ -103,7 +103,7 @@ def test_released_grades_go_along_with_their_reasons_and_nobody_elses(pets: Comp
     set_rules(pets)
     for user, wrong in ((bo, 0), (cy, 3)):
         enter(pets, user)
-        hand_in(pets, user, answers(private=wrong))
+        submit(pets, user, answers(private=wrong))
     close(pets)
     boards.reveal_competition(competition=pets)
     assert loaded(taken_along(bo), "grades") == []
@@ -133,7 +133,7 @@ def board(competition: Competition) -> list[list[str]]:
 def test_bo_goes_and_his_files_stay(pets: Competition, bo: User, cy: User) -> None:
     for user, wrong in ((bo, 1), (cy, 2)):
         enter(pets, user)
-        hand_in(pets, user, answers(public=wrong), note="mine", file_name=f"{user}_final.csv")
+        submit(pets, user, answers(public=wrong), note="mine", file_name=f"{user}_final.csv")
     ApiToken.issue(bo, "laptop")
     before, version = board(pets), Competition.objects.get().board_version
     number = bo.pk
@@ -164,7 +164,7 @@ def test_bo_goes_and_his_files_stay(pets: Competition, bo: User, cy: User) -> No
 
 def test_the_old_invitation_of_an_empty_team_lets_nobody_in(pets: Competition, bo: User, dee: User) -> None:
     membership = enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     signed_in(bo).post("/account/delete/", PASSWORD)
     with pytest.raises(teams.CannotJoin):
         joining.join_by_invitation(user=dee, invitation=membership.team.invitation)
@@ -173,11 +173,11 @@ def test_the_old_invitation_of_an_empty_team_lets_nobody_in(pets: Competition, b
 def test_a_team_goes_on_without_the_one_who_left(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
     joining.accept_rules(membership=joining.join_by_invitation(user=cy, invitation=team.invitation))
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     signed_in(bo).post("/account/delete/", PASSWORD)
     team.refresh_from_db()
     assert (team.captain, team.name) == (cy, "Former member 1")  # it was called “bo”
-    assert hand_in(pets, cy, answers(public=1)).status == "scored"
+    assert submit(pets, cy, answers(public=1)).status == "scored"
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     RosterEntry.objects.create(
         competition=pets, user=bo, name="Bo Namecanary", email="bo.namecanary@example.org", student_id="S-4711"
     )
-    file = hand_in(pets, bo, answers(), file_name="namecanary_final.csv")
+    file = submit(pets, bo, answers(), file_name="namecanary_final.csv")
     captain = Membership.objects.get(user=bo)
     enter(pets, dee)
     teams.hand_over_captaincy(captain=captain, member_id=mate.pk)
@@ -351,7 +351,7 @@ def test_the_only_host_and_the_only_operator_cannot_go(pets: Competition, ada: U
 
 def test_an_operator_deletes_an_account_in_the_admin(pets: Competition, ada: User, bo: User, olga: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     client = signed_in(olga)
     client.post(f"/admin/accounts/user/{ada.pk}/delete/", {"post": "yes"})
     assert User.objects.filter(pk=ada.pk).exists()

@@ -11,7 +11,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions.models import Competition, Submission
-from tests.conftest import answers, enter, hand_in, person
+from tests.conftest import answers, enter, person, submit
 
 ROOT = "/api/v1/"
 
@@ -36,7 +36,7 @@ class Program:
         response = self.client.post(ROOT + path, form, headers=headers)
         return response.status_code, json.loads(response.content)
 
-    def hand_in(self, data: bytes, slug: str = "pets", **more: Any) -> tuple[int, Any]:
+    def submit(self, data: bytes, slug: str = "pets", **more: Any) -> tuple[int, Any]:
         return self.post(f"competitions/{slug}/submissions", data, **more)
 
 
@@ -44,7 +44,7 @@ class Program:
 def bos(pets: Competition, bo: User) -> Submission:
     """Bo's scored file: one public answer wrong, two private ones."""
     enter(pets, bo)
-    return hand_in(pets, bo, answers(public=1, private=2), note="first")
+    return submit(pets, bo, answers(public=1, private=2), note="first")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.boards import reveal
 from leaderboard.competitions.models import Admission, Competition, Submission
-from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 
 from .conftest import Program
 
@@ -41,7 +41,7 @@ def test_everybody_gets_what_is_theirs(programs: dict[str, Program], bos: Submis
     list(zip(PEOPLE, (401, 404, 404, 201, 201, 201, 403, 403), strict=True)),
 )
 def test_only_members_hand_in(programs: dict[str, Program], who: str, status: int) -> None:
-    got, output = programs[who].hand_in(answers())
+    got, output = programs[who].submit(answers())
     assert got == status, output
 
 
@@ -76,7 +76,7 @@ def test_a_private_score_is_in_no_answer_to_a_student_before_the_reveal(
 
 def test_cy_lists_only_the_files_of_her_own_team(programs: dict[str, Program], pets: Competition, cy: User) -> None:
     assert programs["cy"].get("competitions/pets/submissions")[1]["items"] == []
-    hers = hand_in(pets, cy, answers())
+    hers = submit(pets, cy, answers())
     items = programs["cy"].get("competitions/pets/submissions")[1]["items"]
     assert [item["id"] for item in items] == [str(hers.pk)]
     assert programs["ada"].get("competitions/pets/submissions")[1]["total"] == 2
@@ -95,7 +95,7 @@ def test_a_draft_is_for_its_hosts_alone(programs: dict[str, Program], otto: User
     status, output = programs["otto"].get("competitions/draft")
     assert (status, output["state"]) == (200, "draft")
     assert programs["dee"].get("competitions/draft")[0] == 404
-    assert programs["otto"].hand_in(answers(), "draft")[0] == 409
+    assert programs["otto"].submit(answers(), "draft")[0] == 409
 
 
 def test_dee_reads_a_listed_competition_and_its_board_but_no_submissions(
@@ -105,7 +105,7 @@ def test_dee_reads_a_listed_competition_and_its_board_but_no_submissions(
     assert programs["dee"].get("competitions/pets")[0] == 200
     assert programs["dee"].get("competitions/pets/leaderboard")[0] == 200
     assert programs["dee"].get("competitions/pets/submissions")[0] == 404
-    status, output = programs["dee"].hand_in(answers())
+    status, output = programs["dee"].submit(answers())
     assert (status, output["errors"][0]["code"]) == (403, "not_joined")
 
 
@@ -154,7 +154,7 @@ def test_answers_are_kept_by_no_cache_on_the_way(bo: User, pets: Competition) ->
 
 def test_after_the_deadline_no_file_is_taken(programs: dict[str, Program], pets: Competition) -> None:
     close(pets)
-    status, output = programs["bo"].hand_in(answers())
+    status, output = programs["bo"].submit(answers())
     assert (status, output["errors"][0]["code"]) == (409, "closed")
 
 
@@ -162,7 +162,7 @@ def test_before_the_opening_no_file_is_taken(ada: User, bo: User) -> None:
     start = timezone.now() + timedelta(days=1)
     later = make_competition(ada, slug="later", opens_at=start, closes_at=start + timedelta(days=1))
     enter(later, bo)
-    status, output = Program(bo).hand_in(answers(), "later")
+    status, output = Program(bo).submit(answers(), "later")
     assert (status, output["errors"][0]["code"]) == (409, "not_open")
 
 

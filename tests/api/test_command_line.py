@@ -28,7 +28,7 @@ from leaderboard.competitions.models import Competition, Limits, Submission
 from leaderboard.grades import rules as grade_rules
 from leaderboard.ground_truths import data_files, folders
 from leaderboard.submissions import score
-from tests.conftest import TRUTH, answer_forms_at_once, answers, close, enter, hand_in, make_competition
+from tests.conftest import TRUTH, answer_forms_at_once, answers, close, enter, make_competition, submit
 from tests.submissions.test_scoring_again import failed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -252,7 +252,7 @@ def test_a_host_reads_whose_each_file_is(bos: Terminal, ada: User, cy: User) -> 
     assert " team " not in bos.run("submissions pets").out
     pets = Competition.objects.get()
     enter(pets, cy)
-    hand_in(pets, cy, answers())
+    submit(pets, cy, answers())
     assert " team " not in bos.run("submissions pets").out
     bos.token = ApiToken.issue(ada, "laptop", ApiToken.Scope.HOST)[1]
     head, *lines = bos.run("submissions pets").out.splitlines()

@@ -31,7 +31,7 @@ OPERATIONS = (
     "list_competitions",
     "read_competition",
     "read_leaderboard",
-    "hand_in",
+    "submit",
     "list_submissions",
     "read_submission",
     "answer_of_task",

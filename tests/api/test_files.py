@@ -39,7 +39,7 @@ def test_bo_lists_the_files_and_takes_them_byte_by_byte(bos_program: Program, tr
     sample = bos_program.client.get(
         ROOT + "competitions/pets/files/sample_submission.csv", headers=bos_program.headers
     ).content
-    assert bos_program.hand_in(sample)[1]["status"] == "pending"
+    assert bos_program.submit(sample)[1]["status"] == "pending"
 
 
 @pytest.mark.parametrize("name", ["truth.csv", "../truth.csv", "..%2f..%2ftruth.csv", "%00"])

@@ -16,7 +16,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, TruthDraft
 from leaderboard.grades import rules as grade_rules
-from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
+from tests.conftest import TRUTH, answers, enter, make_competition, person, submit
 from tests.submissions.test_scoring_again import failed
 
 from .conftest import ROOT, Program
@@ -66,7 +66,7 @@ def test_a_correction_waits_is_looked_at_and_applied(
 ) -> None:
     for user, wrong in ((bo, 0), (cy, 1)):
         enter(pets, user)
-        hand_in(pets, user, answers(public=wrong))
+        submit(pets, user, answers(public=wrong))
     assert adas.get("competitions/pets/rescoring")[0] == 404
     assert adas.post("competitions/pets/truth", CORRECTED)[1]["metric"] == "accuracy"
     assert adas.post("competitions/pets/truth/publish")[1]["becomes"] == "candidate"
@@ -147,7 +147,7 @@ def test_files_without_a_score_are_scored_again_by_whoever_runs_it(
     pets.assistants.add(ivy)
     for user in (bo, cy):
         enter(pets, user)
-        hand_in(pets, user, answers().replace(b"3,dog", b"3,"))
+        submit(pets, user, answers().replace(b"3,dog", b"3,"))
         failed(pets, user)
     bos = pets.submissions.get(user=bo, status="failed")
     path = "competitions/pets/submissions/again"
@@ -194,7 +194,7 @@ def test_who_may_not_host_creates_nothing(bo: User) -> None:
 
 def test_grades_come_as_a_file_once_there_are_rules(adas: Program, pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     status, output = adas.get("competitions/pets/grades")
     assert status == 409
     assert "rules" in output["detail"]

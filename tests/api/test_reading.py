@@ -15,7 +15,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.submissions import score
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import answers, close, enter, submit
 
 from .conftest import Program
 
@@ -33,7 +33,7 @@ def test_bo_reads_what_the_competition_asks(pets: Competition, bo: User) -> None
 
 def test_no_answer_names_the_join_code_or_a_file_of_the_house(pets: Competition, bo: User, ada: User) -> None:
     enter(pets, bo)
-    bos = hand_in(pets, bo, answers())
+    bos = submit(pets, bo, answers())
     program = Program(bo)
     for path in ("competitions", "competitions/pets", f"submissions/{bos.pk}", "competitions/pets/leaderboard"):
         output = str(program.get(path)[1])
@@ -47,7 +47,7 @@ def test_the_board_holds_teams_in_order_and_baselines_between_them(
 ) -> None:
     for user, wrong in ((bo, 0), (cy, 3)):
         enter(pets, user)
-        hand_in(pets, user, answers(public=wrong))
+        submit(pets, user, answers(public=wrong))
     baseline = boards.add_baseline(
         competition=pets, user=ada, name="one wrong", file_name="b.csv", chunks=[answers(public=1)]
     )
@@ -88,7 +88,7 @@ def test_there_are_two_boards(pets: Competition, ada: User, board: str) -> None:
 
 def test_unknown_parameters_change_nothing(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     plain = Program(bo).get("competitions/pets/leaderboard")
     odd = Program(bo).get("competitions/pets/leaderboard", ordering="-score__private", fields="*", format="csv")
     assert plain == odd
@@ -106,7 +106,7 @@ def test_a_competition_without_a_ground_truth_has_no_board(ada: User) -> None:
 def test_after_the_reveal_the_private_board_says_who_moved(pets: Competition, bo: User, cy: User) -> None:
     for user, wrong in ((bo, {"private": 3}), (cy, {"public": 1})):
         enter(pets, user)
-        hand_in(pets, user, answers(**wrong))
+        submit(pets, user, answers(**wrong))
     close(pets)
     reveal.reveal_private_board(pets, timezone.now())
     _, board = Program(bo).get("competitions/pets/leaderboard", board="private")

@@ -30,7 +30,7 @@ from leaderboard.ground_truths import data_files
 from leaderboard.notifications import announcements, emails
 from leaderboard.notifications.models import Notice, NoticeKind
 from leaderboard.submissions import score as score_module
-from tests.conftest import enter, hand_in, make_competition, person
+from tests.conftest import enter, make_competition, person, submit
 
 TRUTH = "truthcanary"
 FILE = "filecanary"
@@ -101,8 +101,8 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         competition=competition, file_name="train.csv", chunks=[b"id,x\n1,2\n"], description=""
     )
     body = "id,label\n" + "".join(f"{i},{FILE}{i}\n" for i in range(1, 13))
-    submission = hand_in(competition, bo, body.encode(), note=NOTE)
-    hand_in(competition, eve, body.replace(FILE, "eves").encode())
+    submission = submit(competition, bo, body.encode(), note=NOTE)
+    submit(competition, eve, body.replace(FILE, "eves").encode())
     baseline = boards.add_baseline(
         competition=competition, user=ada, name="Guess", file_name="b.csv", chunks=[body.encode()]
     )

@@ -17,7 +17,7 @@ from leaderboard.classroom import joining, teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Admission, Competition, Submission, Team
 from leaderboard.grades.models import Gradebook
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 
 from .scene import Scene, addresses, ask, filled
 
@@ -30,7 +30,7 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "=cmd|' /C calc'!A
 @pytest.mark.attack("formulas in exported tables")
 def test_no_name_becomes_a_formula_in_a_table(pets: Competition, ada: User, bo: User, name: str) -> None:
     teams.rename_team(membership=enter(pets, bo), name=name)
-    hand_in(pets, bo, answers(public=1), file_name=f"{name}.csv", note=name)
+    submit(pets, bo, answers(public=1), file_name=f"{name}.csv", note=name)
     Admission.objects.update(is_listed=True)
     host = Client()
     host.force_login(ada)

@@ -38,7 +38,7 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import roster
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.ground_truths import data_files
-from tests.conftest import enter, hand_in, make_competition, person
+from tests.conftest import enter, submit, make_competition, person
 ada = person("ada", can_host=True)
 pets = make_competition(ada, is_listed=True, daily_attempts=500)
 data_files.add_data_file(competition=pets, file_name="large.bin", chunks=[b"0123456789abcdef" * 65_536] * 12)
@@ -59,7 +59,7 @@ cards = []
 for number in range(30):
     entry = RosterEntry.objects.create(competition=pets, name=f"Gus {number}")
     cards += [code for _, code in roster.make_join_cards(competition=pets, entries=[entry.pk], user=ada)]
-odd = hand_in(pets, users["dee"], "id;label\\n".encode() + b"".join(b"%d;cat\\n" % i for i in range(1, 13)))
+odd = submit(pets, users["dee"], "id;label\\n".encode() + b"".join(b"%d;cat\\n" % i for i in range(1, 13)))
 assert odd.status == "invalid", odd.status
 print(json.dumps({
     "code": pets.admission.join_code, "session": session(users["dee"]), "tokens": tokens,
@@ -102,7 +102,7 @@ class Victims:
                 await asyncio.sleep(0.1)
         self.take(self.at_work, bo)
 
-    async def hand_in(self) -> None:
+    async def submit(self) -> None:
         """Bo's program submits with his key, again and again."""
         bo, number = self.visitor(), 0
         bo.token = self.scene.key
@@ -169,7 +169,7 @@ async def play(victims: Victims, seconds: float) -> None:
             await asyncio.sleep(max(0.0, begun + at - time.monotonic()))
             await asyncio.gather(victims.come_in(victims.visitor()), victims.sign_in(), victims.open_link())
 
-    await asyncio.gather(victims.read(), victims.hand_in(), twice())
+    await asyncio.gather(victims.read(), victims.submit(), twice())
 
 
 def longest(pages: dict[str, float], limit: float) -> dict[str, float]:

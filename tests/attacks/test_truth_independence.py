@@ -53,7 +53,7 @@ def twins(ada: User, bo: User) -> list[Competition]:
 
 def submitted(competition: Competition, bos: Program, data: bytes) -> dict[str, Any]:
     """What the API says of a file that was handed in and measured, its scores, names and times apart."""
-    _, made = bos.hand_in(data, slug=competition.slug)
+    _, made = bos.submit(data, slug=competition.slug)
     score.score_one(made["id"])
     _, found = bos.get(f"submissions/{made['id']}")
     said_to_user = {name: found[name] for name in ("status", "errors", "warnings", "private_score")}
@@ -71,7 +71,7 @@ def test_submitting_a_file_tells_nothing_of_the_answers(twins: list[Competition]
 def test_bo_reads_on_every_door_that_his_labels_are_written_otherwise(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     bos, data = Program(bo), ("id,label\n" + "".join(f"{i},{i % 2}\n" for i in range(1, 13))).encode()
-    _, made = bos.hand_in(data)
+    _, made = bos.submit(data)
     score.score_one(made["id"])
     _, found = bos.get(f"submissions/{made['id']}")
     assert (found["status"], found["errors"]) == ("scored", [])

@@ -15,7 +15,7 @@ from leaderboard.classroom import teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import BoardSettings, Competition, Submission
 from leaderboard.submissions import hiding
-from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 
 BOARD = "/c/pets/leaderboard/"
 
@@ -25,7 +25,7 @@ def board(ada: User, bo: User, cy: User) -> Competition:
     pets = make_competition(ada, is_listed=True)
     for who, wrong in ((bo, 1), (cy, 2)):
         enter(pets, who)
-        hand_in(pets, who, answers(public=wrong))
+        submit(pets, who, answers(public=wrong))
     return pets
 
 
@@ -47,7 +47,7 @@ def test_a_version_of_a_board_is_rendered_once_for_all_readers(board: Competitio
     assert renders_table(bos)
     assert not renders_table(cys)
     assert not renders_table(Client())
-    hand_in(board, cy, answers())
+    submit(board, cy, answers())
     assert renders_table(cys)
     assert not renders_table(bos)
 
@@ -63,8 +63,8 @@ def set_board(**fields: Any) -> None:
 
 
 CHANGES: dict[str, Callable[[Competition, User, User], object]] = {
-    "a better file": lambda pets, ada, bo: hand_in(pets, bo, answers()),
-    "a worse file": lambda pets, ada, bo: hand_in(pets, bo, answers(public=4)),
+    "a better file": lambda pets, ada, bo: submit(pets, bo, answers()),
+    "a worse file": lambda pets, ada, bo: submit(pets, bo, answers(public=4)),
     "another name": lambda pets, ada, bo: teams.rename_team(
         membership=bo.memberships.select_related("competition", "team").get(), name="<b>& Co</b><!--end of row-->"
     ),

@@ -17,7 +17,7 @@ from leaderboard.boards.team_ranks import MOST_STEPS
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Team
 from leaderboard.submissions import score
 from tests.boards.test_ranking import scored
-from tests.conftest import answers, enter, hand_in, make_competition
+from tests.conftest import answers, enter, make_competition, submit
 from tests.pages import drawing_of, signed_in
 
 BOARD = "/c/pets/leaderboard/"
@@ -130,7 +130,7 @@ def test_no_chart_tells_private_scores_before_the_reveal(pets: Competition, bo: 
 def test_the_distribution_marks_my_bar_and_the_baselines(pets: Competition, ada: User, bo: User, cy: User) -> None:
     for number, user in enumerate((bo, cy)):
         enter(pets, user)
-        hand_in(pets, user, answers(public=number + 1))
+        submit(pets, user, answers(public=number + 1))
     file = boards_service.add_baseline(
         competition=pets, user=ada, name="Guess <b>", file_name="g.csv", chunks=[answers(public=2)]
     )

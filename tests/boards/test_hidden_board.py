@@ -22,7 +22,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths import folders
 from leaderboard.submissions import score as score_module
 from leaderboard.submissions import submit_conditions, submitting
-from tests.conftest import close, enter, hand_in, make_competition
+from tests.conftest import close, enter, make_competition, submit
 
 PUBLIC, PRIVATE = 40, 20
 ROWS = range(PUBLIC + PRIVATE)
@@ -81,9 +81,9 @@ def test_a_day_has_as_many_scores_as_attempts_and_no_more(ada: User, bo: User) -
     pets = hidden(ada, hides_scores=False, daily_attempts=3)
     enter(pets, bo)
     for number in range(3):
-        hand_in(pets, bo, file_with(number))
+        submit(pets, bo, file_with(number))
     with pytest.raises(submit_conditions.SubmissionRefused):
-        hand_in(pets, bo, file_with(5))
+        submit(pets, bo, file_with(5))
     assert Score.objects.filter(split="public").count() == 3
 
 
@@ -120,10 +120,10 @@ def test_a_hidden_board_lists_teams_by_their_last_file(ada: User, bo: User, cy: 
     pets = hidden(ada)
     enter(pets, bo)
     enter(pets, cy)
-    hand_in(pets, cy, file_with(0))
-    hand_in(pets, bo, file_with(2))
+    submit(pets, cy, file_with(0))
+    submit(pets, bo, file_with(2))
     assert board_of(pets) == [(None, "bo", None), (None, "cy", None)]
-    last = hand_in(pets, cy, file_with(20))
+    last = submit(pets, cy, file_with(20))
     assert board_of(pets) == [(None, "cy", None), (None, "bo", None)]
     row = next(boards_module.ranked_lines(pets, Split.PUBLIC))
     assert (row.submission_id, row.received_at) == ("", last.received_at), "not those of the best file"
@@ -133,8 +133,8 @@ def test_a_hidden_board_lists_teams_by_their_last_file(ada: User, bo: User, cy: 
 def test_after_the_reveal_a_hidden_board_is_open(ada: User, bo: User) -> None:
     pets = hidden(ada)
     enter(pets, bo)
-    hand_in(pets, bo, file_with(9, private=5))
-    hand_in(pets, bo, file_with(8, private=5))
+    submit(pets, bo, file_with(9, private=5))
+    submit(pets, bo, file_with(8, private=5))
     close(pets)
     assert board_of(pets) == [(None, "bo", None)]
     boards.reveal_competition(competition=pets)
@@ -145,7 +145,7 @@ def test_after_the_reveal_a_hidden_board_is_open(ada: User, bo: User) -> None:
 def test_ada_hides_the_board_and_opens_it_again(ada: User, bo: User) -> None:
     pets = hidden(ada, hides_scores=False)
     enter(pets, bo)
-    hand_in(pets, bo, file_with(9))
+    submit(pets, bo, file_with(9))
     seen = [board_of(pets)]
     for hides in (True, False):
         version = pets.board_version
@@ -179,8 +179,8 @@ def test_a_folder_without_a_word_about_the_board_makes_an_open_one(ada: User, tm
 def test_ada_downloads_scores_that_are_hidden_from_her_students(ada: User, bo: User) -> None:
     pets = hidden(ada)
     enter(pets, bo)
-    hand_in(pets, bo, file_with(9))
-    hand_in(pets, bo, file_with(8))
+    submit(pets, bo, file_with(9))
+    submit(pets, bo, file_with(8))
     pets.refresh_from_db()
     assert boards.board_csv(pets, Split.PUBLIC, is_for_hosts=True).splitlines()[1].startswith("1,bo,0.8,2,")
     assert boards.board_csv(pets, Split.PUBLIC).splitlines()[1].startswith(",bo,,2,")

@@ -21,7 +21,7 @@ from leaderboard.competitions.models import Competition, GroundTruth, Score, Sub
 from leaderboard.ground_truths import truth_drafts
 from leaderboard.submissions import submitting
 from tests.boards.test_hidden_board import file_with, hidden
-from tests.conftest import close, enter, hand_in
+from tests.conftest import close, enter, submit
 from tests.pages import signed_in
 
 pytestmark = pytest.mark.thorough
@@ -39,9 +39,9 @@ class World:
         self.competition, self.bo, self.cy = competition, bo, cy
         self.team = enter(competition, bo).team
         enter(competition, cy)
-        self.first = hand_in(competition, bo, file_with(8, private=1), file_name="first.csv")
-        self.others = hand_in(competition, cy, file_with(14, private=2), file_name="cys.csv")
-        self.second = hand_in(competition, bo, file_with(7, private=3), file_name="second.csv")
+        self.first = submit(competition, bo, file_with(8, private=1), file_name="first.csv")
+        self.others = submit(competition, cy, file_with(14, private=2), file_name="cys.csv")
+        self.second = submit(competition, bo, file_with(7, private=3), file_name="second.csv")
 
     def scoring(self, submission: Submission, value: float) -> None:
         """Let a file have another public score, with the interval that goes with it."""
@@ -201,7 +201,7 @@ def test_baselines_stand_without_scores(ada: User, bo: User, cy: User) -> None:
 def test_a_late_file_says_nothing_before_the_end(ada: User, bo: User, cy: User) -> None:
     pets = world(ada, bo, cy)
     close(pets.competition)
-    late = hand_in(pets.competition, bo, file_with(0))
+    late = submit(pets.competition, bo, file_with(0))
     page = text_of(signed_in(bo), f"/c/pets/submit/?submission={late.pk}")
     assert "Late: scored but not ranked" in page
     assert "1.00000" not in page

@@ -25,7 +25,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership, Score, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths import publishing, truth_drafts
-from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
 from tests.pages import board_fact, board_lines, signed_in
 
 BOARD = "/c/pets/leaderboard/"
@@ -37,7 +37,7 @@ def board(ada: User, bo: User, cy: User) -> Competition:
     pets = make_competition(ada, is_listed=True)
     for who, public, private in ((bo, 1, 0), (cy, 0, 2)):
         enter(pets, who)
-        hand_in(pets, who, answers(public=public, private=private))
+        submit(pets, who, answers(public=public, private=private))
     return pets
 
 
@@ -63,12 +63,12 @@ def test_teams_stand_in_order_with_scores_and_words(client: Client, board: Compe
 
 def test_equal_score_and_time_share_a_rank(client: Client, board: Competition, dee: User) -> None:
     enter(board, dee)
-    third = hand_in(board, dee, answers(public=1))
+    third = submit(board, dee, answers(public=1))
     first = Submission.objects.get(user__username="bo")
     Submission.objects.filter(pk=third.pk).update(received_at=first.received_at)
     late = person("eve")
     enter(board, late)
-    hand_in(board, late, answers(public=2))
+    submit(board, late, answers(public=2))
     assert board.ground_truth
     standings.rebuild_standings(board.ground_truth)
     assert [rank for rank, _ in ranks(page(client))] == ["1", "2", "2", "4"]
@@ -80,7 +80,7 @@ def test_a_new_score_shows_at_once(client: Client, board: Competition, bo: User)
     assert board.ground_truth
     standings.rebuild_standings(board.ground_truth)
     assert ranks(page(client)) == [("1", "bo")]
-    hand_in(board, bo, answers())
+    submit(board, bo, answers())
     assert "1.00000" in page(client)
 
 

@@ -11,7 +11,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import answers, close, enter, submit
 from tests.pages import signed_in
 
 ADDRESS = "/host/pets/projector/"
@@ -28,7 +28,7 @@ def played(pets: Competition, bo: User, cy: User, dee: User) -> Competition:
     """On the public board bo, cy, dee; on the private one dee, cy, bo."""
     for person, wrong in ((bo, 0), (cy, 1), (dee, 2)):
         enter(pets, person)
-        hand_in(pets, person, answers(public=wrong, private=2 - wrong))
+        submit(pets, person, answers(public=wrong, private=2 - wrong))
     return pets
 
 

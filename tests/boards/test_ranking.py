@@ -28,7 +28,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 from leaderboard.submissions import hiding, submitting
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import answers, close, enter, submit
 
 
 def scored(team: Team, public: float, private: float = 0.5, at: datetime | None = None) -> Submission:
@@ -201,7 +201,7 @@ def test_hosts_read_the_best_of_each_team_whatever_happens_to_its_files(
     for user in (bo, cy):
         enter(pets, user)
         for _ in range(4):
-            hand_in(pets, user, answers(public=dice.randrange(7), private=dice.randrange(7)))
+            submit(pets, user, answers(public=dice.randrange(7), private=dice.randrange(7)))
             said_to_user()
     team = bo.memberships.get().team
     before = said_to_user()[team.pk]
@@ -259,7 +259,7 @@ def test_baselines_stand_among_the_teams_unranked(pets: Competition, ada: User, 
         competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers(public=3)]
     )
     score_module.score_one(baseline.pk)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     assert shown(pets) == [(1, "bo"), (None, "Guess")]
 
 
@@ -285,8 +285,8 @@ class TestAfterTheClose:
 
     def test_the_best_private_final_decides_on_both_boards(self, pets: Competition, bo: User) -> None:
         enter(pets, bo)
-        lucky = hand_in(pets, bo, answers(public=0, private=4))
-        solid = hand_in(pets, bo, answers(public=1, private=0))
+        lucky = submit(pets, bo, answers(public=0, private=4))
+        solid = submit(pets, bo, answers(public=1, private=0))
         self.reveal(pets)
         for split in Split:
             row = boards.board_page(pets, split, at=timezone.now()).rows[0]
@@ -295,8 +295,8 @@ class TestAfterTheClose:
 
     def test_selected_finals_bind(self, pets: Competition, bo: User) -> None:
         enter(pets, bo)
-        chosen = hand_in(pets, bo, answers(public=2, private=2))
-        hand_in(pets, bo, answers())
+        chosen = submit(pets, bo, answers(public=2, private=2))
+        submit(pets, bo, answers())
         submitting.select_finals(competition=pets, user=bo, submission_ids=[str(chosen.pk)], at=timezone.now())
         self.reveal(pets)
         row = boards.board_page(pets, Split.PRIVATE, at=timezone.now()).rows[0]
@@ -306,8 +306,8 @@ class TestAfterTheClose:
     def test_only_the_best_public_ones_are_taken_for_who_picked_nothing(self, pets: Competition, bo: User) -> None:
         enter(pets, bo)
         for wrong in (1, 2):
-            hand_in(pets, bo, answers(public=wrong, private=3))
-        hand_in(pets, bo, answers(public=3, private=0))
+            submit(pets, bo, answers(public=wrong, private=3))
+        submit(pets, bo, answers(public=3, private=0))
         self.reveal(pets)
         assert boards.board_page(pets, Split.PRIVATE, at=timezone.now()).rows[0].value == 3 / 6
 

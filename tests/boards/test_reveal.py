@@ -12,7 +12,7 @@ from leaderboard.boards import reveal
 from leaderboard.boards import services as boards
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from tests.conftest import answers, close, enter, hand_in, make_competition, person
+from tests.conftest import answers, close, enter, make_competition, person, submit
 from tests.pages import drawing_of, signed_in
 
 BOARD = "/c/pets/leaderboard/"
@@ -24,7 +24,7 @@ def ended(ada: User, bo: User, cy: User) -> Competition:
     pets = make_competition(ada, is_listed=True)
     for who, public, private in ((bo, 1, 0), (cy, 0, 2)):
         enter(pets, who)
-        hand_in(pets, who, answers(public=public, private=private))
+        submit(pets, who, answers(public=public, private=private))
     close(pets)
     return pets
 
@@ -62,7 +62,7 @@ def test_of_a_large_class_the_first_and_oneself_are_drawn(client: Client, ada: U
     pets = make_competition(ada, is_listed=True)
     for number in range(25):
         enter(pets, user := person(f"p{number}"))
-        hand_in(pets, user, answers(public=number % 5, private=number // 5))
+        submit(pets, user, answers(public=number % 5, private=number // 5))
     close(pets)
     boards.reveal_competition(competition=pets)
     assert moves(client).count('class="slope ') == 20
@@ -74,10 +74,10 @@ def test_missed_final_says_what_bo_should_have_picked(
 ) -> None:
     team = enter(pets, bo).team
     enter(pets, cy)
-    better = hand_in(pets, bo, answers(public=3, private=0))
+    better = submit(pets, bo, answers(public=3, private=0))
     for public in (1, 2):
-        hand_in(pets, bo, answers(public=public, private=3))
-    hand_in(pets, cy, answers(public=0, private=1))
+        submit(pets, bo, answers(public=public, private=3))
+    submit(pets, cy, answers(public=0, private=1))
     assert pets.ground_truth
     pets.ground_truth.competition = pets
     assert reveal.missed_final(team, pets.ground_truth) is None

@@ -19,7 +19,7 @@ from leaderboard.competitions.models.ground_truth import ImmutableRow
 from leaderboard.ground_truths import folders, publishing, rescoring, truth_drafts
 from leaderboard.operations import consistency
 from leaderboard.submissions import score as score_module
-from tests.conftest import enter, hand_in, make_competition
+from tests.conftest import enter, make_competition, submit
 
 TRUTH = "id,y,w,Usage\n" + "".join(
     f"{i},{(i * 7) % 10 / 10},{1 + i % 3},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 25)
@@ -62,7 +62,7 @@ def test_the_ground_truth_carries_them_with_versions_and_parameters(tides: Compe
 
 def test_every_value_is_stored_with_both_scores_in_full_precision(tides: Competition, bo: User) -> None:
     enter(tides, bo)
-    mine = hand_in(tides, bo, a_file())
+    mine = submit(tides, bo, a_file())
     assert mine.status == Submission.Status.SCORED
     for split in Split:
         for (key, params), stored in zip(ASKED, secondary_of(mine, split), strict=True):
@@ -77,7 +77,7 @@ def _without_weights(truth: str) -> list[str]:
 
 def test_a_file_that_one_of_them_cannot_score_is_scored_all_the_same(tides: Competition, bo: User) -> None:
     enter(tides, bo)
-    mine = hand_in(tides, bo, a_file(first="-0.5"))
+    mine = submit(tides, bo, a_file(first="-0.5"))
     assert mine.status == Submission.Status.SCORED
     assert mine.problems == []
     for split in Split:
@@ -120,7 +120,7 @@ def test_a_new_ground_truth_may_have_others_and_measures_every_file_with_them(
     tides: Competition, bo: User, ada: User
 ) -> None:
     enter(tides, bo)
-    mine = hand_in(tides, bo, a_file())
+    mine = submit(tides, bo, a_file())
     truth_drafts.draft_truth(
         competition=tides, metric="mae", params={}, secondary=[("weighted_mae", {"weight": "w"}), ("rmse", {})]
     )
@@ -157,7 +157,7 @@ def test_a_folder_that_asks_for_nonsense_is_refused_by_name(tides: Competition, 
 
 def test_check_9_covers_them(tides: Competition, bo: User) -> None:
     enter(tides, bo)
-    mine = hand_in(tides, bo, a_file(first="-0.5"))
+    mine = submit(tides, bo, a_file(first="-0.5"))
     assert broken() == []
     public = Score.objects.get(submission=mine, split=Split.PUBLIC)
     public.secondary[0]["value"] += 1e-15
@@ -176,7 +176,7 @@ def test_named_parts_are_stored_also_where_the_value_does_not_need_them(ada: Use
     ranks = make_competition(ada, slug="ranks", truth=labels, metric="roc_auc")
     enter(ranks, bo)
     file = "id,y\n" + "".join(f"{i},{(i * 5) % 7}\n" for i in range(24))
-    mine = hand_in(ranks, bo, file.encode())
+    mine = submit(ranks, bo, file.encode())
     score = Score.objects.get(submission=mine, split=Split.PRIVATE)
     assert score.parts.keys() == {"ordered", "pairs"}
     assert score.parts["ordered"] / score.parts["pairs"] == pytest.approx(score.value)

@@ -15,7 +15,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.submissions import score
-from tests.conftest import close, enter, hand_in, make_competition
+from tests.conftest import close, enter, make_competition, submit
 
 TRUTH = "id,y,Usage\n" + "".join(f"{i},{(i * 7) % 10 / 10},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 41))
 ASKED: list[tuple[str, dict[str, Any]]] = [("rmse", {}), ("pinball", {"quantile": 0.9}), ("rmsle", {})]
@@ -74,7 +74,7 @@ def api_of(user: User, submission: Submission) -> dict[str, Any]:
 def test_an_open_board_shows_them_unranked_with_all_digits_and_never_the_private_ones(
     tides: Competition, bo: User, client: Client
 ) -> None:
-    mine = hand_in(tides, bo, a_file(0.1))
+    mine = submit(tides, bo, a_file(0.1))
     client.force_login(bo)
     board = output(client, PAGES[0])
     assert 'Pinball loss, quantile 0.9<span class="visually-hidden"> (not ranked)</span>' in board
@@ -91,7 +91,7 @@ def test_an_open_board_shows_them_unranked_with_all_digits_and_never_the_private
 def test_a_metric_that_cannot_score_the_file_shows_a_dash_and_says_why(
     tides: Competition, bo: User, client: Client
 ) -> None:
-    mine = hand_in(tides, bo, a_file(0.1, first="-0.5"))
+    mine = submit(tides, bo, a_file(0.1, first="-0.5"))
     client.force_login(bo)
     page = strip_tags(output(client, f"/c/tides/submissions/{mine.pk}/"))
     assert "RMSLE, public" in page
@@ -102,7 +102,7 @@ def test_a_metric_that_cannot_score_the_file_shows_a_dash_and_says_why(
 
 def test_a_hidden_board_shows_none_before_the_end_and_all_after(tides: Competition, bo: User, client: Client) -> None:
     competitions.change_competition(competition=tides, hides_scores=True)
-    mine = hand_in(tides, bo, a_file(0.1))
+    mine = submit(tides, bo, a_file(0.1))
     client.force_login(bo)
     found = pages_of(client, mine) + json.dumps(api_of(bo, mine))
     for split in Split:
@@ -121,7 +121,7 @@ def test_ada_sees_exact_values_of_both_splits_and_named_parts_whatever_the_board
     tides: Competition, bo: User, ada: User, client: Client
 ) -> None:
     competitions.change_competition(competition=tides, hides_scores=True)
-    mine = hand_in(tides, bo, a_file(0.1))
+    mine = submit(tides, bo, a_file(0.1))
     client.force_login(ada)
     page = output(client, f"/host/tides/submissions/{mine.pk}/")
     for split in Split:
@@ -141,7 +141,7 @@ def test_the_overview_lists_them_with_links_and_says_how_to_run_all_at_home(
     assert '<a href="/metrics/pinball/">' in page
     command = "classboard-score score mae truth.csv submission.csv --also rmse --also pinball,quantile=0.9 --also rmsle"
     assert command in page
-    assert [one["key"] for one in api_of(bo, hand_in(tides, bo, a_file(0.1)))["competition"]["secondary"]] == [
+    assert [one["key"] for one in api_of(bo, submit(tides, bo, a_file(0.1)))["competition"]["secondary"]] == [
         "rmse",
         "pinball",
         "rmsle",
@@ -151,7 +151,7 @@ def test_the_overview_lists_them_with_links_and_says_how_to_run_all_at_home(
 def test_a_competition_without_them_looks_as_before(ada: User, bo: User, client: Client) -> None:
     plain = make_competition(ada, slug="tides", truth=TRUTH, metric="mae")
     enter(plain, bo)
-    mine = hand_in(plain, bo, a_file(0.1))
+    mine = submit(plain, bo, a_file(0.1))
     client.force_login(bo)
     assert "not ranked" not in pages_of(client, mine) + output(client, "/c/tides/")
     assert api_of(bo, mine)["board"]["items"][0]["secondary"] == []

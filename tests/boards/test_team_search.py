@@ -22,7 +22,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Standing, Team
 from leaderboard.ground_truths import copying, folders
-from tests.conftest import answers, close, enter, hand_in, make_competition, person
+from tests.conftest import answers, close, enter, make_competition, person, submit
 from tests.pages import board_fact, board_lines, signed_in, text_of, tidy
 
 BOARD = "/c/pets/leaderboard/"
@@ -35,7 +35,7 @@ def labs(ada: User) -> Competition:
     for place in range(12):
         user = person(f"p{place:02d}")
         enter(pets, user)
-        hand_in(pets, user, answers(public=min(place // 2, 5)))
+        submit(pets, user, answers(public=min(place // 2, 5)))
         RosterEntry.objects.create(competition=pets, user=user, name=user.username, section=f"Lab {place % 2 + 1}")
     return pets
 

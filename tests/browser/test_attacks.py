@@ -15,7 +15,7 @@ from leaderboard.classroom import teams
 from leaderboard.competitions.models import Baseline, Competition, Submission, Team
 from leaderboard.ground_truths import data_files
 from tests.browser.waiting import until_page_says
-from tests.conftest import answers, enter, hand_in, make_competition
+from tests.conftest import answers, enter, make_competition, submit
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -53,10 +53,10 @@ def infested(ada: User, bo: User) -> Competition:
     competition = make_competition(ada, is_listed=True, overview=everything, rules=everything, daily_attempts=50)
     membership = enter(competition, bo)
     for number, payload in enumerate(PAYLOADS):
-        hand_in(competition, bo, answers(public=number % 3), file_name=f"{payload}.csv", note=payload)
+        submit(competition, bo, answers(public=number % 3), file_name=f"{payload}.csv", note=payload)
         if number < 6:
             Baseline.objects.create(competition=competition, name=payload[:60])
-    hand_in(competition, bo, f'id,label\n"{PAYLOADS[0]}","{PAYLOADS[1]}"\n'.encode(), file_name=PAYLOADS[2])
+    submit(competition, bo, f'id,label\n"{PAYLOADS[0]}","{PAYLOADS[1]}"\n'.encode(), file_name=PAYLOADS[2])
     data_files.add_data_file(
         competition=competition, file_name=f"{PAYLOADS[1]}.csv", chunks=[b"id,x\n1,<script>window.__xss=1</script>\n"],
         description=PAYLOADS[0],

@@ -9,7 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -18,7 +18,7 @@ def test_a_table_that_ada_opened_stays_open_when_the_dashboard_renews_itself(
     chromium: Browser, live_server: LiveServer, pets: Competition, ada: User, bo: User
 ) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     client = Client()
     client.force_login(ada)
     context = chromium.new_context(base_url=live_server.url)
@@ -27,7 +27,7 @@ def test_a_table_that_ada_opened_stays_open_when_the_dashboard_renews_itself(
     page.clock.install()
     page.goto("/host/pets/")
     page.locator("#pulse details > summary").first.click()
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     with page.expect_response(lambda response: "seen=" in response.url):
         page.clock.fast_forward(10_500)
     expect(page.locator("#stat-submissions")).to_have_text("2")

@@ -22,7 +22,7 @@ from leaderboard.accounts.models import SetupLink, User
 from leaderboard.competitions.models import Competition
 from leaderboard.ground_truths import data_files
 from tests.attacks.scene import addresses
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 
 from .for_everybody import NARROW, WIDE, WIDER, findings, in_both_themes
 
@@ -169,7 +169,7 @@ def pressed(page_of: Callable[[str], Page]) -> Iterator[tuple[str, Page]]:
 
 def test_a_page_of_each_kind_is_for_everybody(page_of: Callable[[str], Page], pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     setup = f"/setup/{SetupLink.issue()}/"
     kinds = {
         "bo": ("/c/pets/", "/c/pets/leaderboard/", "/c/pets/submissions/", "/c/pets/submit/"),
@@ -200,7 +200,7 @@ def test_the_admin_is_for_everybody_but_for_what_is_djangos_own(
 ) -> None:
     """In light and in dark, and no wider than a telephone."""
     enter(pets, bo)
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     file = data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
     few = ["competitions/groundtruth/", f"competitions/competition/{pets.pk}/change/"]
     few += [f"competitions/datafile/{file.pk}/delete/", f"competitions/groundtruth/{pets.ground_truth_id}/change/"]
@@ -220,7 +220,7 @@ def test_a_board_on_paper_fits_and_has_nothing_to_press(
     page_of: Callable[[str], Page], pets: Competition, bo: User
 ) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     page = page_of("bo")
     page.goto("/c/pets/leaderboard/")
     page.set_viewport_size({"width": 718, "height": 1000})  # A4 between its margins

@@ -18,7 +18,7 @@ from leaderboard.competitions.models import Competition, StudentPreview, Submiss
 from leaderboard.ground_truths import copying, launches, publishing, truth_drafts
 from leaderboard.submissions import score
 from tests.browser.waiting import until_page_says
-from tests.conftest import close, enter, hand_in
+from tests.conftest import close, enter, submit
 from tests.running_site import patience
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -150,7 +150,7 @@ def test_a_teacher_can_do_the_whole_term_by_the_guide(
     def class_comes() -> None:
         competition = Competition.objects.get()
         enter(competition, bo)
-        hand_in(competition, bo, FILES["mine.csv"])
+        submit(competition, bo, FILES["mine.csv"])
 
     student_preview(
         "host-guide.md",
@@ -179,7 +179,7 @@ def test_a_student_can_do_the_whole_term_by_the_guide(
     publishing.publish_draft(competition=competition, user=ada)
     launches.launch_competition(competition=competition)
     enter(competition, cy)
-    hand_in(competition, cy, term.predictions(0.5, 9))
+    submit(competition, cy, term.predictions(0.5, 9))
 
     def it_ends() -> None:
         close(competition)

@@ -11,7 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -26,7 +26,7 @@ def test_bo_and_ada_see_all_icons_of_their_pages(
     chromium: Browser, live_server: LiveServer, pets: Competition, bo: User, ada: User
 ) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     said: list[str] = []
     for user, path in ((bo, "/c/pets/"), (ada, "/host/pets/"), (ada, "/")):
         client = Client()

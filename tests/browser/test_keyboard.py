@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Admission, Competition
 from tests.browser.waiting import until_page_says
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MOST_STOPS = 120
@@ -34,7 +34,7 @@ def page(chromium: Browser, live_server: LiveServer, pets: Competition, bo: User
     """Bo's browser; Cy has handed in a file already."""
     enter(pets, bo)
     enter(pets, cy)
-    hand_in(pets, cy, answers(public=3))
+    submit(pets, cy, answers(public=3))
     client = Client()
     client.force_login(bo)
     context = chromium.new_context(viewport={"width": 1180, "height": 900}, base_url=live_server.url)

@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 
 from .for_everybody import WIDE, WIDER, dress
 
@@ -67,7 +67,7 @@ CONTRASTS = """() => {
 def page(chromium: Browser, live_server: LiveServer, pets: Competition, ada: User, bo: User) -> Iterator[Page]:
     """A browser in which Ada is signed in; Bo has handed in a file."""
     enter(pets, bo)
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     client = Client()
     client.force_login(ada)
     context = chromium.new_context(viewport=WIDE, base_url=live_server.url, reduced_motion="reduce")

@@ -19,7 +19,7 @@ from leaderboard.competitions.models import Admission, Competition, Submission
 from leaderboard.notifications import notices
 from leaderboard.notifications.models import NoticeKind
 from tests.common.languages import CODE, second_language
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -84,7 +84,7 @@ def test_what_lies_ahead_is_said_with_its_date_also_where_others_are_so_long_ago
     enter(pets, bo), enter(pets, cy)
     now, ahead = timezone.now(), datetime(timezone.now().year + 1, 3, 5, 9, 30, tzinfo=UTC)
     for who, at in ((bo, now - timedelta(hours=2, minutes=5)), (cy, ahead)):
-        Submission.objects.filter(pk=hand_in(pets, who, answers()).pk).update(received_at=at)
+        Submission.objects.filter(pk=submit(pets, who, answers()).pk).update(received_at=at)
     assert pets.ground_truth
     standings.rebuild_standings(pets.ground_truth)
     Admission.objects.update(is_listed=True)

@@ -32,7 +32,7 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
 from leaderboard.submissions import hiding, score, submit_conditions, submitting
-from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import signed_in
 
 
@@ -82,7 +82,7 @@ def test_bo_has_the_extra_attempts_of_every_day_and_cy_has_none(
     assert submit_conditions.allowance_of(granted, now + timedelta(days=3)).limit == 3
     assert submit_conditions.allowance_of(plain, now).limit == 1
     for _ in range(3):
-        hand_in(strict, bo, answers())
+        submit(strict, bo, answers())
     assert refusal(strict, bo).code == "attempts"
     assert "all 3 attempts" in refusal(strict, bo).message
     assert broken() == []
@@ -93,7 +93,7 @@ def test_an_extension_taken_back_leaves_what_was_used_and_the_checks_hold(
 ) -> None:
     membership = enter(strict, bo)
     granted = give(membership, ada, extra_attempts=1)
-    hand_in(strict, bo, answers()), hand_in(strict, bo, answers())
+    submit(strict, bo, answers()), submit(strict, bo, answers())
     extensions.revoke_extension(extension=granted, user=ada)
     extensions.revoke_extension(extension=granted, user=ada)
     assert submit_conditions.allowance_of(membership, timezone.now()).left == 0
@@ -141,11 +141,11 @@ def test_bo_hands_in_after_the_deadline_of_the_others_and_is_ranked(
 ) -> None:
     membership = enter(pets, bo)
     enter(pets, cy)
-    hand_in(pets, cy, answers(public=2))
+    submit(pets, cy, answers(public=2))
     give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
     close(pets)
     assert refusal(pets, cy).code == "closed"
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     assert not submission.is_late
     assert on_the_board(pets) == ["bo", "cy"]
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(submission.pk)], at=timezone.now())
@@ -231,7 +231,7 @@ def test_files_of_an_extension_taken_back_are_late_and_leave_the_board(pets: Com
     membership = enter(pets, bo)
     granted = give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
     close(pets)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     extensions.revoke_extension(extension=granted, user=ada)
     assert on_the_board(pets) == []
     assert Submission.objects.get().is_late
@@ -247,7 +247,7 @@ def test_an_earlier_deadline_for_all_leaves_the_extended_team_its_time(
     membership = enter(pets, bo)
     enter(pets, cy)
     give(membership, ada, closes_at=pets.closes_at + timedelta(days=1))
-    mine, other = hand_in(pets, bo, answers()), hand_in(pets, cy, answers())
+    mine, other = submit(pets, bo, answers()), submit(pets, cy, answers())
     competitions.change_competition(competition=pets, user=ada, closes_at=timezone.now() - timedelta(hours=1))
     mine.refresh_from_db()
     other.refresh_from_db()
@@ -264,7 +264,7 @@ def test_a_disqualified_team_stands_nowhere_hands_in_nothing_and_can_come_back(
 ) -> None:
     team = enter(pets, bo).team
     enter(pets, cy)
-    hand_in(pets, bo, answers()), hand_in(pets, cy, answers(public=1))
+    submit(pets, bo, answers()), submit(pets, cy, answers(public=1))
     extensions.disqualify_team(team=team, user=ada, reason=" Shared an\naccount ")
     assert on_the_board(pets) == ["cy"]
     assert refusal(pets, bo).code == "disqualified"
@@ -275,7 +275,7 @@ def test_a_disqualified_team_stands_nowhere_hands_in_nothing_and_can_come_back(
     extensions.readmit_team(team=team, user=ada)
     extensions.readmit_team(team=team, user=ada)
     assert on_the_board(pets) == ["bo", "cy"]
-    assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED
+    assert submit(pets, bo, answers()).status == Submission.Status.SCORED
     assert events(pets)[-2:] == ["disqualified", "readmitted"]
 
 
@@ -311,7 +311,7 @@ def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_tea
 
 def test_a_hidden_file_gives_way_to_the_teams_next_best(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    worse, best = hand_in(pets, bo, answers(public=1)), hand_in(pets, bo, answers())
+    worse, best = submit(pets, bo, answers(public=1)), submit(pets, bo, answers())
     hiding.hide_submission(submission=best, user=ada, reason="Made by hand")
     assert {row.submission_id for row in boards_module.ranked_lines(pets, Split.PUBLIC)} == {str(worse.pk)}
     assert broken() == []
@@ -323,7 +323,7 @@ def test_a_hidden_file_gives_way_to_the_teams_next_best(pets: Competition, ada: 
 
 def test_a_hidden_file_is_no_final_also_after_the_reveal(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    picked, other = hand_in(pets, bo, answers(private=1)), hand_in(pets, bo, answers(private=3))
+    picked, other = submit(pets, bo, answers(private=1)), submit(pets, bo, answers(private=3))
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(picked.pk)], at=timezone.now())
     close(pets)
     boards.reveal_competition(competition=pets)
@@ -335,7 +335,7 @@ def test_a_hidden_file_is_no_final_also_after_the_reveal(pets: Competition, ada:
 def test_a_hidden_pick_is_given_up_with_the_next_choice(ada: User, bo: User) -> None:
     pets = make_competition(ada, final_count=1)
     enter(pets, bo)
-    first, second = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1))
+    first, second = submit(pets, bo, answers()), submit(pets, bo, answers(public=1))
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
     hiding.hide_submission(submission=first, user=ada, reason="Made by hand")
     ids = [str(first.pk), str(second.pk)]
@@ -347,7 +347,7 @@ def test_a_hidden_pick_is_given_up_with_the_next_choice(ada: User, bo: User) -> 
 @pytest.mark.parametrize("reason", ["", "  \n"])
 def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, bo: User, reason: str) -> None:
     team = enter(pets, bo).team
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     with pytest.raises(CannotHost, match="reason"):
         extensions.disqualify_team(team=team, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
@@ -381,7 +381,7 @@ def test_a_pause_refuses_files_in_the_hosts_words_and_moves_no_deadline(pets: Co
     competitions.resume_competition(competition=pets, user=ada)
     pets.refresh_from_db()
     assert pets.closes_at == deadline
-    assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED
+    assert submit(pets, bo, answers()).status == Submission.Status.SCORED
     assert events(pets)[-2:] == ["paused", "resumed"]
 
 

@@ -16,7 +16,7 @@ from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Extension
-from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import link_in, signed_in
 
 
@@ -42,9 +42,9 @@ def figure(page: str, testid: str) -> str:
 def test_ada_sees_place_best_and_files_of_a_student(pets: Competition, client: Client, bo: User, cy: User) -> None:
     enter(pets, bo)
     enter(pets, cy)
-    hand_in(pets, bo, answers(public=3))
-    hand_in(pets, cy, answers())
-    hand_in(pets, bo, b"id,label\n1,cat\n")
+    submit(pets, bo, answers(public=3))
+    submit(pets, cy, answers())
+    submit(pets, bo, b"id,label\n1,cat\n")
     page = client.get(page_of(bo)).content.decode()
     assert (figure(page, "rank"), figure(page, "best"), figure(page, "submissions")) == ("2", "0.5000", "2")
 
@@ -86,7 +86,7 @@ def test_the_page_asks_at_most_twelve_questions(
 ) -> None:
     enter(pets, bo)
     for public in (3, 2, 1):
-        hand_in(pets, bo, answers(public=public))
+        submit(pets, bo, answers(public=public))
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         client.get(page_of(bo))
 

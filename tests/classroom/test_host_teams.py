@@ -14,7 +14,7 @@ from leaderboard.classroom import extensions
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
 from leaderboard.submissions import score
-from tests.conftest import answers, close, enter, hand_in, make_competition, person
+from tests.conftest import answers, close, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of
 
 
@@ -31,9 +31,9 @@ def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
     )
     score.score_one(baseline.pk)
     enter(pets, bo), enter(pets, cy), enter(pets, dee)
-    hand_in(pets, bo, answers())
-    hand_in(pets, cy, answers(public=5))
-    hand_in(pets, dee, b"id,label\n1,cat\n")
+    submit(pets, bo, answers())
+    submit(pets, cy, answers(public=5))
+    submit(pets, dee, b"id,label\n1,cat\n")
 
     def shown(query: str) -> set[str]:
         page = client.get(f"/host/pets/teams/{query}").content.decode()
@@ -54,9 +54,9 @@ def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
 def test_ada_sorts_the_teams_by_any_column(pets: Competition, client: Client, bo: User, cy: User, dee: User) -> None:
     for user in (bo, cy, dee):
         enter(pets, user)
-    hand_in(pets, cy, answers(public=1))
-    hand_in(pets, bo, answers(public=2))
-    hand_in(pets, bo, b"id,label\n1,cat\n")
+    submit(pets, cy, answers(public=1))
+    submit(pets, bo, answers(public=2))
+    submit(pets, bo, b"id,label\n1,cat\n")
 
     def order(sort: str) -> list[str]:
         return re.findall(r">(bo|cy|dee)</a>", client.get(f"/host/pets/teams/?sort={sort}").content.decode())
@@ -78,7 +78,7 @@ def test_who_works_for_the_class_reads_the_names_of_the_class_list(
 ) -> None:
     for user in (bo, cy, dee):
         enter(pets, user)
-        hand_in(pets, user, answers())
+        submit(pets, user, answers())
     pets.roster.create(name="Bodil Åkesson", user=bo)
     pets.roster.create(name="Nobody Yet")
     elsewhere = make_competition(person("eve"), slug="elsewhere")
@@ -100,7 +100,7 @@ def test_the_list_asks_as_much_for_sixty_teams_as_for_one(
     pets: Competition, client: Client, bo: User, django_assert_max_num_queries: object
 ) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     Team.objects.bulk_create(Team(competition=pets, name=f"t{number}", invitation=f"i{number}") for number in range(60))
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         page = text_of(client.get("/host/pets/teams/"))
@@ -186,7 +186,7 @@ def test_a_disqualified_team_reads_why_and_the_host_undoes_it(
     pets: Competition, client: Client, bo: User, cy: User
 ) -> None:
     team = enter(pets, bo).team
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     address = f"/host/pets/teams/{team.pk}/"
     assert "Give a reason" in text_of(client.post(address, {"action": "disqualify", "reason": " "}))
     assert client.post(address, {"action": "disqualify", "reason": "Two <b>accounts"}).status_code == 303
@@ -205,7 +205,7 @@ def test_a_disqualified_team_reads_why_and_the_host_undoes_it(
 
 def test_a_hidden_file_says_so_to_its_team_and_can_be_shown_again(pets: Competition, client: Client, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     address = f"/host/pets/submissions/{submission.pk}/"
     assert "Give a reason" in text_of(client.post(address, {"action": "hide"}))
     assert client.post(address, {"action": "hide", "reason": "Made by hand"}).status_code == 303

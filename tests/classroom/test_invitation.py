@@ -9,7 +9,7 @@ from django.test import Client
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
 from leaderboard.competitions.models import Competition, Limits, Membership
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import answers, close, enter, submit
 from tests.pages import signed_in, text_of
 
 
@@ -72,7 +72,7 @@ def test_a_full_team_takes_nobody(pets: Competition, bo: User, cy: User) -> None
 def test_cy_who_handed_in_already_stays_where_they_are(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
     own = enter(pets, cy).team
-    hand_in(pets, cy, answers())
+    submit(pets, cy, answers())
     client = signed_in(cy)
     page = client.get(f"/invitation/{team.invitation}/").content.decode()
     assert "already has submissions" in page

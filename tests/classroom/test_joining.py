@@ -14,7 +14,7 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import submit_conditions
-from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 
 
 def test_bo_joins_with_the_code_however_it_is_typed(pets: Competition, bo: User) -> None:
@@ -84,7 +84,7 @@ def test_cy_follows_bos_invitation_and_leaves_no_empty_team(pets: Competition, b
 def test_cy_with_submissions_cannot_change_teams(pets: Competition, bo: User, cy: User) -> None:
     bos = enter(pets, bo)
     enter(pets, cy)
-    hand_in(pets, cy, answers())
+    submit(pets, cy, answers())
     with pytest.raises(CannotJoin, match="already has submissions"):
         joining.join_by_invitation(user=cy, invitation=bos.team.invitation)
 
@@ -119,7 +119,7 @@ def test_team_names_lose_what_cannot_be_seen(pets: Competition, bo: User) -> Non
 def test_a_person_who_leaves_stands_alone_and_the_team_keeps_its_files(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
     membership = joining.join_by_invitation(user=cy, invitation=team.invitation)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     assert teams.leave_team(membership=membership).team.name == "cy"
     assert team.submissions.count() == 1
 
@@ -158,7 +158,7 @@ def test_the_database_refuses_a_second_team_for_one_person(pets: Competition, bo
 def test_the_captain_removes_a_member(pets: Competition, bo: User, cy: User) -> None:
     captain = enter(pets, bo)
     member = joining.join_by_invitation(user=cy, invitation=captain.team.invitation)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     gone = teams.remove_member(captain=captain, member_id=member.pk)
     assert gone.team.name == "cy"
     assert submit_conditions.allowance_of(gone, timezone.now()).left == 5, "the file was Bo's"

@@ -12,7 +12,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Limits, Membership, Team
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
-from tests.conftest import answers, close, enter, hand_in, person
+from tests.conftest import answers, close, enter, person, submit
 from tests.pages import signed_in, text_of
 
 
@@ -50,8 +50,8 @@ def test_submissions_stay_with_the_team_that_nobody_is_in_and_it_is_on_no_board(
     pets: Competition, ada: User, bo: User, cy: User
 ) -> None:
     team, own = enter(pets, bo).team, enter(pets, cy)
-    file = hand_in(pets, cy, answers())
-    hand_in(pets, bo, answers(public=2))
+    file = submit(pets, cy, answers())
+    submit(pets, bo, answers(public=2))
     move(own, team, ada)
     file.refresh_from_db()
     assert file.team_id == own.team_id
@@ -64,7 +64,7 @@ def test_those_who_stay_read_it_and_have_a_captain(pets: Competition, ada: User,
     home = enter(pets, bo)
     joining.join_by_invitation(user=cy, invitation=home.team.invitation)
     other = enter(pets, dee).team
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     move(home, other, ada)
     team = Team.objects.get(pk=home.team_id)
     assert team.captain == cy
@@ -79,7 +79,7 @@ def test_a_student_who_is_moved_has_used_what_they_used(pets: Competition, ada: 
     pets.refresh_from_db()
     team, own = enter(pets, bo).team, enter(pets, cy)
     for _ in range(2):
-        hand_in(pets, cy, answers())
+        submit(pets, cy, answers())
     move(own, team, ada)
     page = text_of(signed_in(cy).get("/c/pets/submit/"))
     assert "0 of 2" in page

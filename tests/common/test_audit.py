@@ -22,7 +22,7 @@ from leaderboard.common.models.audit_log import AuditEvent, AuditLogOnlyGrows
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Baseline, Competition
 from leaderboard.ground_truths import data_files, publishing, rescoring, truth_drafts
-from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
+from tests.conftest import TRUTH, answers, close, enter, make_competition, submit
 
 
 def events() -> list[str]:
@@ -55,7 +55,7 @@ def test_everything_ada_does_is_in_the_audit_log_with_her_name(
     boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
     boards.remove_baseline(baseline=Baseline.objects.get(), user=ada)
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     draft_again(pets, ada)
     rescoring.discard_candidate(competition=pets, user=ada)
     draft_again(pets, ada)

@@ -11,7 +11,7 @@ from django.test import Client
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 from leaderboard.ground_truths import data_files
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 from tests.pages import signed_in
 
 READERS = {
@@ -41,7 +41,7 @@ def test_pages_styles_and_answers_to_programs_are_compressed(reader: str, client
 @pytest.mark.parametrize("reader", UNPACK)
 def test_a_compressed_board_is_not_sent_again_while_it_is_the_same(reader: str, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     client = signed_in(bo)
     # As the page asks for its board: a whole page also shows the minute.
     asked = {**READERS[reader], "HX-Request": "true"}
@@ -49,7 +49,7 @@ def test_a_compressed_board_is_not_sent_again_while_it_is_the_same(reader: str, 
     assert first.headers["Content-Encoding"] == reader
     again = client.get("/c/pets/leaderboard/", headers={**asked, "If-None-Match": first.headers["ETag"]})
     assert again.status_code == 304
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     changed = client.get("/c/pets/leaderboard/", headers={**asked, "If-None-Match": first.headers["ETag"]})
     assert changed.status_code == 200
 

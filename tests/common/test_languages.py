@@ -21,7 +21,7 @@ from leaderboard.notifications import notices as notices_module
 from leaderboard.notifications.models import Notice, NoticeKind
 from leaderboard.submissions import queue
 from tests.common.languages import CODE, second_language
-from tests.conftest import answers, enter, hand_in, make_competition
+from tests.conftest import answers, enter, make_competition, submit
 from tests.pages import signed_in
 
 FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
@@ -88,7 +88,7 @@ def test_a_language_that_left_the_site_is_no_choice(bo: User) -> None:
 def test_a_board_that_is_kept_is_kept_for_each_language(ada: User, bo: User) -> None:
     competition = make_competition(ada, is_listed=True)
     enter(competition, bo)
-    hand_in(competition, bo, answers())
+    submit(competition, bo, answers())
     path = "/c/pets/leaderboard/"
     english = Client().get(path)
     foreign = Client().get(path, headers={**FOREIGN, "If-None-Match": english.headers["ETag"]})

@@ -15,7 +15,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions import archive, tasks
 from leaderboard.competitions.models import Archive, Competition, Submission
 from leaderboard.ground_truths import copying
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import answers, close, enter, submit
 from tests.pages import signed_in
 
 
@@ -42,7 +42,7 @@ def test_a_deleted_competition_is_closed_to_everybody_until_ada_restores_it(
     pets: Competition, ada: User, bo: User, olga: User
 ) -> None:
     enter(pets, bo)
-    file = hand_in(pets, bo, answers())
+    file = submit(pets, bo, answers())
     hers = signed_in(ada)
     assert hers.post("/host/pets/delete/", {"confirm": "wrong"}).status_code == 422
     assert hers.post("/host/pets/delete/", {"confirm": "pets"})["Location"] == "/host/"
@@ -82,7 +82,7 @@ def test_after_thirty_days_the_night_removes_it_with_its_files(
 ) -> None:
     monkeypatch.setattr(tasks, "run_command", lambda *_: None)
     enter(pets, bo)
-    path = path_of(hand_in(pets, bo, answers()).file_key)
+    path = path_of(submit(pets, bo, answers()).file_key)
     archive.bin_competition(competition=pets, user=ada)
     tasks.clear_sessions()
     assert path.exists()

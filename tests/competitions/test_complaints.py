@@ -24,7 +24,7 @@ from leaderboard.scoring.messages import MalformedMessage
 from leaderboard.submissions import queue
 from tests.common.languages import CODE, second_language
 from tests.common.test_translated_pages import outside_brackets
-from tests.conftest import answers, enter, hand_in, make_competition
+from tests.conftest import answers, enter, make_competition, submit
 from tests.pages import signed_in
 
 FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
@@ -44,7 +44,7 @@ def pets(ada: User) -> Competition:
 
 def test_bo_reads_what_is_wrong_with_a_file_in_his_language(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, REFUSED)
+    submission = submit(pets, bo, REFUSED)
     assert submission.status == Submission.Status.INVALID
     path = f"/c/pets/submissions/{submission.pk}/"
     english = signed_in(bo).get(path).content.decode()
@@ -58,7 +58,7 @@ def test_bo_reads_what_is_wrong_with_a_file_in_his_language(pets: Competition, b
 
 def test_the_problems_of_a_download_and_of_a_page_are_in_bos_language(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, REFUSED)
+    submission = submit(pets, bo, REFUSED)
     client = signed_in(bo)
     table = client.get(f"/c/pets/submissions/{submission.pk}/problems.csv", headers=FOREIGN).content.decode()
     assert "⟦1 id unknown" in table
@@ -69,21 +69,21 @@ def test_the_problems_of_a_download_and_of_a_page_are_in_bos_language(pets: Comp
 
 def test_a_file_that_is_refused_at_once_is_refused_in_bos_language(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, b"id;label\n1;cat\n")
+    submission = submit(pets, bo, b"id;label\n1;cat\n")
     page = signed_in(bo).get(f"/c/pets/submissions/{submission.pk}/", headers=FOREIGN).content.decode()
     assert "⟦The columns are separated by ⟦semicolons⟧: line 1 is &quot;id;label&quot;." in page
 
 
 def test_the_host_reads_the_problems_of_a_file_in_her_language(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, REFUSED)
+    submit(pets, bo, REFUSED)
     page = signed_in(ada).get("/host/pets/submissions/", headers=FOREIGN).content.decode()
     assert "⟦1 id unknown" in page
 
 
 def test_programs_read_english_and_the_documented_keys(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, REFUSED)
+    submission = submit(pets, bo, REFUSED)
     headers = {**FOREIGN, "Authorization": f"Bearer {ApiToken.issue(bo, 'laptop')[1]}"}
     found = Client().get(f"/api/v1/submissions/{submission.pk}", headers=headers).json()["errors"]
     assert [list(one) for one in found] == [["code", "message", "column", "line", "id", "count"]] * len(found)
@@ -93,7 +93,7 @@ def test_programs_read_english_and_the_documented_keys(pets: Competition, bo: Us
 
 def test_a_problem_from_before_there_were_forms_is_shown_as_it_was_stored(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, REFUSED)
+    submission = submit(pets, bo, REFUSED)
     old = [{name: value for name, value in one.items() if name != "forms"} for one in submission.problems]
     Submission.objects.filter(pk=submission.pk).update(problems=old)
     page = signed_in(bo).get(f"/c/pets/submissions/{submission.pk}/", headers=FOREIGN).content.decode()
@@ -113,7 +113,7 @@ def test_a_scorer_that_tells_another_form_than_its_message_is_believed_the_messa
 
 def test_a_good_file_has_nothing_to_say(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    assert hand_in(pets, bo, answers()).problems == []
+    assert submit(pets, bo, answers()).problems == []
 
 
 # --- what a host reads of a ground truth ------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def test_a_wrong_parameter_is_refused_in_the_hosts_language(ada: User) -> None:
 
 def test_what_a_new_ground_truth_cannot_read_is_said_in_each_readers_language(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, REFUSED)
+    submission = submit(pets, bo, REFUSED)
     refusal = Refusal(submission=submission, problems=submission.problems[:1])
     failed = Refusal(submission=submission, problems=[{"code": "failed", "message": queue.OUR_FAULT}])
     assert (refusal.words, failed.words) == (submission.problems[0]["message"], queue.OUR_FAULT)
@@ -179,7 +179,7 @@ def test_what_a_new_ground_truth_cannot_read_is_said_in_each_readers_language(pe
 
 def test_bos_own_data_hold_the_documented_keys_of_problems(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, REFUSED)
+    submit(pets, bo, REFUSED)
     target = io.BytesIO()
     personal_data.export_account(account=bo, target=target, at=timezone.now())
     with zipfile.ZipFile(target) as archive:
@@ -192,7 +192,7 @@ def test_a_secondary_metric_that_cannot_score_a_file_says_so_in_bos_language(ada
     truth = "id,y,Usage\n" + "".join(f"{i},{i % 5},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13))
     pets = make_competition(ada, truth=truth, metric="mae", secondary=[("rmsle", {})])
     enter(pets, bo)
-    submission = hand_in(pets, bo, ("id,y\n" + "".join(f"{i},-1\n" for i in range(1, 13))).encode())
+    submission = submit(pets, bo, ("id,y\n" + "".join(f"{i},-1\n" for i in range(1, 13))).encode())
     assert submission.status == Submission.Status.SCORED
     page = signed_in(bo).get(f"/c/pets/submissions/{submission.pk}/", headers=FOREIGN).content.decode()
     assert "⟦12 values of &quot;y&quot; are below 0: ⟦" in page

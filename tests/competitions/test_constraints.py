@@ -34,7 +34,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.grades.models import Grade, GradeRelease
 from leaderboard.notifications.models import Notice, NoticeChoice
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 
 TODAY = timezone.now().date()
 
@@ -168,7 +168,7 @@ OFFENCES: dict[str, Callable[[], object]] = {
 @pytest.fixture
 def scored(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
 
 
 @pytest.mark.parametrize("name", OFFENCES)

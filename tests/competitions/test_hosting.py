@@ -27,7 +27,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths import data_files, publishing, rescoring, truth_drafts
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import score, submitting
-from tests.conftest import ANSWERS, TRUTH, answers, close, enter, hand_in, make_competition
+from tests.conftest import ANSWERS, TRUTH, answers, close, enter, make_competition, submit
 
 BARE = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
 LINES = list(enumerate(BARE.replace("label", "kind").splitlines()))
@@ -52,9 +52,9 @@ def files_in(settings: LazySettings) -> list[Path]:
 def test_a_board_never_mixes_two_ground_truths(pets: Competition, ada: User, bo: User, cy: User) -> None:
     enter(pets, bo)
     enter(pets, cy)
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     publish_again(pets, ada, TRUTH.replace("1,cat,Public\n2", "1,bird,Public\n2"))
-    hand_in(pets, cy, answers(public=2))  # measured while ground truth 2 waits
+    submit(pets, cy, answers(public=2))  # measured while ground truth 2 waits
 
     def ground_truths_on_the_board() -> set[int]:
         rows = boards_module.board_page(pets, Split.PUBLIC, at=timezone.now()).rows
@@ -86,7 +86,7 @@ def test_files_that_wait_get_the_new_ground_truth(pets: Competition, ada: User, 
 
 def test_a_file_the_new_ground_truth_cannot_read_is_in_the_preview(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
     score.rescore_batch(pets.candidate.pk)
@@ -100,7 +100,7 @@ def test_a_file_the_new_ground_truth_cannot_read_is_in_the_preview(pets: Competi
 def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competition, ada: User, bo: User) -> None:
     """Under the new ground truth it would be valid; scored now it would be a file without an attempt."""
     enter(pets, bo)
-    early = hand_in(pets, bo, answers() + b"99,cat\n")
+    early = submit(pets, bo, answers() + b"99,cat\n")
     assert early.status == "invalid"
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
@@ -115,7 +115,7 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     rescoring.apply_candidate(competition=pets)
     early.refresh_from_db()
     assert early.status == "invalid"
-    assert hand_in(pets, bo, answers() + b"99,cat\n").status == "scored"
+    assert submit(pets, bo, answers() + b"99,cat\n").status == "scored"
 
 
 def test_before_the_launch_a_ground_truth_is_current_at_once(ada: User) -> None:
@@ -433,7 +433,7 @@ def test_removing_a_competition_removes_its_files(
     pets: Competition, ada: User, bo: User, settings: LazySettings
 ) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     boards.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
     data_files.add_data_file(competition=pets, file_name="a.csv", chunks=[b"id,x\n1,2\n"])
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
@@ -464,8 +464,8 @@ def test_a_draft_is_not_revealed(ada: User) -> None:
 
 def test_another_number_of_finals_after_the_reveal_is_on_the_board_at_once(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers(private=3))
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(private=3))
+    submit(pets, bo, answers(public=1))
     close(pets)
     boards.reveal_competition(competition=pets)
     competitions.change_competition(competition=pets, final_count=1)
@@ -502,7 +502,7 @@ def test_a_file_counts_when_the_deadline_moves_behind_it(pets: Competition, bo: 
     enter(pets, bo)
     competitions.change_competition(competition=pets, allows_late=True)
     close(pets)
-    late = hand_in(Competition.objects.get(), bo, answers())
+    late = submit(Competition.objects.get(), bo, answers())
 
     def lateness_and_rows() -> tuple[bool, int]:
         ground_truth = GroundTruth.objects.get()

@@ -16,7 +16,7 @@ from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.navigation import HOST_TABS, SHARED, STUDENT_TABS
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import answers, close, enter, submit
 from tests.pages import signed_in, tidy
 
 ROOT = Path(__file__).parents[2]
@@ -122,8 +122,8 @@ def test_pages_of_students_and_hosts_ask_the_database_twelve_times_at_most(
     ada: User, pets: Competition, bo: User
 ) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, answers(public=1))
-    hand_in(pets, bo, answers(public=2))
+    submission = submit(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=2))
     student = [
         "submit/",
         "submissions/",

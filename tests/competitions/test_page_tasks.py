@@ -20,7 +20,7 @@ from leaderboard.celery import PAGES_QUEUE, app
 from leaderboard.common import storage
 from leaderboard.competitions import page_tasks, tasks, wake_ups
 from leaderboard.competitions.models import Competition, PageTask
-from tests.conftest import answers, enter, hand_in, make_competition, person
+from tests.conftest import answers, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of, upload
 
 ROWS, SIMILAR = "/host/pets/rows/", "/host/pets/teams/similar/"
@@ -36,7 +36,7 @@ def worker_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
 def scored(pets: Competition, bo: User) -> Competition:
     """Bo has a score, so there is something to look for."""
     enter(pets, bo)
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     return pets
 
 
@@ -267,7 +267,7 @@ def test_however_many_students_convert_their_files_ada_finds_a_thread(
 ) -> None:
     enter(scored, cy)
     for user in (bo, cy):
-        made = hand_in(scored, user, answers().replace(b",", b";"))
+        made = submit(scored, user, answers().replace(b",", b";"))
         assert signed_in(user).post(f"/c/pets/submissions/{made.pk}/convert/").status_code == 303
     find_rows(signed_in(ada))
     claimed = [page_tasks.claim_next_task(name) for name in ("first", "second", "third")]

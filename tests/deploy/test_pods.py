@@ -161,7 +161,7 @@ def test_a_class_hands_in_while_a_web_server_a_worker_and_the_broker_are_killed(
         cluster.until_ready(number, address)
     lock = threading.Lock()
 
-    def hand_in(student: int) -> None:
+    def submit(student: int) -> None:
         """A program of a student: it asks again where nobody answered, and the ingress then asks the other server."""
         tries = iter(range(10_000))
 
@@ -186,7 +186,7 @@ def test_a_class_hands_in_while_a_web_server_a_worker_and_the_broker_are_killed(
         until(is_acknowledged, seconds=120, every=0.5, what=f"the receipt of student {student}")
 
     with ThreadPoolExecutor(AT_ONCE) as class_of_200:
-        done = [class_of_200.submit(hand_in, student) for student in range(STUDENTS)]
+        done = [class_of_200.submit(submit, student) for student in range(STUDENTS)]
         until(lambda: len(cluster.uploaded) >= STUDENTS * 1 / 5, seconds=120, what="a fifth of the class")
         cluster.kill("leaderboard-web", 1)
         until(lambda: len(cluster.uploaded) >= STUDENTS * 2 / 5, seconds=120, what="two fifths")

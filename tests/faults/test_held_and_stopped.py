@@ -106,7 +106,7 @@ def writer_held(site: Site, seconds: float) -> Iterator[float]:
             unlock.join()
 
 
-async def hand_in_until_taken(site: Site, token: str, key: str) -> list[int]:
+async def submit_until_taken(site: Site, token: str, key: str) -> list[int]:
     """A program that sends its file again with the same key for as long as it is told to try again."""
     visitor, statuses = Visitor(site.address, token=token), []
     while True:
@@ -142,7 +142,7 @@ def test_pages_are_read_while_the_writer_is_held_and_uploads_wait_or_are_told_to
 
     async def play(ends_at: float) -> tuple[dict[str, float], list[list[int]]]:
         uploads = [
-            asyncio.create_task(hand_in_until_taken(site, token, f"held-{number}"))
+            asyncio.create_task(submit_until_taken(site, token, f"held-{number}"))
             for number, (_, token) in enumerate(keys[:UPLOADS])
         ]
         pages = await read_until(site, keys[0][0], keys[0][1], ends_at)

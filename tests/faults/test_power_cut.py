@@ -23,7 +23,7 @@ from tests.running_site import ROOT, site_environment
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite]
 
 UPLOADS = 8
-HAND_IN = f"""
+SUBMIT = f"""
 import django; django.setup()
 import json, os
 from pathlib import Path
@@ -75,7 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def uploads(folder: Path) -> list[Acknowledged]:
     run = subprocess.run(
-        [sys.executable, "-c", HAND_IN],
+        [sys.executable, "-c", SUBMIT],
         cwd=ROOT, env=site_environment(folder), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert run.returncode == -9, run.stderr

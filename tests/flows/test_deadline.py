@@ -56,7 +56,7 @@ class Sent:
     text: str
 
 
-async def hand_in(site: Site, token: str, deadline: float) -> Sent:
+async def submit(site: Site, token: str, deadline: float) -> Sent:
     host, port = site.address.removeprefix("http://").split(":")
     body, kind = encode_form({}, ("mine.csv", answers()))
     head = f"POST /api/v1/competitions/pets/submissions HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: {kind}\r\n"
@@ -71,7 +71,7 @@ async def hand_in(site: Site, token: str, deadline: float) -> Sent:
 
 
 async def all_at_once(site: Site, tokens: list[str], deadline: float) -> list[Sent]:
-    return list(await asyncio.gather(*(hand_in(site, token, deadline) for token in tokens)))
+    return list(await asyncio.gather(*(submit(site, token, deadline) for token in tokens)))
 
 
 def received(site: Site, condition: str) -> int:

@@ -80,7 +80,7 @@ def uploads(site: Site, tokens: list[str]) -> Iterator[list[str]]:
     acknowledged: list[str] = []
     enough = threading.Event()
 
-    def hand_in(token: str) -> None:
+    def submit(token: str) -> None:
         number = 0
         while not enough.wait(0.1):
             status, made = site.upload("pets", token, answers(public=number % 6, private=number % 5))
@@ -89,7 +89,7 @@ def uploads(site: Site, tokens: list[str]) -> Iterator[list[str]]:
             number += 1
         site.hang_up()
 
-    students = [threading.Thread(target=hand_in, args=(token,)) for token in tokens]
+    students = [threading.Thread(target=submit, args=(token,)) for token in tokens]
     for student in students:
         student.start()
     try:

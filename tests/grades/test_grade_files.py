@@ -13,7 +13,7 @@ from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.grades import releases
 from leaderboard.grades.models import Gradebook
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import answers, close, enter, submit
 from tests.grades.test_gradebooks import CANVAS
 from tests.grades.test_grades import set_rules
 from tests.pages import tidy
@@ -34,7 +34,7 @@ def graded(pets: Competition, bo: User) -> Competition:
     User.objects.filter(pk=bo.pk).update(first_name="Bo", last_name="Bello", email="bo@uni.example")
     set_rules(pets)
     enter(pets, bo)
-    hand_in(pets, bo, answers(private=3))
+    submit(pets, bo, answers(private=3))
     close(pets)
     return pets
 

@@ -23,7 +23,7 @@ from leaderboard.grades.models import Grade, GradeRelease, GradeRules
 from leaderboard.ground_truths import publishing, truth_drafts
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import hiding, score
-from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 
 RULES: dict[str, Any] = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 1.0}], "title": "Pets"}
 
@@ -58,8 +58,8 @@ def test_before_the_deadline_public_scores_are_a_look_ahead_and_then_private_one
     set_rules(pets)
     for person in (bo, cy):
         enter(pets, person)
-    hand_in(pets, bo, answers(public=0, private=3))
-    hand_in(pets, cy, answers(public=3, private=0))
+    submit(pets, bo, answers(public=0, private=3))
+    submit(pets, cy, answers(public=3, private=0))
     assert grades(pets) == {"bo": 100, "cy": 50}
     close(pets)
     assert grades(pets) == {"bo": 50, "cy": 100}
@@ -73,7 +73,7 @@ def test_everybody_in_a_team_gets_its_grade_and_whoever_handed_nothing_in_gets_n
     team = enter(pets, bo).team
     joining.join_by_invitation(user=cy, invitation=team.invitation)
     enter(pets, dee)
-    hand_in(pets, bo, answers(private=3))
+    submit(pets, bo, answers(private=3))
     close(pets)
     assert grades(pets) == {"bo": 50, "cy": 50, "dee": None}
     assert reasons(pets)["dee"] == "No scored submission, so no grade"
@@ -84,7 +84,7 @@ def test_everybody_in_a_team_gets_its_grade_and_whoever_handed_nothing_in_gets_n
 def test_an_invalid_file_is_no_file(pets: Competition, bo: User) -> None:
     set_rules(pets, participation_points=10)
     enter(pets, bo)
-    hand_in(pets, bo, b"nothing,here\n1,2\n")
+    submit(pets, bo, b"nothing,here\n1,2\n")
     close(pets)
     assert grades(pets) == {"bo": None}
 
@@ -94,7 +94,7 @@ def test_points_follow_a_baseline_when_its_score_changes(pets: Competition, bo: 
     add_baseline(pets, "Last year", private=1)
     set_rules(pets, steps=[{"points": 60, "baseline": "Guess"}, {"points": 90, "baseline": "Last year"}])
     enter(pets, bo)
-    hand_in(pets, bo, answers(private=2))
+    submit(pets, bo, answers(private=2))
     close(pets)
     assert reasons(pets) == {"bo": "private score 0.666667 is between Guess 0.5 (60) and Last year 0.833333 (90): 75"}
     add_baseline(pets, "Last year", private=2)
@@ -118,7 +118,7 @@ def late(submission: Submission, competition: Competition, *, hours: float) -> N
 
 def test_a_late_file_loses_its_percents_for_each_day_begun(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    file = hand_in(pets, bo, answers())
+    file = submit(pets, bo, answers())
     close(pets)
     competitions.change_competition(competition=pets, allows_late=True)
     late(file, pets, hours=25)
@@ -136,7 +136,7 @@ def test_of_many_late_files_of_a_day_the_best_public_one_counts_so_that_nobody_p
     set_rules(pets, late_percent=10)
     enter(pets, bo)
     for wrong in ({"public": 2, "private": 0}, {"public": 0, "private": 3}):
-        late(hand_in(pets, bo, answers(**wrong)), pets, hours=3)
+        late(submit(pets, bo, answers(**wrong)), pets, hours=3)
     close(pets)
     Submission.objects.update(received_at=pets.closes_at + timedelta(hours=3))
     assert grades(pets) == {"bo": 45}
@@ -146,7 +146,7 @@ def test_percentiles_count_the_teams_that_are_better(pets: Competition, bo: User
     set_rules(pets, method="percentile", steps=[{"points": 100, "top": 30}, {"points": 70, "top": 100}])
     for person, wrong in ((bo, 0), (cy, 1), (dee, 1)):
         enter(pets, person)
-        hand_in(pets, person, answers(private=wrong))
+        submit(pets, person, answers(private=wrong))
     close(pets)
     assert grades(pets) == {"bo": 100, "cy": 70, "dee": 70}
     assert reasons(pets)["dee"] == "private score 0.833333, 1 of 3 teams did better: top 100 % → 70 points"
@@ -176,7 +176,7 @@ def test_a_change_of_the_rules_is_written_to_the_audit_log_and_saving_the_same_a
 
 def test_nothing_is_released_before_the_private_board_is_open(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     close(pets)
     with pytest.raises(competitions.CannotHost) as refused:
         releases.release_grades(competition=pets, user=None)
@@ -190,7 +190,7 @@ def test_nothing_is_released_before_the_private_board_is_open(pets: Competition,
 def test_nothing_is_released_while_a_file_waits_for_its_score(pets: Competition, bo: User) -> None:
     set_rules(pets)
     enter(pets, bo)
-    file = hand_in(pets, bo, answers())
+    file = submit(pets, bo, answers())
     close(pets)
     boards.reveal_competition(competition=pets)
     Submission.objects.filter(pk=file.pk).update(status="pending", finished_at=None)
@@ -204,7 +204,7 @@ def test_released_grades_stay_as_they_were_told_until_they_are_released_again(
 ) -> None:
     set_rules(pets)
     enter(pets, bo)
-    hand_in(pets, bo, answers(private=3))
+    submit(pets, bo, answers(private=3))
     close(pets)
     boards.reveal_competition(competition=pets)
     releases.release_grades(competition=pets, user=ada)
@@ -240,7 +240,7 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
     pets = make_competition(ada)
     set_rules(pets)
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     truth_drafts.draft_truth(
         competition=pets,
         metric="error_rate",
@@ -289,7 +289,7 @@ def test_a_disqualified_team_gets_zero_with_the_reason_and_is_nobodys_measure(
     set_rules(pets, method="percentile", steps=[{"points": 100, "top": 1}])
     for someone, wrong in ((bo, 0), (cy, 1)):
         enter(pets, someone)
-        hand_in(pets, someone, answers(private=wrong))
+        submit(pets, someone, answers(private=wrong))
     close(pets)
     assert grades(pets) == {"bo": 100, "cy": 0}
     extensions.disqualify_team(team=bo.memberships.get().team, user=ada, reason="Shared a file.")
@@ -300,7 +300,7 @@ def test_a_disqualified_team_gets_zero_with_the_reason_and_is_nobodys_measure(
 def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User) -> None:
     set_rules(pets, participation_points=10, participation_files=2)
     enter(pets, bo)
-    best, _ = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(private=3))
+    best, _ = submit(pets, bo, answers()), submit(pets, bo, answers(private=3))
     assert reasons(pets)["bo"].endswith("2 valid submissions, +10: 110; limited to the maximum of 100")
     hiding.hide_submission(submission=best, user=ada, reason="Somebody else's.")
     close(pets)
@@ -314,7 +314,7 @@ def test_days_late_are_counted_from_the_deadline_that_the_team_was_given(
 ) -> None:
     set_rules(pets, late_percent=10)
     team = enter(pets, bo).team
-    file = hand_in(pets, bo, answers())
+    file = submit(pets, bo, answers())
     close(pets)
     late(file, pets, hours=50)
     assert grades(pets) == {"bo": 70}
@@ -326,7 +326,7 @@ def test_days_late_are_counted_from_the_deadline_that_the_team_was_given(
 def test_the_roster_names_people_and_whoever_never_joined_is_graded_too(pets: Competition, bo: User, dee: User) -> None:
     set_rules(pets, none_is_zero=True)
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     facts = {"student_id": "1001", "sis_user_id": "s-1", "login": "bbello", "section": "A"}
     RosterEntry.objects.create(competition=pets, user=bo, name="Bello, Bo", email="bo@uni.example", **facts)
     RosterEntry.objects.create(competition=pets, name="Zed Zimmer", student_id="1009")

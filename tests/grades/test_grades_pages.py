@@ -17,7 +17,7 @@ from leaderboard.competitions.models import Competition
 from leaderboard.grades import releases
 from leaderboard.grades.models import GradeRules
 from tests.common.languages import CODE, second_language
-from tests.conftest import answers, close, enter, hand_in, person
+from tests.conftest import answers, close, enter, person, submit
 from tests.grades.test_grades import add_baseline, set_rules
 from tests.pages import tidy
 
@@ -47,7 +47,7 @@ def ended(competition: Competition, *people: User) -> None:
     """People joined and handed a file in; the deadline has passed and the private board is open."""
     for someone in people:
         enter(competition, someone)
-        hand_in(competition, someone, answers(private=3))
+        submit(competition, someone, answers(private=3))
     close(competition)
     boards.reveal_competition(competition=competition)
 
@@ -70,7 +70,7 @@ def test_before_the_release_only_those_with_an_account_are_counted(host: Client,
 def test_ada_writes_rules_and_reads_everybodys_reasons(host: Client, pets: Competition, bo: User) -> None:
     add_baseline(pets, "Strong", public=1)
     enter(pets, bo)
-    hand_in(pets, bo, answers(public=2))
+    submit(pets, bo, answers(public=2))
     response = host.post("/host/pets/grades/rules/", FORM, follow=True)
     text = response.content.decode()
     assert "Grade rules saved." in text
@@ -202,7 +202,7 @@ def test_the_sheet_of_a_large_class_takes_few_queries_and_few_bytes(host: Client
         someone = person(f"student{number}")
         enter(pets, someone)
         if number % 2:
-            hand_in(pets, someone, answers(private=number % 5))
+            submit(pets, someone, answers(private=number % 5))
     close(pets)
     boards.reveal_competition(competition=pets)
     releases.release_grades(competition=pets, user=None)

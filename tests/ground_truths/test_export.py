@@ -19,7 +19,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
 from leaderboard.ground_truths import copying, data_files, folders
-from tests.conftest import TRUTH, answers, close, enter, hand_in
+from tests.conftest import TRUTH, answers, close, enter, submit
 from tests.pages import signed_in, text_of
 
 EXPORT = "/host/pets/export.zip"
@@ -37,7 +37,7 @@ def bring(client: Client, data: bytes) -> Any:
 
 def test_a_competition_goes_out_and_comes_in_again_as_a_draft(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     data_files.add_data_file(
         competition=pets, file_name="train.csv", chunks=[b"id,x\n90,1\n"], description="To learn from"
     )

@@ -17,7 +17,7 @@ from leaderboard.competitions.models import Competition, Standing
 from leaderboard.competitions.models.competition_settings import read_setting
 from leaderboard.ground_truths import data_files, folders
 from leaderboard.ground_truths.folders import PLAIN_FIELDS, TIMES
-from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
+from tests.conftest import TRUTH, answers, enter, make_competition, submit
 
 TOML = """
 title = "Birds"
@@ -186,7 +186,7 @@ def test_a_folder_whose_data_hold_the_answers_is_refused(ada: User, folder: Path
 
 def test_rebuilding_makes_a_damaged_board_right_again(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers(public=2))
+    submit(pets, bo, answers(public=2))
     call_command("rebuild_standings", "--check", stdout=io.StringIO())
     Standing.objects.update(value=0.999)
     with pytest.raises(CommandError, match="1 of 1 boards differ"):

@@ -33,7 +33,7 @@ from leaderboard.competitions.models import (
 from leaderboard.ground_truths import copying, data_files
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import score
-from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
+from tests.conftest import TRUTH, answers, enter, make_competition, submit
 from tests.pages import signed_in, text_of, tidy, upload
 
 ANSWERS = "id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 61))
@@ -293,7 +293,7 @@ def test_the_check_of_an_old_ground_truth_shows_what_was_found_then(hers: Client
 
 def test_a_copy_has_everything_but_people_and_their_files(hers: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n1,2\n"], description="Learn")
     Limits.objects.update(daily_attempts=7)
     Competition.objects.update(opens_at=timezone.now() - timedelta(days=9))

@@ -13,7 +13,7 @@ from leaderboard.competitions.models import Competition, Rescoring, Team
 from leaderboard.ground_truths import publishing, rescoring, truth_drafts
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import score
-from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
 from tests.grades.test_grades import set_rules
 from tests.pages import signed_in, text_of
 
@@ -38,7 +38,7 @@ def waiting(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> Comp
     for user, wrong in ((bo, 1), (cy, 2), (dee, None)):
         enter(pets, user)
         if wrong:
-            hand_in(pets, user, answers(public=wrong))
+            submit(pets, user, answers(public=wrong))
     correct(pets, ada)
     return pets
 
@@ -84,7 +84,7 @@ def test_private_answers_touch_no_grade_before_the_deadline_and_do_after_it(
 ) -> None:
     set_rules(pets)
     enter(pets, bo)
-    hand_in(pets, bo, answers(private=1))
+    submit(pets, bo, answers(private=1))
     correct(pets, ada, TRUTH.replace("\n2,cat", "\n2,bird"))
     client = signed_in(ada)
     assert "Affected grades 0 of 1" in text_of(client.get(GRADES))
@@ -153,7 +153,7 @@ def test_a_discarded_one_leaves_no_trace_for_students(waiting: Competition, ada:
 
 def test_a_file_that_cannot_be_read_any_more_says_why(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     correct(pets, ada, TRUTH + "13,cat,Public\n")
     page = text_of(signed_in(ada).get(CANDIDATE))
     assert "1 submission can't be scored any more" in page
@@ -167,7 +167,7 @@ def test_where_the_board_hides_scores_so_does_this_page(ada: User, bo: User, cy:
     pets = make_competition(ada, hides_scores=True)
     for user, wrong in ((bo, 1), (cy, 2)):
         enter(pets, user)
-        hand_in(pets, user, answers(public=wrong))
+        submit(pets, user, answers(public=wrong))
     correct(pets, ada, TRUTH.replace("5,cat", "5,fish"))
     signed_in(ada).post(CANDIDATE, {"action": "apply", "tells": "on"})
     assert Notice.objects.count() == 2  # all alike: who is notified tells nothing
@@ -189,7 +189,7 @@ def test_private_scores_stay_closed_until_the_reveal(waiting: Competition, ada: 
 def test_a_large_class_comes_in_pages_and_few_queries(pets: Competition, ada: User) -> None:
     for number in range(3):
         enter(pets, user := person(f"p{number}"))
-        hand_in(pets, user, answers(public=number))
+        submit(pets, user, answers(public=number))
     correct(pets, ada)
     from leaderboard.ground_truths.views import ground_truths
 

@@ -14,7 +14,7 @@ from leaderboard.competitions.models import BoardSettings, Competition, TruthDra
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths import rescoring
 from leaderboard.submissions import score
-from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
+from tests.conftest import TRUTH, answers, close, enter, make_competition, submit
 from tests.pages import signed_in, text_of, upload
 
 PHRASES = "id,words,Usage\n" + "".join(f"{i},alpha {i}|beta,{'Public' if i % 2 else 'Private'}\n" for i in range(1, 9))
@@ -218,7 +218,7 @@ def moved(pets: Competition, ada: User, bo: User, cy: User) -> Competition:
     """Bo leads; under ground truth 2, which waits without_scores, Cy would."""
     for user, wrong in ((bo, 1), (cy, 2)):
         enter(pets, user)
-        hand_in(pets, user, answers(public=wrong))
+        submit(pets, user, answers(public=wrong))
     client = signed_in(ada)
     # Rows 1, 3 and 5 become right for Cy's wrong answer on row 3 alone.
     check(client, TRUTH.replace("3,dog", "3,bird"))
@@ -304,7 +304,7 @@ def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: Us
     competition = make_competition(ada)
     for user, data in ((bo, answers(public=1)), (cy, answers(public=2))):
         enter(competition, user)
-        hand_in(competition, user, data)
+        submit(competition, user, data)
     assert ranks(competition) == {"bo": 1, "cy": 2}
     client = signed_in(ada)
     # Both called row 1 a bird, Cy alone row 3: now both are birds.
@@ -324,7 +324,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     competition = make_competition(ada)
     for user, data in ((bo, answers()), (cy, answers(private=2))):
         enter(competition, user)
-        hand_in(competition, user, data)
+        submit(competition, user, data)
     client = signed_in(ada)
     check(client, TRUTH.replace("2,cat,Private\n3", "2,bird,Private\n3").replace("4,cat", "4,bird"))
     published = publish(client)
@@ -371,7 +371,7 @@ def test_a_correction_says_which_answers_it_changes_before_and_after_it_is_publi
     """A wrong file is seen before anything is measured with it, and once more before it counts."""
     pets = make_competition(ada)
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     client = signed_in(ada)
     check(client, TRUTH.replace("4,cat,", "4,bird,").replace("6,dog,", "6,bird,"))
     page = text_of(client.get(DATA, follow=True))

@@ -10,7 +10,7 @@ from django.conf import LazySettings
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, Limits
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 from tests.inputs.doors import (
     DOORS,
     HANGS_UP,
@@ -183,7 +183,7 @@ def test_121_a_hundred_thousand_parts_are_not_counted_to_the_end(door: Door, bo:
 @pytest.mark.case(124)
 def test_124_the_same_bytes_again_are_pointed_out_and_asked_about(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers(), file_name="before.csv")
+    submit(pets, bo, answers(), file_name="before.csv")
     door = Form(bo)
     asked = door.send(answers())
     assert (asked.status, "It would get the same score and use an attempt" in asked.words) == (409, True)

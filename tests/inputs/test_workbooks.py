@@ -11,7 +11,7 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.models import Notice
 from metrics.tests.hostile_workbooks import FAR
 from metrics.tests.test_workbooks import GOOD, workbook
-from tests.conftest import enter, hand_in
+from tests.conftest import enter, submit
 from tests.ground_truths.test_truth import check
 from tests.inputs.doors import attempts_used
 from tests.pages import signed_in, text_of
@@ -30,7 +30,7 @@ def test_a_students_file_is_invalid_and_free_and_no_host_is_told(
     pets: Competition, ada: User, bo: User, far_away: bytes
 ) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, far_away, file_name="mine.xlsx")
+    submission = submit(pets, bo, far_away, file_name="mine.xlsx")
     assert submission.status == Submission.Status.INVALID
     assert [problem["message"].endswith(SAYS) for problem in submission.problems] == [True]
     assert attempts_used(bo) == 0

@@ -17,7 +17,7 @@ from leaderboard.competitions.models import BoardSettings, Competition, Submissi
 from leaderboard.competitions.parameter_texts import problem_label
 from leaderboard.insights import activity
 from leaderboard.submissions import score, submitting
-from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import signed_in, text_of
 
 POLL = {"HX-Request": "true"}
@@ -37,9 +37,9 @@ def test_the_dashboard_counts_who_needs_help_and_why_files_were_invalid(
     score.score_one(baseline.pk)
     for user in (bo, cy, dee):
         enter(pets, user)
-    hand_in(pets, bo, answers())
-    hand_in(pets, cy, answers(public=5))
-    hand_in(pets, cy, b"id,label\n1,cat\n77,cat\n")
+    submit(pets, bo, answers())
+    submit(pets, cy, answers(public=5))
+    submit(pets, cy, b"id,label\n1,cat\n77,cat\n")
     submitting.submit_file(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
     found = activity.class_activity(pets, timezone.now())
     assert (found.teams, found.students, found.without_valid, found.active_today) == (3, 3, 1, 2)
@@ -61,11 +61,11 @@ def enter_team(name: str) -> int:
 def test_a_team_that_tries_in_vain_comes_first_with_its_problem(pets: Competition, client: Client, bo: User) -> None:
     enter(pets, bo)
     for wrong in (b"id,label\n1,cat\n77,cat\n", b"id,label\n1,cat\n78,cat\n", b"id,label\n1,cat\n79,cat\n"):
-        hand_in(pets, bo, wrong)
+        submit(pets, bo, wrong)
     stuck = activity.class_activity(pets, timezone.now()).in_need
     assert [(one.name, one.kind, one.invalid) for one in stuck] == [("bo", "stuck", 3)]
     assert problem_label(stuck[0].problem) in text_of(client.get("/host/pets/"))
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     assert activity.class_activity(pets, timezone.now()).in_need == ()
 
 
@@ -80,9 +80,9 @@ def test_hosts_read_who_is_below_a_baseline_on_a_hidden_board_too(
         competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=2)]
     )
     score.score_one(baseline.pk)
-    hand_in(pets, bo, answers(public=2))
-    hand_in(pets, cy, answers(public=4))
-    hand_in(pets, cy, answers(public=3))
+    submit(pets, bo, answers(public=2))
+    submit(pets, cy, answers(public=4))
+    submit(pets, cy, answers(public=3))
     team = Team.objects.get(name="cy")
     for _ in range(2):
         assert team_lines.best_public_scores(pets) == {Team.objects.get(name="bo").pk: 4 / 6, team.pk: 0.5}
@@ -96,7 +96,7 @@ def test_files_are_counted_by_the_days_of_the_competitions_calendar(pets: Compet
     Competition.objects.update(zone="Europe/Vienna")
     pets.refresh_from_db()
     for hours in (0, 2, 3, 24 * 20):
-        submission = hand_in(pets, bo, answers())
+        submission = submit(pets, bo, answers())
         received = datetime(2026, 3, 29, 1, 30, tzinfo=UTC) - timedelta(hours=hours)
         Submission.objects.filter(pk=submission.pk).update(received_at=received)
     found = activity.class_activity(pets, datetime(2026, 3, 29, 3, 40, tzinfo=UTC))
@@ -129,8 +129,8 @@ def test_the_dashboard_asks_as_much_for_sixty_teams_as_for_one(
     pets: Competition, client: Client, ada: User, bo: User, django_assert_max_num_queries: object
 ) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
-    hand_in(pets, bo, b"id,label\n1,cat\n")
+    submit(pets, bo, answers())
+    submit(pets, bo, b"id,label\n1,cat\n")
     baseline = boards.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
     score.score_one(baseline.pk)
     Team.objects.bulk_create(Team(competition=pets, name=f"t{number}", invitation=f"i{number}") for number in range(60))

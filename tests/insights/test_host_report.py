@@ -23,7 +23,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.insights import activity
 from leaderboard.insights import report as report_module
 from leaderboard.submissions import hiding, submitting
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import answers, close, enter, submit
 from tests.pages import signed_in, text_of
 
 PAGE = "/host/pets/report/"
@@ -35,9 +35,9 @@ def taught(pets: Competition, ada: User, bo: User, cy: User, dee: User, work: Ca
     0.66667."""
     for user in (bo, cy, dee):
         enter(pets, user)
-    hand_in(pets, bo, answers(private=3))
-    hand_in(pets, bo, b"nonsense")
-    hand_in(pets, cy, answers(public=3, private=1))
+    submit(pets, bo, answers(private=3))
+    submit(pets, bo, b"nonsense")
+    submit(pets, cy, answers(public=3, private=1))
     boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(private=2)])
     work()
     return pets
@@ -88,7 +88,7 @@ def test_of_a_long_time_the_last_year_is_counted(taught: Competition) -> None:
 
 def test_a_pick_is_in_the_report_at_once(taught: Competition, bo: User) -> None:
     """What decides is stored until the board changes, and a pick is such a change."""
-    better = hand_in(taught, bo, answers(public=3))
+    better = submit(taught, bo, answers(public=3))
     assert facts(taught)["bo"] == (3, 2, 1, 0.5, 1.0, -0.5)
     first = bo.memberships.get().team.submissions.exclude(pk=better.pk).get(status="scored")
     submitting.select_finals(competition=taught, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
@@ -131,9 +131,9 @@ def test_before_the_first_score_the_page_says_so(pets: Competition, ada: User, b
 def test_the_report_counts_files_as_the_board_does(taught: Competition, ada: User, bo: User, cy: User) -> None:
     """Bo's second file is hidden and Cy's came late: neither could have been chosen for its public score."""
     taught = competitions.change_competition(competition=taught, user=ada, allows_late=True)
-    hiding.hide_submission(submission=hand_in(taught, bo, answers(public=2)), user=ada, reason="Made by hand")
+    hiding.hide_submission(submission=submit(taught, bo, answers(public=2)), user=ada, reason="Made by hand")
     close(taught)
-    assert hand_in(taught, cy, answers()).is_late
+    assert submit(taught, cy, answers()).is_late
     boards.reveal_competition(competition=taught)
     board = boards_module.board_page(Competition.objects.get(), Split.PRIVATE, at=timezone.now())
     assert {row.name: row.submission_count for row in board.rows if row.rank} == {"bo": 1, "cy": 1}

@@ -22,7 +22,7 @@ from leaderboard.ground_truths import publishing, rescoring, truth_drafts
 from leaderboard.insights import hardest_rows
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import score
-from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
+from tests.conftest import TRUTH, answers, enter, make_competition, submit
 from tests.pages import drawing_of, signed_in, text_of
 
 PAGE = "/host/pets/rows/"
@@ -34,7 +34,7 @@ WRONG = {"bo": answers(private=0).replace(b"4,cat", b"4,bird"), "cy": answers().
 def with_uncertainties(pets: Competition, bo: User, cy: User) -> Competition:
     for user, data in ((bo, WRONG["bo"]), (cy, WRONG["cy"].replace(b"6,dog", b"6,cow"))):
         enter(pets, user)
-        hand_in(pets, user, data)
+        submit(pets, user, data)
     return pets
 
 
@@ -86,7 +86,7 @@ def test_what_was_found_stays_until_it_is_looked_for_again(
 ) -> None:
     find(hers)
     enter(with_uncertainties, dee)
-    hand_in(with_uncertainties, dee, answers())
+    submit(with_uncertainties, dee, answers())
     assert suspicious(hers) == ["4"]
     find(hers)
     assert suspicious(hers) == [], "two of three are no agreement of all good teams"
@@ -107,7 +107,7 @@ def numbers(ada: User, bo: User, cy: User, dee: User) -> Competition:
     for user in (bo, cy, dee):
         enter(competition, user)
         rows = "".join(f"{name},{value + dice.gauss(0, 5):.2f}\n" for name, value in right.items())
-        hand_in(competition, user, f"id,y\n{rows}".encode())
+        submit(competition, user, f"id,y\n{rows}".encode())
     return competition
 
 
@@ -175,7 +175,7 @@ def test_a_metric_of_whole_columns_says_so(hers: Client, ada: User, bo: User) ->
     truth = "id,y,Usage\n" + "".join(f"{i},{i % 2},{'Public' if i < 5 else 'Private'}\n" for i in range(1, 9))
     competition = make_competition(ada, truth=truth, metric="roc_auc")
     enter(competition, bo)
-    hand_in(competition, bo, ("id,y\n" + "".join(f"{i},0.{i}\n" for i in range(1, 9))).encode())
+    submit(competition, bo, ("id,y\n" + "".join(f"{i},0.{i}\n" for i in range(1, 9))).encode())
     find(hers)
     assert "computed on whole columns" in text_of(hers.get(PAGE))
 
@@ -192,7 +192,7 @@ def test_without_a_score_or_a_truth_there_is_nothing_to_look_for(hers: Client, p
 
 def test_perfect_files_lose_no_row(hers: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     find(hers)
     assert suspicious(hers) == []
 
@@ -224,7 +224,7 @@ def test_the_page_is_cheap(hers: Client, with_uncertainties: Competition) -> Non
 
 def test_only_the_best_file_of_the_first_ten_teams_is_read(with_uncertainties: Competition, bo: User) -> None:
     before = hardest_rows.find_hard_rows(competition=with_uncertainties).found["files"]
-    hand_in(with_uncertainties, bo, answers(public=5, private=5))
+    submit(with_uncertainties, bo, answers(public=5, private=5))
     found = hardest_rows.find_hard_rows(competition=with_uncertainties).found
     assert found["files"] == before == 2
     assert {row["id"] for row in found["rows"]} == {"4", "6"}

@@ -8,7 +8,7 @@ import pytest
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 from leaderboard.scoring import table_jobs
-from tests.conftest import answers, enter, hand_in, make_competition, person
+from tests.conftest import answers, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of, tidy
 
 
@@ -24,7 +24,7 @@ def long(ada: User) -> Competition:
     for place, file in enumerate(given):
         user = person(f"student{place}")
         enter(competition, user)
-        hand_in(competition, user, ("id,label\n" + "".join(f"{i},{x}\n" for i, x in enumerate(file))).encode())
+        submit(competition, user, ("id,label\n" + "".join(f"{i},{x}\n" for i, x in enumerate(file))).encode())
     return competition
 
 
@@ -51,7 +51,7 @@ def test_numbers_whose_errors_go_together_are_named_beside_what_is_usual(ada: Us
     for place, file in enumerate(given):
         user = person(f"student{place}")
         enter(tides, user)
-        hand_in(tides, user, ("id,label\n" + "".join(f"{i},{x}\n" for i, x in enumerate(file))).encode())
+        submit(tides, user, ("id,label\n" + "".join(f"{i},{x}\n" for i, x in enumerate(file))).encode())
     page = signed_in(ada).post("/host/pets/teams/similar/")
     assert "Error correlation" in text_of(page)
     body = tidy(page.content.decode()).partition("Pairs with correlated errors")[2].partition("</table>")[0]
@@ -65,10 +65,10 @@ def test_the_same_bytes_and_the_same_scores_of_different_teams_are_shown(
 ) -> None:
     for user in (bo, cy, dee):
         enter(pets, user)
-    hand_in(pets, bo, answers(public=1), file_name="first.csv")
-    hand_in(pets, cy, answers(public=1), file_name="second.csv")
-    hand_in(pets, cy, answers(public=1), file_name="again.csv")
-    hand_in(pets, dee, answers(public=1) + b"\n", file_name="other-bytes.csv")
+    submit(pets, bo, answers(public=1), file_name="first.csv")
+    submit(pets, cy, answers(public=1), file_name="second.csv")
+    submit(pets, cy, answers(public=1), file_name="again.csv")
+    submit(pets, dee, answers(public=1) + b"\n", file_name="other-bytes.csv")
     bytes_part, _, scores_part = text_of(signed_in(ada).get("/host/pets/teams/similar/")).partition("Identical scores")
     assert "first.csv" in bytes_part
     assert "second.csv" in bytes_part
@@ -80,8 +80,8 @@ def test_the_same_bytes_and_the_same_scores_of_different_teams_are_shown(
 def test_a_team_that_repeats_itself_is_like_nobody(pets: Competition, ada: User, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
     for _ in range(2):
-        hand_in(pets, bo, answers(public=1))
-    hand_in(pets, cy, answers(public=2))
+        submit(pets, bo, answers(public=1))
+    submit(pets, cy, answers(public=2))
     page = text_of(signed_in(ada).get("/host/pets/teams/similar/"))
     assert "No two teams submitted the same file." in page
     assert "No two teams have exactly the same scores with different files" in page
@@ -91,14 +91,14 @@ def test_too_few_teams_and_a_child_that_fails_are_said(
     pets: Competition, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     response = signed_in(ada).post("/host/pets/teams/similar/")
     assert response.status_code == 409
     assert "At least three teams" in text_of(response)
     for name in ("x", "y"):
         user = person(name)
         enter(pets, user)
-        hand_in(pets, user, answers())
+        submit(pets, user, answers())
 
     def fail(*_: object, **__: object) -> None:
         raise table_jobs.JobFailed("died")
@@ -114,7 +114,7 @@ def test_the_page_asks_modestly(
 ) -> None:
     for user in (bo, cy):
         enter(pets, user)
-        hand_in(pets, user, answers(public=1))
+        submit(pets, user, answers(public=1))
     client = signed_in(ada)
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         client.get("/host/pets/teams/similar/")

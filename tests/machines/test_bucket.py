@@ -32,7 +32,7 @@ from leaderboard.competitions.models import Competition, DailyAttempts, Submissi
 from leaderboard.ground_truths import data_files, folders, publishing
 from leaderboard.operations import consistency
 from leaderboard.submissions import outcomes, score, submitting
-from tests.conftest import answers, broken_promises, enter, hand_in, make_competition
+from tests.conftest import answers, broken_promises, enter, make_competition, submit
 from tests.mail_servers import silent_server
 
 NAME = "class-files"
@@ -351,7 +351,7 @@ def test_a_competition_lives_in_a_bucket(
     forget(settings)
     data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
     forget(settings)
-    submission = hand_in(pets, bo, answers(public=1))
+    submission = submit(pets, bo, answers(public=1))
     assert submission.status == "scored"
     forget(settings)
     client.force_login(bo)

@@ -43,7 +43,7 @@ def at_once(verb: Callable[[int], Result], number: int = AT_ONCE) -> list[Result
         return list(threads.map(begin, range(number)))
 
 
-def hand_in(competition: Competition, user: User, key: str | None = None) -> Submission | str:
+def submit(competition: Competition, user: User, key: str | None = None) -> Submission | str:
     try:
         return submitting.submit_file(
             competition=competition, user=user, file_name="a.csv", chunks=[answers()], upload_key=key
@@ -60,7 +60,7 @@ def checks() -> Iterator[None]:
 
 def test_one_of_sixteen_workers_gets_the_claim(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo)
+    submission = submit(pets, bo)
     assert isinstance(submission, Submission)
     assert len(list(filter(None, at_once(lambda _: claim(submission.pk))))) == 1
     submission.refresh_from_db()
@@ -69,7 +69,7 @@ def test_one_of_sixteen_workers_gets_the_claim(pets: Competition, bo: User) -> N
 
 def test_a_team_never_has_two_files_in_work(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    files = [hand_in(pets, bo) for _ in range(4)]
+    files = [submit(pets, bo) for _ in range(4)]
     keys = [one.pk for one in files if isinstance(one, Submission)]
     assert len(list(filter(None, at_once(lambda n: claim(keys[n % 4]))))) == 1
 
@@ -80,7 +80,7 @@ def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User)
         user = person(f"student-{number}")
         for competition in classes:
             enter(competition, user)
-            assert isinstance(hand_in(competition, user), Submission)
+            assert isinstance(submit(competition, user), Submission)
 
     def work(_: int) -> int:
         done = 0
@@ -95,14 +95,14 @@ def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User)
 
 def test_sixteen_uploads_at_once_get_five_attempts(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    answered = Counter(str(one) if isinstance(one, str) else "taken" for one in at_once(lambda _: hand_in(pets, bo)))
+    answered = Counter(str(one) if isinstance(one, str) else "taken" for one in at_once(lambda _: submit(pets, bo)))
     assert answered == {"taken": 5, "attempts": 11}
     assert DailyAttempts.objects.get().used == Submission.objects.count() == 5
 
 
 def test_sixteen_clicks_on_one_button_are_one_submission(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    given = at_once(lambda _: hand_in(pets, bo, key="form"))
+    given = at_once(lambda _: submit(pets, bo, key="form"))
     assert len({one.pk for one in given if isinstance(one, Submission)}) == 1
     assert DailyAttempts.objects.get().used == Submission.objects.count() == 1
 
@@ -110,7 +110,7 @@ def test_sixteen_clicks_on_one_button_are_one_submission(pets: Competition, bo: 
 def test_many_sweeps_at_once_give_an_attempt_back_once(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     for _ in range(2):
-        hand_in(pets, bo)
+        submit(pets, bo)
     spent = Submission.objects.order_by("received_at")[0]
     Submission.objects.filter(pk=spent.pk).update(tries=5)
     at_once(lambda _: score.sweep_queue())
@@ -121,7 +121,7 @@ def test_many_sweeps_at_once_give_an_attempt_back_once(pets: Competition, bo: Us
 
 def test_sixteen_notes_of_one_death_count_one(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo)
+    submission = submit(pets, bo)
     assert isinstance(submission, Submission)
     assert claim(submission.pk, "bell")
     at_once(lambda _: queue.note_worker_death("bell"))
@@ -134,7 +134,7 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
 ) -> None:
     """Its own clock goes wrong meanwhile; that of the database decides."""
     enter(pets, bo)
-    submission, measure = hand_in(pets, bo), outcomes.compute_outcome
+    submission, measure = submit(pets, bo), outcomes.compute_outcome
     assert isinstance(submission, Submission)
     real = timezone.now
 
@@ -155,7 +155,7 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
 
 def test_ten_deliveries_of_one_message_at_once_give_one_score(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo)
+    submission = submit(pets, bo)
     assert isinstance(submission, Submission)
     app.finalize()  # as a worker does before its first message
     at_once(

@@ -264,7 +264,7 @@ class Class:
         self.scored: set[str] = set()
         self.errors: list[object] = []
         self.is_over = threading.Event()
-        work = [(self.hand_in, token) for token in tokens] + [(self.read, tokens[0])]
+        work = [(self.submit, token) for token in tokens] + [(self.read, tokens[0])]
         self.threads = [threading.Thread(target=self.act, args=one) for one in work]
 
     def act(self, work: Callable[[str], None], token: str) -> None:
@@ -274,7 +274,7 @@ class Class:
             for site in self.balancer.known:
                 site.hang_up()
 
-    def hand_in(self, token: str) -> None:
+    def submit(self, token: str) -> None:
         """Files one after the other, each when the one before has its score."""
         for number in count():
             if self.is_over.is_set():

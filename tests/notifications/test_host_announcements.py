@@ -20,7 +20,7 @@ from leaderboard.competitions.models import Competition
 from leaderboard.notifications import announcements, emails
 from leaderboard.notifications.models import Announcement, Notice
 from leaderboard.submissions import score
-from tests.conftest import answers, enter, hand_in, make_competition
+from tests.conftest import answers, enter, make_competition, submit
 from tests.pages import signed_in
 
 PAGE = "/host/pets/announcements/"
@@ -109,7 +109,7 @@ def test_who_joins_later_reads_what_was_written_to_all(pets: Competition, ada: U
 
 def test_the_form_says_how_many_get_it_before_it_is_sent(pets: Competition, ada: User, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     page = " ".join(signed_in(ada).get(PAGE).content.decode().split())
     assert "Everyone in the competition (2 people)" in page
     assert "Teams without a valid file (1 person)" in page
@@ -161,16 +161,16 @@ def test_the_preview_shows_the_text_and_stores_nothing(pets: Competition, ada: U
 
 def test_only_those_without_a_valid_file_are_asked_for_one(pets: Competition, ada: User, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
-    hand_in(pets, bo, answers())
-    hand_in(pets, cy, b"id,label\n1,cat\n")  # invalid: it has not all rows
+    submit(pets, bo, answers())
+    submit(pets, cy, b"id,label\n1,cat\n")  # invalid: it has not all rows
     write(ada, audience="no_valid_file")
     assert (bo.notices.filter(read_at=None).count(), cy.notices.filter(read_at=None).count()) == (0, 1)
 
 
 def test_only_those_below_the_best_baseline_are_encouraged(pets: Competition, ada: User, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
-    hand_in(pets, bo, answers())
-    hand_in(pets, cy, answers(public=5))
+    submit(pets, bo, answers())
+    submit(pets, cy, answers(public=5))
     for name, wrong in (("Weak", 6), ("Strong", 2)):
         baseline = boards.add_baseline(
             competition=pets, user=ada, name=name, file_name="b.csv", chunks=[answers(public=wrong)]
@@ -193,7 +193,7 @@ def test_without_a_baseline_nobody_can_be_below_it_and_nothing_is_sent(pets: Com
 
 def test_where_everybody_has_a_valid_file_nothing_is_sent(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     response = write(ada, audience="no_valid_file")
     assert response.status_code == 409
     assert "This audience is empty right now, so nothing was sent" in response.content.decode()
@@ -203,7 +203,7 @@ def test_where_everybody_has_a_valid_file_nothing_is_sent(pets: Competition, ada
 def test_a_hidden_board_tells_nobody_who_is_below(ada: User, bo: User) -> None:
     pets = make_competition(ada, hides_scores=True)
     enter(pets, bo)
-    hand_in(pets, bo, answers(public=5))
+    submit(pets, bo, answers(public=5))
     baseline = boards.add_baseline(competition=pets, user=ada, name="B", file_name="b.csv", chunks=[answers()])
     score.score_one(baseline.pk)
     assert not announcements.announcement_readers(pets, "below_baseline").exists()

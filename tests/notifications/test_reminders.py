@@ -21,7 +21,7 @@ from leaderboard.competitions.models import Competition, Submission
 from leaderboard.notifications import notices, reminders
 from leaderboard.notifications.models import Notice, NoticeKind
 from leaderboard.submissions import hiding
-from tests.conftest import answers, close, enter, hand_in, make_competition, person
+from tests.conftest import answers, close, enter, make_competition, person, submit
 
 HOUR = timedelta(hours=1)
 
@@ -43,8 +43,8 @@ def said_to_user(user: User, kind: NoticeKind) -> list[str]:
 def test_a_day_before_the_close_each_hears_once_what_happens_if_they_do_nothing(ada: User, bo: User, cy: User) -> None:
     pets = near(ada, final_count=1)
     enter(pets, bo), enter(pets, cy)
-    hand_in(pets, bo, answers(public=3), file_name="weak.csv")
-    hand_in(pets, bo, answers(public=1), file_name="strong.csv")
+    submit(pets, bo, answers(public=3), file_name="weak.csv")
+    submit(pets, bo, answers(public=1), file_name="strong.csv")
     assert [reminders.notify_due(timezone.now()) for _ in range(3)] == [2, 0, 0]
     assert "this one is used: “strong.csv”" in said_to_user(bo, NoticeKind.REMINDER)[0]
     assert "no valid submission yet" in said_to_user(cy, NoticeKind.REMINDER)[0]
@@ -56,7 +56,7 @@ def test_a_day_before_the_close_each_hears_once_what_happens_if_they_do_nothing(
 def test_who_has_picked_is_shown_the_picks(ada: User, bo: User) -> None:
     pets = near(ada)
     enter(pets, bo)
-    mine = hand_in(pets, bo, answers(public=3), file_name="mine.csv")
+    mine = submit(pets, bo, answers(public=3), file_name="mine.csv")
     pick(mine)
     reminders.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
@@ -70,10 +70,10 @@ def pick(*files: Submission) -> None:
 def test_who_picked_worse_files_is_reminded_of_the_best_one(ada: User, bo: User, cy: User) -> None:
     pets = near(ada)
     enter(pets, bo), enter(pets, cy)
-    pick(hand_in(pets, bo, answers(public=3), file_name="a.csv"), hand_in(pets, bo, answers(public=2)))
-    hand_in(pets, bo, answers(public=1), file_name="best.csv")
-    hand_in(pets, cy, answers(public=1), file_name="earlier.csv")
-    pick(hand_in(pets, cy, answers(public=1, private=1), file_name="as good.csv"))
+    pick(submit(pets, bo, answers(public=3), file_name="a.csv"), submit(pets, bo, answers(public=2)))
+    submit(pets, bo, answers(public=1), file_name="best.csv")
+    submit(pets, cy, answers(public=1), file_name="earlier.csv")
+    pick(submit(pets, cy, answers(public=1, private=1), file_name="as good.csv"))
     reminders.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
     forgets = "Your best public score, 0.83333 from “best.csv”, isn't among them."
@@ -84,8 +84,8 @@ def test_who_picked_worse_files_is_reminded_of_the_best_one(ada: User, bo: User,
 def test_a_reminder_tells_no_more_of_forgotten_files_than_a_hidden_board(ada: User, bo: User) -> None:
     pets = near(ada, hides_scores=True)
     enter(pets, bo)
-    pick(hand_in(pets, bo, answers(public=3)))
-    hand_in(pets, bo, answers(public=1))
+    pick(submit(pets, bo, answers(public=3)))
+    submit(pets, bo, answers(public=1))
     reminders.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
     assert "isn't among them" not in text
@@ -94,7 +94,7 @@ def test_a_reminder_tells_no_more_of_forgotten_files_than_a_hidden_board(ada: Us
 def test_a_hidden_board_does_not_tell_which_file_is_best(ada: User, bo: User) -> None:
     pets = near(ada, hides_scores=True)
     enter(pets, bo)
-    hand_in(pets, bo, answers(public=1), file_name="mine.csv")
+    submit(pets, bo, answers(public=1), file_name="mine.csv")
     reminders.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
     assert "mine.csv" not in text
@@ -173,7 +173,7 @@ def test_who_joined_before_the_opening_hears_of_it_once(ada: User, bo: User, cy:
 def test_the_private_board_is_announced_without_a_score(ada: User, bo: User) -> None:
     pets = make_competition(ada)
     enter(pets, bo)
-    hand_in(pets, bo, answers(private=3))
+    submit(pets, bo, answers(private=3))
     close(pets)
     assert said_to_user(bo, NoticeKind.REVEALED) == []
     boards.reveal_competition(competition=pets)
@@ -214,7 +214,7 @@ def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
 ) -> None:
     team = enter(pets, bo).team
     enter(pets, cy)
-    mine = hand_in(pets, bo, answers())
+    mine = submit(pets, bo, answers())
     events: list[tuple[Callable[[], object], str]] = [
         (
             lambda: extensions.grant_extension(team=team, user=ada, reason="A fair", extra_attempts=2),

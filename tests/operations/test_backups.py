@@ -23,7 +23,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
 from leaderboard.ground_truths import data_files, truth_drafts
 from leaderboard.operations import backup_manifest, backups
-from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REAL = pytest.mark.django_db(transaction=True)  # a snapshot is taken outside of any transaction
@@ -123,7 +123,7 @@ def test_a_backup_holds_every_file_that_a_row_speaks_of_and_no_other(
     pets: Competition, ada: User, bo: User, own_var: Path, tmp_path: Path
 ) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     data_files.add_data_file(competition=pets, file_name="x.csv", chunks=[b"id,x\n1,2\n"])
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={})
     (own_var / "files" / "orphan").write_bytes(b"of an upload that never got its row")
@@ -176,7 +176,7 @@ def test_files_that_the_site_lost_are_named_and_the_rest_is_saved(
 ) -> None:
     for user in (bo, cy):
         enter(pets, user)
-    lost, changed_on_disk = hand_in(pets, bo, answers()), hand_in(pets, cy, answers(public=1))
+    lost, changed_on_disk = submit(pets, bo, answers()), submit(pets, cy, answers(public=1))
     path_of(lost.file_key).unlink()
     path_of(changed_on_disk.file_key).write_bytes(b"something else")
     manifest = backups.write_backup(tmp_path / "backup")
@@ -240,7 +240,7 @@ def test_time_that_was_given_after_the_backup_is_not_forgotten_by_an_open_board(
 FILL = """
 from django.core.management import call_command
 from django.utils import timezone
-from tests.conftest import answers, enter, hand_in, make_competition, person
+from tests.conftest import answers, enter, submit, make_competition, person
 from leaderboard.boards import services as boards
 from leaderboard.submissions import score as scoring
 call_command("migrate", verbosity=0)
@@ -249,8 +249,8 @@ pets = make_competition(ada, daily_attempts=50)
 for user in (bo, cy):
     enter(pets, user)
 for wrong in range(3):
-    hand_in(pets, bo, answers(public=wrong)), hand_in(pets, cy, answers(private=wrong))
-hand_in(pets, cy, b"nonsense")
+    submit(pets, bo, answers(public=wrong)), submit(pets, cy, answers(private=wrong))
+submit(pets, cy, b"nonsense")
 type(pets).objects.update(closes_at=timezone.now())
 guess = dict(competition=pets, user=ada, name="Guess", file_name="b", chunks=[answers()])
 scoring.score_one(boards.add_baseline(**guess).pk)

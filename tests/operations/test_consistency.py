@@ -31,17 +31,17 @@ from leaderboard.competitions.models import (
 from leaderboard.ground_truths import data_files, publishing, rescoring, truth_drafts
 from leaderboard.operations import consistency
 from leaderboard.operations.models import ConsistencyRun
-from tests.conftest import answers, enter, hand_in, person
+from tests.conftest import answers, enter, person, submit
 
 
 @pytest.fixture
 def site(pets: Competition, ada: User, bo: User, cy: User) -> Submission:
     """Two teams, four files of every fate, a baseline, a data file; Bo's first submission."""
     enter(pets, bo), enter(pets, cy)
-    first = hand_in(pets, bo, answers(public=1))
-    hand_in(pets, bo, answers())
-    hand_in(pets, cy, answers(public=2, private=1))
-    hand_in(pets, cy, b"id,label\n1,cat\n")
+    first = submit(pets, bo, answers(public=1))
+    submit(pets, bo, answers())
+    submit(pets, cy, answers(public=2, private=1))
+    submit(pets, cy, b"id,label\n1,cat\n")
     data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n1,2\n"])
     return first
 

@@ -21,7 +21,7 @@ from leaderboard.ground_truths import data_files, truth_drafts
 from leaderboard.operations import backup_manifest, backups, consistency
 from leaderboard.operations.management.commands import sweep_files
 from leaderboard.submissions import scoring_again, submit_conditions, submitting
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 
 DAY = timedelta(hours=24)
 
@@ -57,7 +57,7 @@ def test_11_after_a_day_it_is_swept_and_the_upload_can_be_repeated(pets: Competi
 
 def test_whatever_belongs_to_something_stays(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={})
     boards.add_baseline(competition=pets, user=ada, name="cats", file_name="b.csv", chunks=[answers(public=2)])
@@ -105,7 +105,7 @@ def test_the_bytes_of_an_invalid_file_go_after_two_weeks_and_its_page_stays(
     pets: Competition, bo: User, client: Client
 ) -> None:
     enter(pets, bo)
-    scored, invalid = hand_in(pets, bo, answers()), hand_in(pets, bo, b"id,label\n1,cat\n")
+    scored, invalid = submit(pets, bo, answers()), submit(pets, bo, b"id,label\n1,cat\n")
     now, stay = timezone.now(), scoring_again.INVALID_FILES_STAY
     assert scoring_again.remove_invalid_files(at=now + stay - timedelta(minutes=1)) == 0
     assert scoring_again.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 1
@@ -121,19 +121,19 @@ def test_the_bytes_of_an_invalid_file_go_after_two_weeks_and_its_page_stays(
 @pytest.mark.django_db(transaction=True)
 def test_the_checks_and_a_backup_know_of_removed_files(pets: Competition, bo: User, tmp_path: Path) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, b"id,label\n1,cat\n")
+    submit(pets, bo, b"id,label\n1,cat\n")
     scoring_again.remove_invalid_files(at=timezone.now() + 2 * scoring_again.INVALID_FILES_STAY)
     assert next(consistency.run_checks(only={1})).holds
     backups.write_backup(tmp_path / "backup")
     # A file that counts and is gone is found, whatever its row says.
-    scored = hand_in(pets, bo, answers())
+    scored = submit(pets, bo, answers())
     Submission.objects.filter(pk=scored.pk).update(file_removed_at=timezone.now())
     assert next(consistency.run_checks(only={1})).broken == 1
 
 
 def test_what_was_removed_is_not_scored_again(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, b"id,label\n1,cat\n")
+    submit(pets, bo, b"id,label\n1,cat\n")
     scoring_again.remove_invalid_files(at=timezone.now() + 2 * scoring_again.INVALID_FILES_STAY)
     with pytest.raises(competitions.CannotHost):
         scoring_again.score_again(competition=pets, user=ada, files=Submission.objects.all())

@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.submissions import submitting
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 
 TOKEN = "a-token-for-tests-4711"
 
@@ -52,8 +52,8 @@ def test_a_site_without_a_token_has_no_such_page(client: Client, olga: User, set
 
 def test_the_numbers_are_those_of_the_database(client: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
-    hand_in(pets, bo, b"id,label\n1,cat\n")
+    submit(pets, bo, answers())
+    submit(pets, bo, b"id,label\n1,cat\n")
     waiting = submitting.submit_file(competition=pets, user=bo, file_name="w.csv", chunks=[answers()])
     Submission.objects.filter(pk=waiting.pk).update(received_at=timezone.now() - timedelta(seconds=90))
     numbers = scrape(client)

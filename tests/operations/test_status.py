@@ -29,7 +29,7 @@ from leaderboard.operations import health
 from leaderboard.operations.supervisor.place import SiteFolders
 from leaderboard.operations.supervisor.signs import Heartbeats
 from leaderboard.submissions import queue, submitting, worker
-from tests.conftest import answers, claim, enter, hand_in
+from tests.conftest import answers, claim, enter, submit
 from tests.pages import tidy
 
 
@@ -84,8 +84,8 @@ def test_olga_sees_waiting_files_workers_fates_and_versions(
     client: Client, olga: User, pets: Competition, bo: User
 ) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
-    hand_in(pets, bo, b"id,label\n1,cat\n")
+    submit(pets, bo, answers())
+    submit(pets, bo, b"id,label\n1,cat\n")
     held = waiting(pets, bo, seconds=90)
     assert claim(held.pk)
     worker.report_worker()
@@ -121,7 +121,7 @@ def test_olga_reads_what_the_last_check_found(client: Client, olga: User, pets: 
     call_command("check_consistency", stdout=StringIO())
     assert "All OK" in status_page(client, olga)
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     pets.ground_truth.standings.update(value=0.5)  # type: ignore[union-attr]
     with pytest.raises(SystemExit):
         call_command("check_consistency", stdout=StringIO())

@@ -20,7 +20,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths import publishing, truth_drafts
 from leaderboard.submissions import queue, score
 from metrics.core import custom
-from tests.conftest import enter, hand_in, make_competition
+from tests.conftest import enter, make_competition, submit
 from tests.pages import tidy
 from tests.scorer_in_process import forget
 
@@ -90,10 +90,10 @@ def values(submission: Submission) -> dict[str, float]:
 def test_ada_chooses_it_and_bo_is_scored_by_it(gaps: Competition, bo: User) -> None:
     assert gaps.ground_truth is not None
     assert gaps.ground_truth.metric_version == metrics.get("gap").version
-    mine = hand_in(gaps, bo, MINE)
+    mine = submit(gaps, bo, MINE)
     assert mine.status == "scored", mine.problems or mine.host_details
     assert values(mine) == {"public": 2.0, "private": 1.0}
-    assert values(hand_in(gaps, bo, PERFECT)) == {"public": 0.0, "private": 0.0}
+    assert values(submit(gaps, bo, PERFECT)) == {"public": 0.0, "private": 0.0}
     (line,) = boards.ranked_lines(gaps, Split.PUBLIC)
     assert line.value == 0.0
     for url in ("", "leaderboard/", "submissions/", f"submissions/{mine.pk}/"):
@@ -109,17 +109,17 @@ def test_ada_chooses_a_file_in_the_form_of_ours_with_a_weight(
     truth = "id,y,weight,Usage\n1,1,1,Public\n2,2,3,Public\n3,3,1,Private\n4,4,1,Private\n"
     competition = make_competition(ada, slug="weighted", metric="own_mae", truth=truth)
     enter(competition, bo)
-    mine = hand_in(competition, bo, b"id,y\n1,1\n2,4\n3,3\n4,4\n")
+    mine = submit(competition, bo, b"id,y\n1,1\n2,4\n3,3\n4,4\n")
     assert mine.status == "scored", mine.problems or mine.host_details
     assert values(mine) == {"public": 1.5, "private": 0.0}
-    refused = hand_in(competition, bo, b"id,y\n1,1\n2,4\n3,3\n4,many\n")
+    refused = submit(competition, bo, b"id,y\n1,1\n2,4\n3,3\n4,many\n")
     assert (refused.status, refused.problems[0]["line"], used(bo)) == ("invalid", 5, 1)
     for url in ("/c/weighted/", f"/c/weighted/submissions/{mine.pk}/", "/metrics/own_mae/"):
         assert "Weighted" in page_of(bo, url)
 
 
 def test_what_the_metric_says_of_bos_file_reaches_bo_and_costs_no_attempt(gaps: Competition, bo: User) -> None:
-    mine = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,-2"))
+    mine = submit(gaps, bo, MINE.replace(b"\n1,2", b"\n1,-2"))
     assert (mine.status, mine.problems[0]["message"]) == ("invalid", "Gaps need numbers from 0 on.")
     assert used(bo) == 0
     assert "Gaps need numbers from 0 on." in page_of(bo, f"/c/gaps/submissions/{mine.pk}/")
@@ -128,7 +128,7 @@ def test_what_the_metric_says_of_bos_file_reaches_bo_and_costs_no_attempt(gaps: 
 def test_what_it_says_of_bos_file_is_the_same_in_whatever_part_a_row_is(gaps: Competition, bo: User) -> None:
     # Row 1 is public, row 2 private.
     files = [MINE.replace(b"\n1,2", b"\n1,-2"), MINE.replace(b"\n2,3", b"\n2,-2")]
-    said_to_user = [(mine.status, mine.problems) for mine in (hand_in(gaps, bo, file) for file in files)]
+    said_to_user = [(mine.status, mine.problems) for mine in (submit(gaps, bo, file) for file in files)]
     assert said_to_user[0] == said_to_user[1]
     assert [problem["message"] for problem in said_to_user[0][1]] == ["Gaps need numbers from 0 on."]
 
@@ -140,7 +140,7 @@ def test_what_it_says_beside_the_true_answers_reaches_ada_alone(
 ) -> None:
     """Row 1 is public, row 2 private."""
     file = MINE.replace(b"\n1,2" if changed[1:2] == b"1" else b"\n2,3", changed)
-    mine = hand_in(gaps, bo, file)
+    mine = submit(gaps, bo, file)
     assert (mine.status, mine.failure, used(bo)) == ("invalid", "", 0)
     assert "cannot be shown here" in mine.problems[0]["message"]
     part = "public" if changed[1:2] == b"1" else "private"
@@ -153,7 +153,7 @@ def test_what_it_says_beside_the_true_answers_reaches_ada_alone(
 def test_what_it_says_of_itself_reaches_ada_alone(
     gaps: Competition, ada: User, bo: User, caplog: pytest.LogCaptureFixture
 ) -> None:
-    mine = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,99"))
+    mine = submit(gaps, bo, MINE.replace(b"\n1,2", b"\n1,99"))
     assert (mine.status, mine.failure) == ("failed", queue.OUR_FAULT)
     assert mine.host_details.startswith("The metric gap raised ValueError in line 14. ValueError: canary [1, 3, 1")
     assert used(bo) == 0
@@ -167,10 +167,10 @@ def test_what_it_says_of_itself_reaches_ada_alone(
 def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_with(
     gaps: Competition, metrics_folder: Path, ada: User, bo: User
 ) -> None:
-    first = hand_in(gaps, bo, MINE)
+    first = submit(gaps, bo, MINE)
     (metrics_folder / "gap.py").write_text(GAP.replace(".mean())", ".mean()) * 10"))
     forget()
-    second = hand_in(gaps, bo, MINE + b"\n")
+    second = submit(gaps, bo, MINE + b"\n")
     assert values(first) == values(second) == {"public": 2.0, "private": 1.0}
     truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
     ground_truth = publishing.publish_draft(competition=gaps, user=ada)
@@ -186,11 +186,11 @@ def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_wit
 def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
     gaps: Competition, metrics_folder: Path, ada: User, bo: User
 ) -> None:
-    hand_in(gaps, bo, MINE)
+    submit(gaps, bo, MINE)
     for path in [*metrics_folder.glob("*.py"), *metrics_folder.glob(".inspected/*")]:
         path.unlink()
     forget()
-    late = hand_in(gaps, bo, PERFECT)
+    late = submit(gaps, bo, PERFECT)
     assert late.status == "failed"
     assert late.host_details.startswith('No metric is called "gap@')
     for url in ("", "leaderboard/", "submissions/", f"submissions/{late.pk}/", "submit/"):
@@ -205,7 +205,7 @@ def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
 def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
     gaps: Competition, metrics_folder: Path, ada: User, bo: User
 ) -> None:
-    first = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,40"))
+    first = submit(gaps, bo, MINE.replace(b"\n1,2", b"\n1,40"))
     (metrics_folder / "gap.py").write_text(GAP.replace("> 50", "> 30"))
     truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
     ground_truth = publishing.publish_draft(competition=gaps, user=ada)

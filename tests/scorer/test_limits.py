@@ -16,7 +16,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.ground_truths import answer_leaks, data_files
 
-from ..conftest import TRUTH, answers, enter, hand_in
+from ..conftest import TRUTH, answers, enter, submit
 
 BARE = "".join(line.rsplit(",", 1)[0] + "\n" for line in TRUTH.splitlines())
 
@@ -28,7 +28,7 @@ def test_a_file_that_unpacks_to_far_more_than_its_truth_is_refused_before_it_is_
     enter(pets, bo)
     monkeypatch.setattr("metrics.core.truth.SMALL", 1000)
     padded = b"id,label\n" + b"".join(b"%d,%s\n" % (i, b"cat" * 800) for i in range(1, 13))
-    submission = hand_in(pets, bo, gzip.compress(padded), file_name="a.csv.gz")
+    submission = submit(pets, bo, gzip.compress(padded), file_name="a.csv.gz")
     assert submission.status == Submission.Status.INVALID
     assert [problem["code"] for problem in submission.problems] == ["too_large"]
 
@@ -52,7 +52,7 @@ def test_a_file_that_needs_too_much_memory_is_the_files_fault_and_uses_no_attemp
 ) -> None:
     enter(pets, bo)
     monkeypatch.setattr(metrics.Truth, "evaluate", lambda *_, **__: bytearray(1 << 60))
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     assert submission.status == Submission.Status.INVALID
     assert "memory" in submission.problems[0]["message"]
     assert DailyAttempts.objects.get().used == 0

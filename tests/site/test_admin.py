@@ -17,7 +17,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
 from leaderboard.ground_truths import data_files, publishing, truth_drafts
-from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of, upload
 from tests.site.test_host import FILLED
 
@@ -219,7 +219,7 @@ def test_answers_and_large_files_are_refused_in_words(hers: Client, pets: Compet
 
 def test_what_is_published_or_handed_in_cannot_be_edited(hers: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     for model, pk in (("groundtruth", GroundTruth.objects.get().pk), ("submission", submission.pk)):
         address = f"{address_of(model)}{pk}/change/"
         assert hers.get(address).status_code == 200
@@ -235,7 +235,7 @@ def test_staff_see_only_the_competitions_they_host(hers: Client, ada: User, bo: 
     hal = person("hal", can_host=True)
     secret = make_competition(hal, slug="secret", title="Secret of Hal")
     enter(secret, bo)
-    submission = hand_in(secret, bo, answers(), file_name="secret-file.csv")
+    submission = submit(secret, bo, answers(), file_name="secret-file.csv")
     data_files.add_data_file(competition=secret, file_name="secret-data.csv", chunks=[b"id,x\n1,2\n"])
     baseline = boards.add_baseline(
         competition=secret, user=hal, name="secret-baseline", file_name="b.csv", chunks=[answers()]
@@ -295,7 +295,7 @@ def test_students_and_hosts_without_staff_rights_stay_outside(ada: User, bo: Use
 
 def test_every_admin_page_obeys_the_content_security_policy(olga: User, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     client = signed_in(olga)
     offences = []
     for model in admin.site._registry:
@@ -314,7 +314,7 @@ def test_every_admin_page_obeys_the_content_security_policy(olga: User, pets: Co
 
 def test_the_admin_says_what_is_wrong_with_a_file_in_sentences(hers: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, b"id,label\n1,cat\nx,dog\n")
+    submission = submit(pets, bo, b"id,label\n1,cat\nx,dog\n")
     page = text_of(hers.get(f"/admin/competitions/submission/{submission.pk}/change/"))
     for problem in submission.problems:
         assert problem["message"] in html.unescape(page)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 
 
 def page(client: Client, query: str = "") -> str:
@@ -60,7 +60,7 @@ def test_my_rank_is_on_the_card(client: Client, ada: User, bo: User, cy: User) -
     pets = make_competition(ada, is_listed=True)
     for person, wrong in ((bo, 1), (cy, 0)):
         enter(pets, person)
-        hand_in(pets, person, answers(public=wrong))
+        submit(pets, person, answers(public=wrong))
     client.force_login(bo)
     assert "2 of 2" in page(client)
     client.logout()
@@ -89,7 +89,7 @@ def test_the_page_asks_modestly_however_many_competitions_there_are(
     for slug in ("one", "two", "three", "four"):
         competition = make_competition(ada, slug=slug, is_listed=True)
         enter(competition, bo)
-        hand_in(competition, bo, answers())
+        submit(competition, bo, answers())
     client.force_login(bo)
     with django_assert_max_num_queries(9):
         assert page(client).count("1 of 1") == 4

@@ -15,7 +15,7 @@ from leaderboard.classroom import extensions, joining, roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Submission
-from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import signed_in
 
 
@@ -42,7 +42,7 @@ def test_dee_sees_a_live_board_and_ways_in(ada: User, bo: User, cy: User) -> Non
     pets = make_competition(ada, is_listed=True)
     for person, wrong in ((bo, 1), (cy, 0)):
         enter(pets, person)
-        hand_in(pets, person, answers(public=wrong))
+        submit(pets, person, answers(public=wrong))
     page = home()
     board = page[page.index('id="live-board"') : page.index("</section>", page.index('id="live-board"'))]
     assert board.index(">cy<") < board.index(">bo<")
@@ -55,7 +55,7 @@ def test_dee_sees_nothing_of_private_competitions_and_drafts(ada: User, bo: User
     secret = make_competition(ada, slug="secret", title="Secret question")
     make_competition(ada, slug="draft", title="Unfinished", is_listed=True, launched=False)
     enter(secret, bo)
-    hand_in(secret, bo, answers())
+    submit(secret, bo, answers())
     page = home()
     for title in ("Secret question", "Unfinished", "live-board"):
         assert title not in page
@@ -64,7 +64,7 @@ def test_dee_sees_nothing_of_private_competitions_and_drafts(ada: User, bo: User
 def test_a_rounded_or_hidden_board_is_no_advertisement(ada: User, bo: User) -> None:
     pets = make_competition(ada, is_listed=True, hides_scores=True)
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     assert "live-board" not in home()
 
 
@@ -81,8 +81,8 @@ def test_bo_sees_every_team_with_its_mates_rank_and_attempts(pets: Competition, 
     team = enter(pets, bo).team
     joining.join_by_invitation(user=cy, invitation=team.invitation)
     enter(pets, dee)
-    hand_in(pets, dee, answers())
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, dee, answers())
+    submit(pets, bo, answers(public=1))
     found = words(home(bo))
     for text in ("Cats or dogs", "with cy", "2nd of 2 teams", "4 of 5"):
         assert text in found
@@ -112,17 +112,17 @@ def test_the_nearest_deadline_has_the_one_primary_button(ada: User, bo: User) ->
 def test_ranks_gained_since_yesterday_are_shown(pets: Competition, bo: User, cy: User) -> None:
     for person, wrong in ((bo, 2), (cy, 1)):
         enter(pets, person)
-        hand_in(pets, person, answers(public=wrong))
+        submit(pets, person, answers(public=wrong))
     Submission.objects.update(received_at=timezone.now() - timedelta(days=1))
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     assert "▲1" in home(bo)
     assert "▼1" in home(cy)
 
 
 def test_after_the_reveal_the_private_rank_is_shown_and_not_before(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
-    hand_in(pets, bo, answers(private=3))
-    hand_in(pets, cy, answers(public=3))
+    submit(pets, bo, answers(private=3))
+    submit(pets, cy, answers(public=3))
     close(pets)
     assert "1 of 2" in words(home(bo))
     boards.reveal_competition(competition=pets)
@@ -169,7 +169,7 @@ def test_the_page_asks_modestly_however_many_teams_there_are(
     for slug in ("one", "two", "three", "four", "five", "six"):
         competition = make_competition(ada, slug=slug)
         enter(competition, bo)
-        hand_in(competition, bo, answers())
+        submit(competition, bo, answers())
     client = signed_in(bo)
     with django_assert_max_num_queries(12):
         assert words(client.get("/").content.decode()).count("1st of 1 team") == 6
@@ -197,7 +197,7 @@ def test_ada_reads_what_needs_her_with_the_button_that_settles_it(ada: User, bo:
     tasks = part(home(ada), "tasks")
     for address in ("/host/draft/setup/", "/host/soon/announcements/", "/host/done/reveal/"):
         assert f'href="{address}"' in tasks
-    hand_in(soon, bo, answers())
+    submit(soon, bo, answers())
     boards.reveal_competition(competition=done)
     tasks = part(home(ada), "tasks")
     for address in ("/host/soon/announcements/", "/host/done/reveal/"):
@@ -217,7 +217,7 @@ def test_a_hosts_page_asks_modestly(ada: User, bo: User, django_assert_max_num_q
     for slug in ("one", "two", "three", "four", "five", "six"):
         competition = make_competition(ada, slug=slug)
         enter(competition, bo)
-        hand_in(competition, bo, answers())
+        submit(competition, bo, answers())
     client = signed_in(ada)
     with django_assert_max_num_queries(12):
         assert part(client.get("/").content.decode(), "hosted").count("<li>") == 6

@@ -22,7 +22,7 @@ from leaderboard.competitions.models import Competition, DataFile, Membership
 from leaderboard.ground_truths import copying, publishing
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import score
-from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of, upload
 from tests.test_architecture import pages
 
@@ -220,7 +220,7 @@ def test_a_competition_is_deleted_with_its_files_by_typing_its_address(
     hers: Client, pets: Competition, bo: User, settings: LazySettings
 ) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     publishing.sample_submission_of(pets.ground_truth)  # type: ignore[arg-type]
     assert hers.post("/host/pets/delete/", {"confirm": "pet"}).status_code == 422
     assert Competition.objects.exists()
@@ -265,7 +265,7 @@ def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, b
     hal = person("hal", can_host=True)
     make_competition(hal, slug="hals")
     enter(pets, bo)
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     numbers: dict[str, dict[str, object]] = {
         "host_truth_file": {"number": 1},
         "host_submission_file": {"submission_id": submission.pk},

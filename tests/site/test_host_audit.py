@@ -15,7 +15,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
 from leaderboard.ground_truths import truth_drafts
 from leaderboard.submissions import score
-from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of, upload
 from tests.site.test_host import FILLED, MEANT
 
@@ -44,7 +44,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     Competition.objects.update(opens_at="2026-01-01T00:00:00+00:00")
     made.refresh_from_db()
     enter(made, bo)
-    hand_in(made, bo, answers())
+    submit(made, bo, answers())
     for action in ("discard", "apply"):
         truth_drafts.draft_truth(
             competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()]

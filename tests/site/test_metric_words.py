@@ -28,7 +28,7 @@ from leaderboard.site.views.metrics import matching_metrics
 from metrics.core.registry import built_in
 from tests.boards.test_secondary_pages import TRUTH, a_file
 from tests.common.languages import CODE, Bracketed, second_language
-from tests.conftest import enter, hand_in, make_competition
+from tests.conftest import enter, make_competition, submit
 from tests.pages import signed_in
 
 LIBRARY = Path(metrics.__file__).parent
@@ -110,7 +110,7 @@ def tides(ada: User, bo: User) -> Competition:
     secondary: list[tuple[str, dict[str, Any]]] = [("pinball", {"quantile": 0.9})]
     competition = make_competition(ada, slug="tides", truth=TRUTH, metric="mae", secondary=secondary, is_listed=True)
     enter(competition, bo)
-    hand_in(competition, bo, a_file(0.1))
+    submit(competition, bo, a_file(0.1))
     return competition
 
 

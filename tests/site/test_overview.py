@@ -16,7 +16,7 @@ from leaderboard.classroom import extensions
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.templatetags.leaderboard import forget_size
-from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import tidy
 
 
@@ -57,7 +57,7 @@ def test_the_head_counts_the_teams_that_compete_and_their_files(
 ) -> None:
     team = enter(pets, bo).team
     enter(pets, cy)
-    hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1)), hand_in(pets, cy, answers())
+    submit(pets, bo, answers()), submit(pets, bo, answers(public=1)), submit(pets, cy, answers())
     boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
     competitions.change_competition(competition=pets, user=ada, is_listed=True)
     assert "2 teams · 3 submissions" in page(client)
@@ -128,7 +128,7 @@ def test_the_podium_stands_after_the_reveal_and_not_before(client: Client, ada: 
     pets = make_competition(ada, is_listed=True)
     for person, wrong in ((bo, 2), (cy, 0)):
         enter(pets, person)
-        hand_in(pets, person, answers(private=wrong))
+        submit(pets, person, answers(private=wrong))
     close(pets)
     assert "Final ranking" not in page(client)
     reveal.reveal_private_board(pets, timezone.now())

@@ -12,7 +12,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts
 from leaderboard.operations import consistency
 from leaderboard.submissions import submit_conditions
-from tests.conftest import answers, enter, hand_in, make_competition
+from tests.conftest import answers, enter, make_competition, submit
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_attempts_come_back_at_midnight_of_the_competition(ada: User, bo: User) 
 def test_what_is_counted_is_found_by_the_nightly_check(ada: User, bo: User) -> None:
     pets = make_competition(ada, zone="Pacific/Kiritimati")
     enter(pets, bo)
-    file = hand_in(pets, bo, answers())
+    file = submit(pets, bo, answers())
     assert DailyAttempts.objects.get().day == pets.day_of(file.received_at)
     assert all(result.holds for result in consistency.run_checks(only={6}))
 
@@ -64,7 +64,7 @@ def test_the_zone_stays_once_a_file_was_counted_by_its_days(ada: User, bo: User)
     pets = make_competition(ada, zone="UTC")
     competitions.change_competition(competition=pets, user=ada, zone="Europe/Vienna")
     enter(pets, bo)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     with pytest.raises(ValidationError, match="zone"):
         competitions.change_competition(competition=pets, user=ada, zone="Asia/Tokyo")
     competitions.change_competition(competition=pets, user=ada, zone="Europe/Vienna", title="Pets")

@@ -34,7 +34,7 @@ from leaderboard.operations.supervisor import supervisor
 from leaderboard.submissions import outcomes, score, submitting, worker
 from leaderboard.submissions import queue as queue_module
 from leaderboard.submissions import tasks as submission_tasks
-from tests.conftest import answers, broken_promises, claim, enter, hand_in, make_competition, person
+from tests.conftest import answers, broken_promises, claim, enter, make_competition, person, submit
 
 
 def upload(competition: Competition, user: User) -> Submission:
@@ -506,6 +506,6 @@ def test_without_a_mail_server_ada_reads_it_on_her_pages_alone(
 def test_invalid_files_are_nobodys_email(pets: Competition, bo: User, settings: LazySettings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     enter(pets, bo)
-    assert failures_module.notify_hosts_of_failure(hand_in(pets, bo, b"id,label\n1,cat\n").pk) is False
+    assert failures_module.notify_hosts_of_failure(submit(pets, bo, b"id,label\n1,cat\n").pk) is False
     emails.send_due_emails()
     assert mail.outbox == []

@@ -14,7 +14,7 @@ from leaderboard.competitions import page_tasks, wake_ups
 from leaderboard.competitions.models import Competition, Conversion, DailyAttempts, PageTask, Submission
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import converting, scoring_again
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import answers, close, enter, submit
 from tests.pages import signed_in, text_of, upload
 
 GOOD = answers(public=2)
@@ -28,7 +28,7 @@ def bos(pets: Competition, bo: User) -> Client:
     return signed_in(bo)
 
 
-def hand_over(client: Client, data: bytes) -> None:
+def submit_on_page(client: Client, data: bytes) -> None:
     assert client.post("/c/pets/submit/", {"file": upload(data, "mine.csv")}).status_code == 303
 
 
@@ -39,7 +39,7 @@ def only_file(pets: Competition) -> Submission:
 
 @pytest.mark.parametrize("data", [SEMICOLONS, WESTERN], ids=["semicolons", "UTF-16"])
 def test_one_click_hands_in_what_bos_spreadsheet_meant(bos: Client, pets: Competition, data: bytes) -> None:
-    hand_over(bos, data)
+    submit_on_page(bos, data)
     original = only_file(pets)
     assert original.status == "invalid"
     page = bos.get(f"/c/pets/submissions/{original.pk}/").content.decode()
@@ -55,7 +55,7 @@ def test_one_click_hands_in_what_bos_spreadsheet_meant(bos: Client, pets: Compet
 
 
 def test_asking_twice_hands_in_once_and_uses_one_attempt(bos: Client, pets: Competition) -> None:
-    hand_over(bos, SEMICOLONS)
+    submit_on_page(bos, SEMICOLONS)
     original = only_file(pets)
     for _ in range(2):
         assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 303
@@ -79,8 +79,8 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.attack("Convert pressed again and again, so that others wait")
 def test_pressing_convert_again_does_no_work(bos: Client, pets: Competition, jobs: list[str]) -> None:
-    hand_over(bos, SEMICOLONS)
-    hand_over(bos, SEMICOLONS.replace(b"\n3;", b"\n2;"))
+    submit_on_page(bos, SEMICOLONS)
+    submit_on_page(bos, SEMICOLONS.replace(b"\n3;", b"\n2;"))
     for original, status in zip(Submission.objects.order_by("received_at"), (303, 409), strict=True):
         for _ in range(3):
             assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == status
@@ -91,7 +91,7 @@ def test_pressing_convert_again_does_no_work(bos: Client, pets: Competition, job
 def test_a_file_that_takes_too_long_to_convert_is_read_once(
     bos: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hand_over(bos, SEMICOLONS)
+    submit_on_page(bos, SEMICOLONS)
     tried = []
 
     def times_out(job: str, **arguments: Any) -> Any:
@@ -105,7 +105,7 @@ def test_a_file_that_takes_too_long_to_convert_is_read_once(
 
 
 def test_a_file_is_not_converted_after_the_deadline(bos: Client, pets: Competition, jobs: list[str]) -> None:
-    hand_over(bos, SEMICOLONS)
+    submit_on_page(bos, SEMICOLONS)
     jobs.clear()
     original = only_file(pets)
     close(pets)
@@ -115,7 +115,7 @@ def test_a_file_is_not_converted_after_the_deadline(bos: Client, pets: Competiti
 
 
 def test_a_file_is_not_converted_without_an_attempt_left(bos: Client, pets: Competition, jobs: list[str]) -> None:
-    hand_over(bos, SEMICOLONS)
+    submit_on_page(bos, SEMICOLONS)
     jobs.clear()
     original = only_file(pets)
     DailyAttempts.objects.update(used=5)
@@ -125,7 +125,7 @@ def test_a_file_is_not_converted_without_an_attempt_left(bos: Client, pets: Comp
 
 
 def test_nothing_is_offered_that_could_not_be_scored(bos: Client, pets: Competition) -> None:
-    hand_over(bos, SEMICOLONS.replace(b"\n3;", b"\n2;"))
+    submit_on_page(bos, SEMICOLONS.replace(b"\n3;", b"\n2;"))
     original = only_file(pets)
     assert 'data-testid="convert"' not in bos.get(f"/c/pets/submissions/{original.pk}/").content.decode()
     assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 409
@@ -133,12 +133,12 @@ def test_nothing_is_offered_that_could_not_be_scored(bos: Client, pets: Competit
 
 
 def test_a_good_file_is_never_converted(pets: Competition, bos: Client, bo: User) -> None:
-    submission = hand_in(pets, bo, GOOD)
+    submission = submit(pets, bo, GOOD)
     assert bos.post(f"/c/pets/submissions/{submission.pk}/convert/").status_code == 409
 
 
 def test_nobody_converts_the_file_of_another_team(bos: Client, pets: Competition, ada: User, cy: User) -> None:
-    hand_over(bos, SEMICOLONS)
+    submit_on_page(bos, SEMICOLONS)
     original = only_file(pets)
     enter(pets, cy)
     assert signed_in(cy).post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 404
@@ -147,7 +147,7 @@ def test_nobody_converts_the_file_of_another_team(bos: Client, pets: Competition
 
 
 def test_the_original_of_a_conversion_stays_stored(bos: Client, pets: Competition) -> None:
-    hand_over(bos, SEMICOLONS)
+    submit_on_page(bos, SEMICOLONS)
     original = only_file(pets)
     bos.post(f"/c/pets/submissions/{original.pk}/convert/")
     assert original.finished_at is not None
@@ -169,7 +169,7 @@ def test_a_file_that_no_worker_has_read_yet_is_converted_unseen(
     bos: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch, jobs: list[str]
 ) -> None:
     monkeypatch.setattr(wake_ups, "wake_workers", lambda *_, **__: False)
-    hand_over(bos, SEMICOLONS)
+    submit_on_page(bos, SEMICOLONS)
     original = only_file(pets)
     page = bos.get(f"/c/pets/submissions/{original.pk}/")
     assert jobs == [], "no page reads a file"
@@ -191,8 +191,8 @@ def test_files_are_looked_at_one_after_the_other_and_no_thread_waits(
 ) -> None:
     with monkeypatch.context() as away:
         away.setattr(wake_ups, "wake_workers", lambda *_, **__: False)
-        hand_over(bos, SEMICOLONS)
-        hand_over(bos, SEMICOLONS + b"\n")
+        submit_on_page(bos, SEMICOLONS)
+        submit_on_page(bos, SEMICOLONS + b"\n")
     first, second = Submission.objects.order_by("received_at")
     really, at_work = table_jobs.run_page_job, list[str]()
 
@@ -215,7 +215,7 @@ def test_files_are_looked_at_one_after_the_other_and_no_thread_waits(
 def test_a_conversion_counts_from_when_bo_asked_for_it(
     bos: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hand_over(bos, SEMICOLONS)
+    submit_on_page(bos, SEMICOLONS)
     original = only_file(pets)
     monkeypatch.setattr(wake_ups, "wake_workers", lambda *_, **__: False)
     waiting = bos.post(f"/c/pets/submissions/{original.pk}/convert/")["Location"]

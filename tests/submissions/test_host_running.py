@@ -17,7 +17,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Baseline, Competition, Limits, Submission
 from leaderboard.submissions import hiding, submitting
-from tests.conftest import answers, close, enter, hand_in, person
+from tests.conftest import answers, close, enter, person, submit
 from tests.pages import drawing_of, signed_in, text_of, upload
 
 
@@ -26,8 +26,8 @@ def test_ada_sees_all_files_with_both_scores_and_every_problem(
 ) -> None:
     enter(pets, bo)
     enter(pets, cy)
-    hand_in(pets, bo, answers(public=1, private=2), note="forest")
-    hand_in(pets, cy, b"id,label\n1,cat\n77,cat\n", file_name="broken.csv")
+    submit(pets, bo, answers(public=1, private=2), note="forest")
+    submit(pets, cy, b"id,label\n1,cat\n77,cat\n", file_name="broken.csv")
     client = signed_in(ada)
     page = text_of(client.get("/host/pets/submissions/"))
     assert "0.83333" in page
@@ -44,9 +44,9 @@ def test_ada_sees_all_files_with_both_scores_and_every_problem(
 def test_ada_sorts_the_files_by_any_column(pets: Competition, ada: User, bo: User, cy: User) -> None:
     enter(pets, bo)
     enter(pets, cy)
-    hand_in(pets, cy, answers(public=1, private=2), file_name="b.csv")
-    hand_in(pets, bo, answers(public=2, private=1), file_name="c.csv")
-    hand_in(pets, bo, b"id,label\n1,cat\n77,cat\n", file_name="a.csv")
+    submit(pets, cy, answers(public=1, private=2), file_name="b.csv")
+    submit(pets, bo, answers(public=2, private=1), file_name="c.csv")
+    submit(pets, bo, b"id,label\n1,cat\n77,cat\n", file_name="a.csv")
     client = signed_in(ada)
 
     def order(sort: str) -> str:
@@ -76,7 +76,7 @@ def test_submissions_come_in_pages(pets: Competition, ada: User, bo: User, setti
 
 def test_ada_downloads_a_students_file_as_it_came(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, answers(), file_name="<b>.csv")
+    submission = submit(pets, bo, answers(), file_name="<b>.csv")
     response = signed_in(ada).get(f"/host/pets/submissions/{submission.pk}/file/")
     assert b"".join(response) == answers()
     assert response["Content-Disposition"].startswith("attachment")
@@ -89,7 +89,7 @@ def test_names_from_students_are_text_and_never_markup(pets: Competition, ada: U
     membership = enter(pets, bo)
     membership.team.name = "<script>alert(1)</script>"
     membership.team.save()
-    hand_in(pets, bo, answers(), file_name="<img src=x>.csv", note="<b>note</b>")
+    submit(pets, bo, answers(), file_name="<img src=x>.csv", note="<b>note</b>")
     page = signed_in(ada).get("/host/pets/submissions/").content.decode()
     assert "<script>alert" not in page
     assert "<img src=x" not in page
@@ -137,8 +137,8 @@ def test_the_private_board_as_a_file_is_there_for_ada_before_the_reveal_and_equa
 ) -> None:
     enter(pets, bo)
     enter(pets, cy)
-    hand_in(pets, bo, answers(public=1, private=2))
-    hand_in(pets, cy, answers(public=2, private=1))
+    submit(pets, bo, answers(public=1, private=2))
+    submit(pets, cy, answers(public=2, private=1))
     client = signed_in(ada)
     assert [line[:4] for line in board(client, "public")] == ["1,bo", "2,cy"]
     early = board(client, "private")
@@ -152,7 +152,7 @@ def test_a_team_name_is_no_formula_in_the_exported_board(pets: Competition, ada:
     membership = enter(pets, bo)
     membership.team.name = "=1+1"
     membership.team.save()
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     assert board(signed_in(ada), "public")[0].startswith("1,'=1+1")
 
 
@@ -185,11 +185,11 @@ def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
     eve, client = person("eve"), signed_in(ada)
     for user in (bo, cy, dee, eve):
         enter(pets, user)
-    hand_in(pets, bo, answers(public=1))
-    hand_in(pets, cy, answers(public=0, private=2))
-    out = hand_in(pets, dee, answers())
+    submit(pets, bo, answers(public=1))
+    submit(pets, cy, answers(public=0, private=2))
+    out = submit(pets, dee, answers())
     assert out.team is not None
-    spare = hand_in(pets, bo, answers(public=0))
+    spare = submit(pets, bo, answers(public=0))
     extensions.disqualify_team(team=out.team, user=ada, reason="copied")
     hiding.hide_submission(submission=spare, user=ada, reason="asked for")
     before = text_of(client.get("/host/pets/reveal/"))
@@ -212,9 +212,9 @@ def test_who_would_rise_is_said_before_the_reveal_as_it_is_afterwards(
 ) -> None:
     """Bo's best public file stands first until then, and another one of his decides: both boards show that one."""
     enter(pets, bo), enter(pets, cy)
-    hand_in(pets, bo, answers(public=0, private=3))
-    hand_in(pets, bo, answers(public=2, private=0))
-    hand_in(pets, cy, answers(public=1, private=1))
+    submit(pets, bo, answers(public=0, private=3))
+    submit(pets, bo, answers(public=2, private=0))
+    submit(pets, cy, answers(public=1, private=1))
     close(pets)
     client = signed_in(ada)
     text = text_of(client.get("/host/pets/reveal/")).replace("’", "'")
@@ -226,8 +226,8 @@ def test_who_would_rise_is_said_before_the_reveal_as_it_is_afterwards(
 
 def test_the_dashboard_counts(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, answers())
-    hand_in(pets, bo, b"nonsense")
+    submit(pets, bo, answers())
+    submit(pets, bo, b"nonsense")
     page = text_of(signed_in(ada).get("/host/pets/"))
     assert "Teams 1 1 student Active today 1" in page
     assert "Submissions 2 1 invalid" in page

@@ -34,7 +34,7 @@ from leaderboard.competitions.models.ground_truth import ImmutableRow
 from leaderboard.ground_truths import publishing, rescoring, truth_drafts
 from leaderboard.submissions import outcomes, submitting
 from leaderboard.submissions import score as score_module
-from tests.conftest import TRUTH, answers, enter, hand_in
+from tests.conftest import TRUTH, answers, enter, submit
 
 
 def waiting_file(competition: Competition, user: User, data: bytes | None = None) -> Submission:
@@ -44,7 +44,7 @@ def waiting_file(competition: Competition, user: User, data: bytes | None = None
 
 def test_both_scores_are_written_in_full_precision(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, answers(public=2, private=1))
+    submission = submit(pets, bo, answers(public=2, private=1))
     values = dict(Score.objects.filter(submission=submission).values_list("split", "value"))
     assert values == {"public": 4 / 6, "private": 5 / 6}
     assert submission.status == Submission.Status.SCORED
@@ -53,7 +53,7 @@ def test_both_scores_are_written_in_full_precision(pets: Competition, bo: User) 
 
 def test_each_score_comes_with_its_interval(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, answers(public=2, private=1))
+    submission = submit(pets, bo, answers(public=2, private=1))
     for score in Score.objects.filter(submission=submission):
         assert score.low is not None
         assert score.high is not None
@@ -204,7 +204,7 @@ class TestRescoring:
     @pytest.fixture
     def two_files(self, pets: Competition, bo: User, cy: User) -> tuple[Submission, Submission]:
         enter(pets, bo), enter(pets, cy)
-        return hand_in(pets, bo, answers()), hand_in(pets, cy, answers(public=1))
+        return submit(pets, bo, answers()), submit(pets, cy, answers(public=1))
 
     def correct(self, competition: Competition, user: User, truth: str = CORRECTED) -> GroundTruth:
         truth_drafts.draft_truth(
@@ -311,7 +311,7 @@ class TestRescoring:
 
 def test_the_database_refuses_a_second_score_and_an_infinite_one(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     ground_truth = GroundTruth.objects.get()
     for value, split in ((0.5, "public"), (float("inf"), "private"), (float("nan"), "private")):
         Score.objects.filter(submission=submission, split="private").delete()
@@ -322,8 +322,8 @@ def test_the_database_refuses_a_second_score_and_an_infinite_one(pets: Competiti
 def test_standings_are_what_the_scores_say(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
     for wrong in (3, 1, 2):
-        hand_in(pets, bo, answers(public=wrong))
-        hand_in(pets, cy, answers(public=wrong + 1))
+        submit(pets, bo, answers(public=wrong))
+        submit(pets, cy, answers(public=wrong + 1))
     ground_truth = GroundTruth.objects.get()
     assert standings.standing_differences(ground_truth) == []
     before = list(Standing.objects.order_by("team").values_list("team", "submission", "value"))

@@ -20,7 +20,7 @@ from leaderboard.insights import activity
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
 from leaderboard.submissions import queue, score, scoring_again, submitting
-from tests.conftest import TRUTH, answers, claim, close, enter, hand_in, make_competition, person
+from tests.conftest import TRUTH, answers, claim, close, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of
 
 ADDRESS = "/host/pets/submissions/again/"
@@ -84,9 +84,9 @@ def test_a_whole_list_is_scored_again_and_what_has_a_score_is_left(
     pets: Competition, ada: User, bo: User, cy: User, work: Work
 ) -> None:
     enter(pets, bo), enter(pets, cy)
-    good = hand_in(pets, bo, answers(public=1))
+    good = submit(pets, bo, answers(public=1))
     failed(pets, bo), failed(pets, cy)
-    hand_in(pets, cy, b"id,label\n1,cat\n")
+    submit(pets, cy, b"id,label\n1,cat\n")
     client = signed_in(ada)
     assert f"{ADDRESS}?status=failed&amp;q=" in client.get("/host/pets/submissions/?status=failed").content.decode()
     assert ADDRESS not in client.get("/host/pets/submissions/").content.decode()
@@ -103,7 +103,7 @@ def test_a_whole_list_is_scored_again_and_what_has_a_score_is_left(
 def test_invalid_files_are_read_again_once_the_ground_truth_is_another(ada: User, bo: User, work: Work) -> None:
     pets = make_competition(ada, truth=TRUTH + "13,cat,Private\n")
     enter(pets, bo)
-    file = hand_in(pets, bo, answers())
+    file = submit(pets, bo, answers())
     assert file.status == "invalid"
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
     publishing.publish_draft(competition=pets, user=ada)
@@ -121,7 +121,7 @@ def test_invalid_files_are_read_again_once_the_ground_truth_is_another(ada: User
 
 def test_what_still_cannot_be_scored_costs_nothing(pets: Competition, ada: User, bo: User, work: Work) -> None:
     enter(pets, bo)
-    hand_in(pets, bo, b"id,label\n1,cat\n")
+    submit(pets, bo, b"id,label\n1,cat\n")
     signed_in(ada).post(ADDRESS, {"status": "invalid"})
     work()
     assert Submission.objects.get().status == "invalid"
@@ -132,7 +132,7 @@ def test_a_day_that_is_used_up_takes_one_more(ada: User, bo: User, work: Work) -
     pets = make_competition(ada, daily_attempts=1)
     enter(pets, bo)
     file = failed(pets, bo)
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     signed_in(ada).post(ADDRESS, {"file": str(file.pk)})
     work()
     assert used(bo) == 2
@@ -198,7 +198,7 @@ def test_after_the_reveal_the_page_warns_and_the_final_board_follows(
     pets: Competition, ada: User, bo: User, cy: User, work: Work
 ) -> None:
     enter(pets, bo), enter(pets, cy)
-    hand_in(pets, cy, answers(private=2))
+    submit(pets, cy, answers(private=2))
     file = failed(pets, bo)
     close(pets)
     Submission.objects.update(received_at=pets.closes_at - timedelta(hours=1))
@@ -216,7 +216,7 @@ def test_the_page_asks_as_much_for_many_files_as_for_one(
 ) -> None:
     enter(pets, bo)
     for _ in range(5):
-        hand_in(pets, bo, b"id,label\n1,cat\n")
+        submit(pets, bo, b"id,label\n1,cat\n")
     client = signed_in(ada)
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         assert "Rescore 5 submissions?" in text_of(client.get(f"{ADDRESS}?status=invalid"))
@@ -238,7 +238,7 @@ def test_the_page_of_a_file_without_a_score_opens(pets: Competition, ada: User, 
     if status == "pending":
         submitting.submit_file(competition=pets, user=bo, file_name="mine.csv", chunks=[answers()])
     elif status == "invalid":
-        hand_in(pets, bo, b"id,label\n1,cat\n")
+        submit(pets, bo, b"id,label\n1,cat\n")
     else:
         failed(pets, bo)
     page = signed_in(ada).get(f"/host/pets/submissions/{Submission.objects.get().pk}/")

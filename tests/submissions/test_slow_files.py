@@ -39,7 +39,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return commands
 
 
-def hand_in(competition: Competition, user: User, *, slow: bool = False) -> Submission:
+def submit(competition: Competition, user: User, *, slow: bool = False) -> Submission:
     data = answers() + (b"\n" if slow else b"")
     return submitting.submit_file(competition=competition, user=user, file_name="a.csv", chunks=[data])
 
@@ -55,7 +55,7 @@ def test_cys_file_does_not_wait_for_bos_slow_one_which_is_scored_beside(
     pets: Competition, bo: User, cy: User, started: list[str]
 ) -> None:
     enter(pets, bo), enter(pets, cy)
-    slow, quick = hand_in(pets, bo, slow=True), hand_in(pets, cy)
+    slow, quick = submit(pets, bo, slow=True), submit(pets, cy)
     submission_tasks.score_next_submissions("x", 1)
     assert statuses(slow, quick) == ["pending", "scored"]
     assert (slow.is_slow, slow.tries, slow.deaths, slow.lease_until) == (True, 0, 0, None)
@@ -67,7 +67,7 @@ def test_cys_file_does_not_wait_for_bos_slow_one_which_is_scored_beside(
 @pytest.mark.attack("files that take minutes to score, so that others wait")
 def test_the_sweep_starts_again_what_was_killed(pets: Competition, bo: User, started: list[str]) -> None:
     enter(pets, bo)
-    slow = hand_in(pets, bo, slow=True)
+    slow = submit(pets, bo, slow=True)
     submission_tasks.score_next_submissions("x", 1)
     started.clear()
     tasks.sweep()
@@ -85,7 +85,7 @@ def test_the_sweep_starts_again_what_was_killed(pets: Competition, bo: User, sta
 @pytest.mark.attack("files that take minutes to score, so that others wait")
 def test_one_slow_file_is_measured_at_a_time_the_oldest_first(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
-    first, second = hand_in(pets, bo, slow=True), hand_in(pets, cy, slow=True)
+    first, second = submit(pets, bo, slow=True), submit(pets, cy, slow=True)
     submission_tasks.score_next_submissions("x", 1)
     assert queue.next_slow_file() == first.pk
     assert claim(first.pk)
@@ -111,7 +111,7 @@ def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets:
         assert outcomes.seconds_in_queue(ground_truth) == pytest.approx(seconds)
     enter(pets, bo)
     GroundTruth.objects.filter(pk=ground_truth.pk).update(quickest_seconds=1000.0)
-    score.score_one(hand_in(pets, bo).pk)
+    score.score_one(submit(pets, bo).pk)
     ground_truth.refresh_from_db()
     assert ground_truth.quickest_seconds is not None
     assert ground_truth.quickest_seconds < 1000
@@ -119,7 +119,7 @@ def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets:
 
 def test_slow_files_that_wait_for_each_other_are_not_called_overdue(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
-    measured, _ = hand_in(pets, bo, slow=True), hand_in(pets, cy, slow=True)
+    measured, _ = submit(pets, bo, slow=True), submit(pets, cy, slow=True)
     submission_tasks.score_next_submissions("x", 1)
     long_ago = timezone.now() - timedelta(minutes=10)
     Submission.objects.update(received_at=long_ago)

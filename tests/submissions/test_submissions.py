@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import reveal
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import BoardSettings, Competition, Limits, Score, Submission
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import answers, close, enter, submit
 from tests.pages import drawing_of, signed_in, tidy
 
 LIST = "/c/pets/submissions/"
@@ -35,8 +35,8 @@ def pets(pets: Competition, bo: User) -> Competition:
 
 def test_bo_sees_own_files_and_nobody_elses(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, cy)
-    hand_in(pets, bo, answers(), file_name="bos.csv", note="<b>bold</b>")
-    hand_in(pets, cy, answers(), file_name="cys.csv")
+    submit(pets, bo, answers(), file_name="bos.csv", note="<b>bold</b>")
+    submit(pets, cy, answers(), file_name="cys.csv")
     page = page_of(signed_in(bo), LIST)
     assert "bos.csv" in page
     assert "cys.csv" not in page
@@ -44,8 +44,8 @@ def test_bo_sees_own_files_and_nobody_elses(pets: Competition, bo: User, cy: Use
 
 
 def test_the_tabs_filter(pets: Competition, bo: User) -> None:
-    hand_in(pets, bo, answers(), file_name="good.csv")
-    hand_in(pets, bo, b"id,label\n1,cat\n", file_name="bad.csv")
+    submit(pets, bo, answers(), file_name="good.csv")
+    submit(pets, bo, b"id,label\n1,cat\n", file_name="bad.csv")
     client = signed_in(bo)
     for show, has_good, has_bad in [
         ("all", True, True),
@@ -79,14 +79,14 @@ def test_an_empty_list_of_a_hidden_board_promises_no_score_at_once(pets: Competi
 
 
 def test_the_host_is_led_to_the_hosts_list(pets: Competition, ada: User, bo: User) -> None:
-    hand_in(pets, bo, answers(), file_name="bos.csv")
+    submit(pets, bo, answers(), file_name="bos.csv")
     page = page_of(signed_in(ada), LIST)
     assert "You host this competition" in page
     assert "bos.csv" not in page
 
 
 def test_private_scores_appear_with_the_reveal_and_not_before(pets: Competition, bo: User) -> None:
-    submission = hand_in(pets, bo, answers(private=2))
+    submission = submit(pets, bo, answers(private=2))
     private = Score.objects.get(submission=submission, split="private").value
     client = signed_in(bo)
     for url in (LIST, f"{LIST}{submission.pk}/", f"/c/pets/submit/?submission={submission.pk}"):
@@ -101,9 +101,9 @@ def test_private_scores_appear_with_the_reveal_and_not_before(pets: Competition,
 
 
 def test_the_chart_shows_public_scores_from_the_second_on(pets: Competition, bo: User) -> None:
-    hand_in(pets, bo, answers(public=1))
+    submit(pets, bo, answers(public=1))
     assert 'class="chart history"' not in page_of(signed_in(bo), LIST)
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     assert drawing_of(page_of(signed_in(bo), LIST), "history").count('class="dot"') == 2
 
 
@@ -111,7 +111,7 @@ def test_the_chart_shows_public_scores_from_the_second_on(pets: Competition, bo:
 
 
 def test_the_page_names_everything_a_score_rests_on(pets: Competition, bo: User) -> None:
-    submission = hand_in(pets, bo, answers(public=1))
+    submission = submit(pets, bo, answers(public=1))
     page = page_of(signed_in(bo), f"{LIST}{submission.pk}/")
     assert pets.ground_truth is not None
     value = Score.objects.get(submission=submission, split="public").value
@@ -121,13 +121,13 @@ def test_the_page_names_everything_a_score_rests_on(pets: Competition, bo: User)
 
 def test_the_version_of_the_metric_is_the_one_that_scored_the_file(pets: Competition, bo: User) -> None:
     """An upgrade tomorrow does not change the page of today."""
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     Score.objects.update(metric_version="earlier4711")
     assert "earlier4711" in page_of(signed_in(bo), f"{LIST}{submission.pk}/")
 
 
 def test_bo_downloads_the_same_bytes_as_an_attachment(pets: Competition, bo: User) -> None:
-    submission = hand_in(pets, bo, answers(), file_name='v1 "ä".html')
+    submission = submit(pets, bo, answers(), file_name='v1 "ä".html')
     response = signed_in(bo).get(f"{LIST}{submission.pk}/file/")
     assert b"".join(response.streaming_content) == answers()  # type: ignore[attr-defined]
     assert response["Content-Disposition"].startswith("attachment; filename*=utf-8''")
@@ -138,7 +138,7 @@ def test_bo_downloads_the_same_bytes_as_an_attachment(pets: Competition, bo: Use
 
 def test_strangers_cannot_open_bos_page_file_or_problems(pets: Competition, bo: User, cy: User, dee: User) -> None:
     enter(pets, cy)
-    submission = hand_in(pets, bo, b"id,label\n1,cat\n")
+    submission = submit(pets, bo, b"id,label\n1,cat\n")
     for tail in ("", "file/", "problems.csv"):
         assert signed_in(cy).get(f"{LIST}{submission.pk}/{tail}").status_code == 404
         assert signed_in(dee).get(f"{LIST}{submission.pk}/{tail}").status_code == 404
@@ -146,7 +146,7 @@ def test_strangers_cannot_open_bos_page_file_or_problems(pets: Competition, bo: 
 
 
 def test_the_problems_come_as_csv_without_formulas(pets: Competition, bo: User) -> None:
-    submission = hand_in(pets, bo, b"id,label\n1,cat\n")
+    submission = submit(pets, bo, b"id,label\n1,cat\n")
     Submission.objects.update(
         problems=[{"code": "unknown_ids", "message": '=cmd|"x"', "column": "@id", "line": 2, "id": "-1", "count": 3}]
     )
@@ -161,7 +161,7 @@ def test_the_problems_come_as_csv_without_formulas(pets: Competition, bo: User) 
 
 def test_bo_writes_a_better_note_and_nobody_else_can(pets: Competition, bo: User, cy: User, ada: User) -> None:
     enter(pets, cy)
-    submission = hand_in(pets, bo, answers(), note="first")
+    submission = submit(pets, bo, answers(), note="first")
     address = f"{LIST}{submission.pk}/"
     assert signed_in(bo).post(address, {"note": "with dropout"}).status_code == 303
     for person in (cy, ada):
@@ -175,9 +175,9 @@ def test_bo_writes_a_better_note_and_nobody_else_can(pets: Competition, bo: User
 
 def test_after_the_reveal_bo_reads_what_would_have_been_better(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, cy)
-    picked = hand_in(pets, bo, answers(private=4), file_name="picked.csv")
-    hand_in(pets, bo, answers(public=3), file_name="better.csv")
-    hand_in(pets, cy, answers(private=1))
+    picked = submit(pets, bo, answers(private=4), file_name="picked.csv")
+    submit(pets, bo, answers(public=3), file_name="better.csv")
+    submit(pets, cy, answers(private=1))
     client, words = signed_in(bo), ", but it wasn't a final submission"
     client.post("/c/pets/finals/", {"final": [str(picked.pk)]})
     close(pets)
@@ -194,7 +194,7 @@ def test_after_the_reveal_bo_reads_what_would_have_been_better(pets: Competition
 
 
 def test_bo_picks_finals_and_sees_them(pets: Competition, bo: User) -> None:
-    first, second = hand_in(pets, bo, answers(public=1)), hand_in(pets, bo, answers())
+    first, second = submit(pets, bo, answers(public=1)), submit(pets, bo, answers())
     client = signed_in(bo)
     assert "your best public submission" in page_of(client, LIST)
     response = client.post("/c/pets/finals/", {"final": [str(first.pk)]})
@@ -207,7 +207,7 @@ def test_bo_picks_finals_and_sees_them(pets: Competition, bo: User) -> None:
 
 
 def test_who_picks_a_worse_file_reads_which_one_is_forgotten(pets: Competition, bo: User) -> None:
-    worse, best = hand_in(pets, bo, answers(public=1)), hand_in(pets, bo, answers(), file_name="best.csv")
+    worse, best = submit(pets, bo, answers(public=1)), submit(pets, bo, answers(), file_name="best.csv")
     client, words = signed_in(bo), "“best.csv” with"
     assert words not in page_of(client, LIST)
     client.post("/c/pets/finals/", {"final": [str(worse.pk)]})
@@ -224,7 +224,7 @@ def test_who_picks_a_worse_file_reads_which_one_is_forgotten(pets: Competition, 
 
 
 def test_the_finals_lead_on_to_all_that_can_be_picked_until_the_deadline(pets: Competition, bo: User) -> None:
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     client = signed_in(bo)
     assert f'href="{LIST}?show=scored">Choose other' in tidy(page_of(client, "/c/pets/finals/"))
     assert "Choose other" not in page_of(client, LIST)
@@ -233,15 +233,15 @@ def test_the_finals_lead_on_to_all_that_can_be_picked_until_the_deadline(pets: C
 
 
 def test_picks_that_a_tab_does_not_show_are_sent_along(pets: Competition, bo: User) -> None:
-    picked = hand_in(pets, bo, answers())
-    hand_in(pets, bo, b"id,label\n1,cat\n")
+    picked = submit(pets, bo, answers())
+    submit(pets, bo, b"id,label\n1,cat\n")
     client = signed_in(bo)
     client.post("/c/pets/finals/", {"final": [str(picked.pk)]})
     assert f'<input type="hidden" name="final" value="{picked.pk}"' in page_of(client, f"{LIST}?show=invalid")
 
 
 def test_after_the_deadline_the_picks_stand(pets: Competition, bo: User) -> None:
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     close(pets)
     client = signed_in(bo)
     response = client.post("/c/pets/finals/", {"final": [str(submission.pk)]}, follow=True)
@@ -252,7 +252,7 @@ def test_after_the_deadline_the_picks_stand(pets: Competition, bo: User) -> None
 
 def test_cy_cannot_pick_bos_file_and_nonsense_picks_nothing(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, cy)
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     signed_in(cy).post("/c/pets/finals/", {"final": [str(submission.pk), "nonsense"]})
     assert not Submission.objects.filter(is_selected=True).exists()
 
@@ -262,7 +262,7 @@ def test_the_page_of_finals_shows_what_decides_if_bo_does_nothing(pets: Competit
     empty = page_of(client, "/c/pets/finals/")
     assert "You haven't chosen any" in empty
     assert f'href="{LIST}?show=scored">Choose' in tidy(empty)
-    best = hand_in(pets, bo, answers(), file_name="best.csv")
+    best = submit(pets, bo, answers(), file_name="best.csv")
     page = tidy(page_of(client, "/c/pets/finals/"))
     assert f'name="final" value="{best.pk}"' in page
     assert "Automatic" in page
@@ -275,7 +275,7 @@ def test_a_host_without_a_team_picks_nothing(pets: Competition, ada: User) -> No
 
 
 def test_too_many_picks_change_nothing_and_keep_their_ticks(pets: Competition, bo: User) -> None:
-    files = [str(hand_in(pets, bo, answers(public=wrong)).pk) for wrong in range(3)]
+    files = [str(submit(pets, bo, answers(public=wrong)).pk) for wrong in range(3)]
     client = Client()
     client.force_login(bo)
     page = client.post("/c/pets/finals/", {"final": files}, follow=True).content.decode()
@@ -285,7 +285,7 @@ def test_too_many_picks_change_nothing_and_keep_their_ticks(pets: Competition, b
 
 
 def test_nothing_is_saved_where_nothing_can_be_picked(pets: Competition, bo: User) -> None:
-    hand_in(pets, bo, b"id,label\n1,cat\n", file_name="bad.csv")
+    submit(pets, bo, b"id,label\n1,cat\n", file_name="bad.csv")
     assert "Save final submissions" not in page_of(signed_in(bo), LIST)
-    hand_in(pets, bo, answers(), file_name="good.csv")
+    submit(pets, bo, answers(), file_name="good.csv")
     assert "Save final submissions" in page_of(signed_in(bo), LIST)

@@ -19,7 +19,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Limits, Submission, Team
 from leaderboard.submissions import submissions_zip, submitting
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, enter, submit
 from tests.pages import signed_in
 
 
@@ -37,8 +37,8 @@ def test_every_file_is_there_byte_for_byte_with_its_hash_time_and_scores(
     pets: Competition, ada: User, bo: User, cy: User
 ) -> None:
     enter(pets, bo), enter(pets, cy)
-    good = hand_in(pets, bo, answers(public=1))
-    bad = hand_in(pets, cy, b"id,label\r\n1,cat\n")
+    good = submit(pets, bo, answers(public=1))
+    bad = submit(pets, cy, b"id,label\r\n1,cat\n")
     boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers()])
     archive = archive_of(signed_in(ada))
     assert archive.testzip() is None
@@ -77,7 +77,7 @@ def test_no_name_leads_out_of_the_archive_or_becomes_a_formula(pets: Competition
 
 def test_a_file_that_the_site_lost_is_named_without_a_path(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    lost, stored = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1))
+    lost, stored = submit(pets, bo, answers()), submit(pets, bo, answers(public=1))
     path_of(lost.file_key).unlink()
     lines = {line["submission"]: line["path"] for line in manifest_of(archive_of(signed_in(ada)))}
     assert lines[str(lost.pk)] == ""
@@ -86,7 +86,7 @@ def test_a_file_that_the_site_lost_is_named_without_a_path(pets: Competition, ad
 
 def test_large_files_pass_through_without_being_held(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     path = path_of(submission.file_key)
     path.chmod(0o600)
     data = hashlib.shake_256(b"x").digest(12_000_000)
@@ -101,7 +101,7 @@ def test_large_files_pass_through_without_being_held(pets: Competition, bo: User
 
 def test_more_files_than_a_batch_come_each_once(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     same = [name.name for name in Submission._meta.fields if name.name not in ("id", "upload_key")]
     Submission.objects.bulk_create(
         Submission(**{name: getattr(submission, name) for name in same}, upload_key=str(number))
@@ -116,8 +116,8 @@ def test_the_manifest_says_who_is_behind_a_file(pets: Competition, ada: User, bo
     RosterEntry.objects.create(competition=pets, user=bo, name="=Berg, Bo", student_id="0042")
     User.objects.filter(pk=cy.pk).update(first_name="Cy", last_name="Clay")
     competitions.change_competition(competition=pets, user=ada, uses_pseudonyms=True)
-    hand_in(pets, bo, answers(public=1), note="bigger forest")
-    hand_in(pets, cy, answers())
+    submit(pets, bo, answers(public=1), note="bigger forest")
+    submit(pets, cy, answers())
     first, second = manifest_of(archive_of(signed_in(ada)))
     assert (first["user"], first["name"], first["student_id"]) == ("bo", "'=Berg, Bo", "0042")
     assert first["note"] == "bigger forest"

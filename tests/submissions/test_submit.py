@@ -19,7 +19,7 @@ from leaderboard.boards import reveal
 from leaderboard.classroom import joining
 from leaderboard.competitions.models import Admission, Competition, Limits, Membership, Submission
 from leaderboard.submissions import queue, score, submitting
-from tests.conftest import answers, close, enter, hand_in, make_competition, with_clock
+from tests.conftest import answers, close, enter, make_competition, submit, with_clock
 from tests.pages import board_fact, signed_in, tidy
 
 SUBMIT = "/c/pets/submit/"
@@ -177,7 +177,7 @@ def test_after_the_deadline_no_attempts_are_counted(as_bo: Client, pets: Competi
 def test_after_the_reveal_the_card_beside_calls_the_public_rank_public(
     as_bo: Client, pets: Competition, bo: User
 ) -> None:
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     assert ">Today</h2>" in tidy(as_bo.get(SUBMIT).content.decode())
     close(pets)
     page = tidy(as_bo.get(SUBMIT).content.decode())
@@ -227,8 +227,8 @@ def test_a_post_without_token_is_refused(pets: Competition, bo: User) -> None:
 
 
 def test_the_same_file_again_is_pointed_out(as_bo: Client, pets: Competition, bo: User) -> None:
-    hand_in(pets, bo, answers(), file_name="before.csv")
-    again = hand_in(pets, bo, answers())
+    submit(pets, bo, answers(), file_name="before.csv")
+    again = submit(pets, bo, answers())
     page = as_bo.get(f"{SUBMIT}?submission={again.pk}").content.decode()
     assert "submitted on" in page
     assert board_fact(page, "gain").startswith("Compared with your best 0 equal")
@@ -241,7 +241,7 @@ def again(client: Client, page: Any, **changed: object) -> Any:
 
 
 def test_the_same_bytes_ask_before_they_cost_an_attempt(as_bo: Client, pets: Competition, bo: User) -> None:
-    first = hand_in(pets, bo, answers(), file_name="before.csv")
+    first = submit(pets, bo, answers(), file_name="before.csv")
     page = send(as_bo, note="once more", upload_key="k2")
     text = " ".join(page.content.decode().split())
     assert page.status_code == 409
@@ -258,14 +258,14 @@ def test_the_same_bytes_ask_before_they_cost_an_attempt(as_bo: Client, pets: Com
 
 
 def test_the_bytes_of_an_invalid_file_are_not_asked_about(as_bo: Client, pets: Competition, bo: User) -> None:
-    hand_in(pets, bo, b"id,label\n1,cat\n")
+    submit(pets, bo, b"id,label\n1,cat\n")
     assert send(as_bo, b"id,label\n1,cat\n").status_code == 303
 
 
 def test_bo_cannot_hand_in_cys_file_by_its_number(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
     enter(pets, cy)
-    theirs = hand_in(pets, cy, answers())
-    hand_in(pets, bo, answers(public=1))
+    theirs = submit(pets, cy, answers())
+    submit(pets, bo, answers(public=1))
     page = send(as_bo, answers(public=1))
     assert again(as_bo, page, again=str(theirs.pk)).status_code == 404
     assert again(as_bo, page, again="nonsense").status_code == 422
@@ -274,7 +274,7 @@ def test_bo_cannot_hand_in_cys_file_by_its_number(as_bo: Client, pets: Competiti
 
 
 def test_after_the_deadline_yes_comes_too_late(as_bo: Client, pets: Competition, bo: User) -> None:
-    hand_in(pets, bo, answers())
+    submit(pets, bo, answers())
     page = send(as_bo)
     close(pets)
     assert again(as_bo, page).status_code == 409
@@ -283,8 +283,8 @@ def test_after_the_deadline_yes_comes_too_late(as_bo: Client, pets: Competition,
 
 def test_another_teams_equal_file_is_not_mentioned(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
     enter(pets, cy)
-    hand_in(pets, cy, answers())
-    mine = hand_in(pets, bo, answers())
+    submit(pets, cy, answers())
+    mine = submit(pets, bo, answers())
     assert "submitted on" not in as_bo.get(f"{SUBMIT}?submission={mine.pk}").content.decode()
 
 
@@ -292,16 +292,16 @@ def test_bo_sees_how_the_file_compares_and_the_rank_before(
     as_bo: Client, pets: Competition, bo: User, cy: User
 ) -> None:
     enter(pets, cy)
-    hand_in(pets, bo, answers(public=3))
-    hand_in(pets, cy, answers(public=1))
-    better = hand_in(pets, bo, answers())
+    submit(pets, bo, answers(public=3))
+    submit(pets, cy, answers(public=1))
+    better = submit(pets, bo, answers())
     page = " ".join(as_bo.get(f"{SUBMIT}?submission={better.pk}").content.decode().split())
     assert 'data-testid="personal-best"' in page
     assert board_fact(page, "rank") == "Rank 2 → 1 1 of 2"
     assert board_fact(page, "gain").startswith("Compared with your best +0.5 better")
     assert 'class="chart histogram"' in page
     assert re.search(r"it would be 0\.\d+ to 1\.0", page), "six right rows are no proof of a file without a mistake"
-    worse = hand_in(pets, bo, answers(public=2))
+    worse = submit(pets, bo, answers(public=2))
     page = as_bo.get(f"{SUBMIT}?submission={worse.pk}").content.decode()
     assert board_fact(page, "gain").startswith("Compared with your best −0.333 worse")
     assert 'data-testid="personal-best"' not in page
@@ -386,7 +386,7 @@ def test_attempts_that_come_after_the_deadline_are_not_promised(as_bo: Client, p
 def test_a_long_queue_is_not_taken_for_a_dead_scorer(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
     enter(pets, cy)
     submission = waiting(pets, bo, since=timedelta(seconds=61))
-    hand_in(pets, cy, answers())
+    submit(pets, cy, answers())
     assert "when the scorer is back" not in progress_of(as_bo, submission).content.decode()
 
 
@@ -422,8 +422,8 @@ def test_bos_file_is_not_found_under_another_competition(pets: Competition, ada:
 def test_the_page_asks_the_database_modestly(
     as_bo: Client, pets: Competition, bo: User, django_assert_max_num_queries: Any
 ) -> None:
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     assert Membership.objects.count() == 1
-    hand_in(pets, bo, b"id,label\n1,cat\n")
+    submit(pets, bo, b"id,label\n1,cat\n")
     with django_assert_max_num_queries(with_clock(13)):
         as_bo.get(f"{SUBMIT}?submission={submission.pk}")

@@ -18,7 +18,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
 from leaderboard.submissions import outcomes, score, submit_conditions, submitting
 from leaderboard.submissions.submit_conditions import SubmissionRefused
-from tests.conftest import answers, broken_promises, close, enter, hand_in, make_competition
+from tests.conftest import answers, broken_promises, close, enter, make_competition, submit
 
 
 def used(membership: Membership) -> int:
@@ -129,7 +129,7 @@ def test_late_files_are_taken_where_ada_allows_them_and_never_ranked(pets: Compe
     membership = enter(pets, bo)
     Limits.objects.filter(pk=pets.pk).update(allows_late=True)
     close(pets)
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     assert submission.is_late
     assert submission.status == Submission.Status.SCORED
     assert not membership.team.standings.exists()
@@ -165,7 +165,7 @@ def test_attempts_belong_to_the_team(pets: Competition, bo: User, cy: User) -> N
 
 def test_a_bad_file_shows_its_problems_and_uses_no_attempt(pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
-    submission = hand_in(pets, bo, b"id,label\n1,cat\n1,cat\n77,dog\n")
+    submission = submit(pets, bo, b"id,label\n1,cat\n1,cat\n77,dog\n")
     assert submission.status == Submission.Status.INVALID
     codes = {problem["code"] for problem in submission.problems}
     assert len(codes) >= 3, submission.problems
@@ -200,7 +200,7 @@ def test_after_twenty_free_files_a_day_further_ones_are_taken_one_a_minute(
     membership = enter(pets, bo)
     monkeypatch.setattr(score, "compute_outcome", lambda *arguments: outcomes.ScoringOutcome(failure="ours"))
     for _ in range(20):
-        hand_in(pets, bo, answers() if fails else b"%PDF-1.7")
+        submit(pets, bo, answers() if fails else b"%PDF-1.7")
     assert used(membership) == 0
     assert refusal(pets, bo) == "one_a_minute"
     assert submit_conditions.refusal_of_submission(pets, membership, timezone.now()) is None
@@ -259,7 +259,7 @@ def test_a_file_over_the_limit_leaves_nothing_behind(pets: Competition, bo: User
 
 def test_bo_picks_at_most_two_finals(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    files = [str(hand_in(pets, bo, answers(public=n)).pk) for n in range(3)]
+    files = [str(submit(pets, bo, answers(public=n)).pk) for n in range(3)]
     with pytest.raises(SubmissionRefused, match="at most 2"):
         submitting.select_finals(competition=pets, user=bo, submission_ids=files, at=timezone.now())
     submitting.select_finals(competition=pets, user=bo, submission_ids=files[:2], at=timezone.now())
@@ -272,7 +272,7 @@ def test_bo_picks_at_most_two_finals(pets: Competition, bo: User) -> None:
 def test_cy_cannot_pick_bos_submission(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo)
     enter(pets, cy)
-    submission = hand_in(pets, bo, answers())
+    submission = submit(pets, bo, answers())
     submitting.select_finals(competition=pets, user=cy, submission_ids=[str(submission.pk)], at=timezone.now())
     submission.refresh_from_db()
     assert not submission.is_selected

@@ -23,7 +23,7 @@ from leaderboard.operations import consistency
 from leaderboard.submissions import score as score_module
 from leaderboard.submissions import submit_conditions, submitting
 from tests.boards.test_hidden_board import TRUTH, board_of, file_with, ground_truth_of
-from tests.conftest import close, enter, hand_in, make_competition
+from tests.conftest import close, enter, make_competition, submit
 from tests.pages import signed_in, text_of
 
 
@@ -50,7 +50,7 @@ def uploads(competition: Competition, user: User, *, at_most: int = 20) -> int:
     """How many files the site takes of a person until it says no."""
     for number in range(at_most):
         try:
-            hand_in(competition, user, file_with(number))
+            submit(competition, user, file_with(number))
         except submit_conditions.SubmissionRefused:
             return number
     return at_most
@@ -103,7 +103,7 @@ def test_leaving_and_being_moved_back_gives_no_more_attempts(cats: Competition, 
 def test_a_file_that_did_not_count_is_free_for_the_person_too(cats: Competition, bo: User, cy: User) -> None:
     joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=enter(cats, cy).team.invitation))
     for _ in range(3):
-        assert hand_in(cats, bo, b"id,label\n1,cat\n1,cat\n").status == "invalid"
+        assert submit(cats, bo, b"id,label\n1,cat\n1,cat\n").status == "invalid"
     teams.leave_team(membership=membership_of(bo))
     assert uploads(cats, bo) == 5
 
@@ -130,7 +130,7 @@ def test_who_deletes_the_account_is_off_the_class_list(cats: Competition, bo: Us
 def test_a_team_without_members_is_not_ranked_until_the_end(cats: Competition, bo: User, cy: User) -> None:
     for user, wrong in ((bo, 4), (cy, 8)):
         enter(cats, user)
-        hand_in(cats, user, file_with(wrong))
+        submit(cats, user, file_with(wrong))
     waiting = submitting.submit_file(competition=cats, user=bo, file_name="f.csv", chunks=[file_with(0)])
     personal_data.delete_account(account=bo, user=bo)
     assert board_of(cats) == [(1, "cy", 0.8)]
@@ -145,7 +145,7 @@ def test_a_team_without_members_is_not_ranked_until_the_end(cats: Competition, b
 
 def test_who_goes_after_the_end_stays_on_the_board(cats: Competition, bo: User) -> None:
     enter(cats, bo)
-    hand_in(cats, bo, file_with(4))
+    submit(cats, bo, file_with(4))
     close(cats)
     boards.reveal_competition(competition=cats)
     personal_data.delete_account(account=bo, user=bo)

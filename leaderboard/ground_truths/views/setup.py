@@ -27,7 +27,7 @@ from leaderboard.competitions.forms import FolderForm, SetupForm
 from leaderboard.competitions.host_responses import add_refusal, ask_first, is_confirmed, save_competition
 from leaderboard.competitions.models import Competition, TruthDraft
 from leaderboard.competitions.services import CannotHost
-from leaderboard.competitions.views import answered_by_worker, hand_over
+from leaderboard.competitions.views import answer_later, answered_by_worker
 from leaderboard.scoring import JobFailed
 
 from .. import copying, findings, folders, launches, setup_files, truth_drafts
@@ -119,7 +119,7 @@ def _start(request: HttpRequest) -> HttpResponseBase:
     zone = viewer_zone(request) or (zone if zone in known_zones() else "UTC")
     title = copying.NEW_TITLE
     made = copying.create_default_draft(user=user, title=title, slug=copying.free_slug(title), zone=zone)
-    return hand_over(request, path=reverse("host_setup", kwargs={"slug": made.slug}))
+    return answer_later(request, path=reverse("host_setup", kwargs={"slug": made.slug}))
 
 
 def _take_files(request: HttpRequest, competition: Competition, files: list[Any]) -> None:

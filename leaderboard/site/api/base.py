@@ -168,14 +168,14 @@ def answered_by_worker(operation: Callable[..., Any], *, is_of_student: bool = F
     def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         if isinstance(request, page_tasks.StoredForm):
             return operation(request, *args, **kwargs)
-        return hand_over(request, is_of_student=is_of_student)
+        return answer_later(request, is_of_student=is_of_student)
 
     # Evaluated here, because the annotations are strings, which ninja would look up in this module.
     answered.__signature__ = inspect.signature(operation, eval_str=True)  # type: ignore[attr-defined]
     return answered
 
 
-def hand_over(request: HttpRequest, *, path: str = "", is_of_student: bool = False) -> HttpResponse:
+def answer_later(request: HttpRequest, *, path: str = "", is_of_student: bool = False) -> HttpResponse:
     """Store a request as a task for a worker; with `path` an empty one for another operation. Raises `ApiError`."""
     try:
         task = page_tasks.add_task(

@@ -46,11 +46,11 @@ from .base import (
     ApiError,
     Scope,
     Token,
+    answer_later,
     answered_by_worker,
     api,
     declared_answers,
     file_answer,
-    hand_over,
     task_response,
     token_owner,
 )
@@ -174,7 +174,7 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
     auth=Token(Scope.SUBMIT),
     url_name="api_submissions",
 )
-def hand_in(
+def submit(
     request: HttpRequest,
     slug: str,
     file: Annotated[UploadedFile, File(description="CSV (plain, .gz or .zip), Excel (.xlsx) or Parquet.")],
@@ -225,7 +225,7 @@ def hand_in(
         raise ApiError(409, "Another file was submitted with this Idempotency-Key.")
     if convert and converting.offer_conversion(submission):
         path = reverse("api_convert", kwargs={"submission_id": submission.pk})
-        return hand_over(request, path=f"{path}?or_itself=true", is_of_student=True)
+        return answer_later(request, path=f"{path}?or_itself=true", is_of_student=True)
     converting.request_preview(submission)
     if submission.status == Submission.Status.PENDING:
         return Status(201, submission_out(submission_without_scores(submission)))

@@ -49,11 +49,11 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     fresh = UploadForm.fresh(note=request.POST.get("note", ""))
     try:
         if "again" in request.POST:
-            submission = _hand_in_again(page_context, DuplicateForm(request.POST), time_since_arrival(request))
+            submission = _submit_again(page_context, DuplicateForm(request.POST), time_since_arrival(request))
         elif not form.is_valid():
             return _submit_page(request, page_context, form, status=422)
         else:
-            submission = _hand_in(page_context, form, time_since_arrival(request))
+            submission = _submit(page_context, form, time_since_arrival(request))
     except submit_conditions.DuplicateFile as same:
         question = {"earlier": same.earlier, "form": _form_to_repeat(same.earlier, form)}
         return _submit_page(request, page_context, fresh, same=question, status=409)
@@ -110,7 +110,7 @@ def submission_convert(request: HttpRequest, page_context: PageContext, submissi
     return _see_progress(page_context.competition, submission)
 
 
-def _hand_in(page_context: PageContext, form: UploadForm, waited: timedelta) -> Submission:
+def _submit(page_context: PageContext, form: UploadForm, waited: timedelta) -> Submission:
     file: UploadedFile[Any] = form.cleaned_data["file"]
     return submitting.submit_file(
         competition=page_context.competition,
@@ -141,7 +141,7 @@ def _form_to_repeat(earlier: Submission, form: UploadForm) -> DuplicateForm:
     return DuplicateForm(initial=given)
 
 
-def _hand_in_again(page_context: PageContext, form: DuplicateForm, waited: timedelta) -> Submission:
+def _submit_again(page_context: PageContext, form: DuplicateForm, waited: timedelta) -> Submission:
     """Submit the bytes of an earlier submission again, after a confirmation.
 
     Raises `UploadRefused`, `SubmissionRefused` and `Http404`.
