@@ -32,6 +32,7 @@ from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.boards import board_cache
 from leaderboard.classroom import joining
+from leaderboard.common.claims import Claim
 from leaderboard.common.library_wheel import make_wheel
 from leaderboard.common.shared_cache import SharedCache
 from leaderboard.common.worked_examples import make_worked_examples
@@ -42,7 +43,7 @@ from leaderboard.ground_truths import launches, publishing, truth_drafts
 from leaderboard.operations import consistency
 from leaderboard.scoring import client as scorer_client
 from leaderboard.scoring import table_jobs
-from leaderboard.submissions import converting, queue, score, submitting
+from leaderboard.submissions import claims, converting, queue, score, submitting
 from metrics.core import custom
 from tests import databases
 from tests.recordings import recorded
@@ -380,10 +381,15 @@ def submit(competition: Competition, user: User, data: bytes, **fields: Any) -> 
     return submission
 
 
-def claim(submission_id: uuid.UUID, wake_up_id: str | None = None) -> uuid.UUID | None:
+def claim(submission_id: uuid.UUID, wake_up_id: str | None = None) -> Claim | None:
     """A worker that the message woke claims the file."""
     found = queue.find_submission(submission_id)
-    return queue.claim_submission(found, wake_up_id) if found else None
+    return claims.claim_submissions([found], wake_up_id).get(found.pk) if found else None
+
+
+def submissions_in_turn() -> Iterator[Submission]:
+    """Waiting files in the order of scoring, one by one."""
+    return (submission for turn in queue.turns_of_submissions() for submission in turn)
 
 
 def broken_promises() -> list[str]:

@@ -10,11 +10,9 @@ import hashlib
 import json
 import logging
 import sys
-import threading
 import time
-import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, closing, suppress
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -23,7 +21,7 @@ from django.contrib import messages
 from django.contrib.messages.storage.base import BaseStorage, Message
 from django.core.files.uploadedfile import UploadedFile
 from django.core.handlers.exception import response_for_exception
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
@@ -37,6 +35,7 @@ from structlog.contextvars import bound_contextvars
 
 from leaderboard.accounts.models import User
 from leaderboard.accounts.people import find_viewer
+from leaderboard.common.claims import Claim, called_during_lease, claim_key, claim_rows, has_no_lease
 from leaderboard.common.clock import database_now, time_since_arrival
 from leaderboard.common.display_time import viewer_zone
 from leaderboard.common.error_pages import NotNowMiddleware
@@ -48,7 +47,6 @@ from .models.page_task import MAX_UNFINISHED, PageTask
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS = 30
 MAX_TRIES = 3
 TIME_LIMIT_SECONDS = 600
 STORED_DAYS = 3
@@ -172,22 +170,12 @@ def _unfinished() -> QuerySet[PageTask]:
     return PageTask.objects.filter(status__in=[PageTask.Status.WAITING, PageTask.Status.RUNNING])
 
 
-def _is_free() -> Q:
-    """Condition for tasks that no worker holds.
-
-    Leases that end later than `2 * LEASE_SECONDS` from now are ignored: the clock was set back after they were written.
-    """
-    is_over = Q(lease_until=None) | Q(lease_until__lt=Now())
-    is_over |= Q(lease_until__gt=Now() + timedelta(seconds=2 * LEASE_SECONDS))
-    return Q(status=PageTask.Status.WAITING) | (Q(status=PageTask.Status.RUNNING) & is_over)
-
-
 def waiting_tasks() -> Sequence[PageTask]:
     """Tasks that can be claimed, in order: people in turns, so that each waits for at most one task of each other.
 
     Only one task of students runs at a time, so that threads stay free for hosts.
     """
-    free = PageTask.objects.filter(_is_free(), tries__lt=MAX_TRIES)
+    free = _unfinished().filter(has_no_lease(), tries__lt=MAX_TRIES)
     running = PageTask.objects.filter(status=PageTask.Status.RUNNING)
     free = free.exclude(Q(status=PageTask.Status.WAITING) & Q(user__in=running.values("user")))
     if running.filter(is_of_student=True).exists():
@@ -197,58 +185,33 @@ def waiting_tasks() -> Sequence[PageTask]:
     return list(in_turn.only("tries")[:MAX_WAKE_UPS])
 
 
-def claim_of(wake_up_id: str) -> uuid.UUID:
-    """The claim of the worker that was woken by this message; it claims one task."""
-    return uuid.uuid5(uuid.NAMESPACE_OID, wake_up_id)
-
-
 def claim_next_task(wake_up_id: str) -> PageTask | None:
     """Claim the next task by compare-and-set; None if there is none."""
     for task in waiting_tasks():
         with suppress(IntegrityError), transaction.atomic():  # another task of the person or of a student has started
-            mine = PageTask.objects.filter(_is_free(), pk=task.pk, tries=task.tries)
-            if mine.update(
-                status=PageTask.Status.RUNNING,
-                claim=claim_of(wake_up_id),
-                lease_until=Now() + timedelta(seconds=LEASE_SECONDS),
-                tries=F("tries") + 1,
-                started_at=Now(),
-            ):
+            same = _unfinished().filter(pk=task.pk, tries=task.tries)
+            if claim_rows(same, claim_key(wake_up_id), status=PageTask.Status.RUNNING, started_at=Now()):
                 return PageTask.objects.get(pk=task.pk)
     return None
 
 
-@contextmanager
-def _extended_lease(task: PageTask) -> Iterator[None]:
-    """Extend the lease in a background thread while the block runs, and fail the task when its time is over.
+def _extended_lease(task: PageTask) -> AbstractContextManager[None]:
+    """Extend the lease while the block runs, and fail the task when its time is over.
 
     The view cannot be stopped, but its response is discarded, because the claim is gone.
     """
-    done, ends_at = threading.Event(), time.monotonic() + TIME_LIMIT_SECONDS
+    ends_at = time.monotonic() + TIME_LIMIT_SECONDS
 
-    def extend() -> None:
-        while not done.wait(LEASE_SECONDS / 3):
-            try:
-                if time.monotonic() > ends_at:
-                    _finish(task, answer={}, failure=TOO_LONG)
-                    return
-                _held(task).update(lease_until=Now() + timedelta(seconds=LEASE_SECONDS))
-            except Exception:
-                log.exception("the lease of a page task could not be extended")
-            finally:
-                connection.close()  # the connection of this thread
+    def extend() -> bool:
+        if time.monotonic() > ends_at:
+            _finish(task, answer={}, failure=TOO_LONG)
+        return _claim_of(task).extend()
 
-    thread = threading.Thread(target=extend, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+    return called_during_lease(extend)
 
 
-def _held(task: PageTask) -> QuerySet[PageTask]:
-    return PageTask.objects.filter(pk=task.pk, claim=task.claim, status=PageTask.Status.RUNNING)
+def _claim_of(task: PageTask) -> Claim:
+    return Claim(PageTask, task.pk, task.claim)
 
 
 # --- calling the view -------------------------------------------------------------------------------------------
@@ -367,17 +330,15 @@ def add_messages(request: HttpRequest, task: PageTask) -> None:
 def _finish(task: PageTask, *, answer: dict[str, Any], failure: str = "") -> bool:
     """Store the response or failure of a task, and remove its files; False if its claim is gone."""
     status = PageTask.Status.FAILED if failure else PageTask.Status.DONE
-    is_mine = _held(task).update(
-        status=status, answer=answer, failure=failure, claim=None, lease_until=None, finished_at=Now()
-    )
-    if is_mine:
+    is_finished = _claim_of(task).finish(status=status, answer=answer, failure=failure, finished_at=Now())
+    if is_finished:
         _remove_files(task)
-    return bool(is_mine)
+    return is_finished
 
 
 def fail_spent_tasks() -> None:
     """Fail tasks that were tried too often."""
-    for task in PageTask.objects.filter(_is_free(), tries__gte=MAX_TRIES)[:100]:
+    for task in _unfinished().filter(has_no_lease(), tries__gte=MAX_TRIES)[:100]:
         log.error("a form could not be answered", extra={"page_task": str(task.pk), "tries": task.tries})
         _finish(task, answer={}, failure=OUR_FAULT)
 

@@ -26,7 +26,7 @@ from leaderboard.common.storage import can_write, scratch_folder
 from leaderboard.competitions import duties
 from leaderboard.competitions.models import Submission, Worker
 from leaderboard.scoring.custom_metrics import custom_metrics_status
-from leaderboard.submissions import queue as queue_module
+from leaderboard.submissions.claims import is_held
 from leaderboard.submissions.queue import (
     FORGOTTEN_AFTER,
     HEARD_WITHIN,
@@ -143,7 +143,7 @@ def site_overview() -> dict[str, Any]:
     workers = [worker for worker in known if worker.last_seen_at >= now - FORGOTTEN_AFTER]
     failed = Submission.objects.filter(status=Submission.Status.FAILED).select_related("competition", "team")
     newest = list(failed.order_by("-finished_at")[:SHOWN])
-    held = Submission.objects.filter(queue_module.is_held()).select_related("competition", "team")
+    held = Submission.objects.filter(is_held()).select_related("competition", "team")
     queue = pending_files()
     return {
         "heard_within": HEARD_WITHIN.total_seconds(),

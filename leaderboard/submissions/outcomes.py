@@ -20,7 +20,7 @@ from leaderboard import scoring
 from leaderboard.common.storage import StorageUnreachable, path_of
 from leaderboard.competitions.models import GroundTruth, Submission
 
-from .queue import MAX_DEATHS, OUR_FAULT, TOO_LONG
+from .claims import MAX_DEATHS, OUR_FAULT, TOO_LONG
 
 log = logging.getLogger(__name__)
 

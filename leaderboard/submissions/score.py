@@ -27,6 +27,7 @@ from structlog.contextvars import bound_contextvars
 import metrics
 from leaderboard import scoring
 from leaderboard.boards import standings
+from leaderboard.common.claims import Claim
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.models import (
     Competition,
@@ -39,7 +40,7 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.competition import Split
 from metrics.core.messages import templates_of
 
-from . import queue
+from . import claims, queue
 from .outcomes import (
     ScoringOutcome,
     TakesTooLongForQueue,
@@ -57,7 +58,8 @@ RESCORE_BATCH = 200
 RESCORE_SECONDS = 2.0
 
 FIELDS_TO_WRITE = (
-    *("status", "claim", "received_at", "is_late", "hidden_at", "team__disqualified_at", "team__vacated_at"),
+    *("status", "claim", "is_slow", "received_at", "is_late", "hidden_at"),
+    *("team__disqualified_at", "team__vacated_at"),
     *("competition__ground_truth_id", "competition__revealed_at", "competition__zone", "competition__board"),
 )
 
@@ -77,7 +79,7 @@ class FileOfTurn:
 
     submission: Submission
     ground_truth: GroundTruth
-    claim: uuid.UUID
+    claim: Claim
     ending: str = "busy"
     outcome: ScoringOutcome | None = None
     status: str = "busy"
@@ -97,16 +99,16 @@ def score_turn(
     """Claim pending submissions of different teams, score them, and write all results in one transaction.
 
     Returns the files that could be claimed. `wake_up_id` is the message that woke this worker, for
-    `queue.note_worker_death`. With `in_queue=False` a file may take as long as the site allows.
+    `claims.end_claims_of_worker`. With `in_queue=False` a file may take as long as the site allows.
     """
-    claims, turn = queue.claim_submissions(submissions, wake_up_id), []
+    held, turn = claims.claim_submissions(submissions, wake_up_id), []
     for submission in submissions:
         ground_truth = submission.competition.ground_truth
-        if submission.pk in claims:
+        if submission.pk in held:
             assert ground_truth is not None, "a competition without a ground truth takes no submissions"
-            turn.append(FileOfTurn(submission, ground_truth, claims[submission.pk]))
+            turn.append(FileOfTurn(submission, ground_truth, held[submission.pk]))
     if turn:
-        with queue.extended_leases(claims):
+        with claims.extended_leases(held.values()):
             _score_until_over(turn, in_queue=in_queue)
         _write_with_retries(lambda: _write_turn(turn))
     return turn
@@ -213,7 +215,9 @@ def _write_turn(turn: Sequence[FileOfTurn]) -> None:
         Submission.objects.filter(pk__in=keys).update(**fields, claim=None, lease_until=None, finished_at=Now())
     for file in turn:
         if file.outcome is not None and file.status in (Submission.Status.INVALID, Submission.Status.FAILED):
-            queue.settle_attempt(held[file.submission.pk], is_invalid=file.status == Submission.Status.INVALID)
+            claims.return_attempt(held[file.submission.pk])
+            if file.status == Submission.Status.FAILED:
+                claims.notify_hosts_of_failure(file.submission.pk)
     public = _write_scores([(row, file.ground_truth, result) for row, file, result in scored])
     standing = [(row, file.ground_truth, value) for (row, file, _), value in zip(scored, public, strict=True)]
     for competition_id in standings.update_standings(standing):
@@ -225,27 +229,26 @@ def _held_rows(turn: Sequence[FileOfTurn]) -> dict[uuid.UUID, Submission]:
     if connection.features.has_select_for_update:  # SQLite has one writer at a time anyway
         numbers = sorted({file.submission.competition_id for file in turn})
         list(Competition.objects.select_for_update().filter(pk__in=numbers).order_by("pk").values_list("pk"))
-    claims = {file.submission.pk: file.claim for file in turn}
+    keys = {file.submission.pk: file.claim.key for file in turn}
     # Read again: the team may have changed meanwhile, or the file was deleted with its competition.
-    rows = Submission.objects.filter(pk__in=claims, status=Submission.Status.PENDING)
+    rows = Submission.objects.filter(pk__in=keys, status=Submission.Status.PENDING)
     rows = rows.select_related("team", "competition__board").only(*FIELDS_TO_WRITE)
     if connection.features.has_select_for_update:
         rows = rows.select_for_update(of=("self",))
-    return {row.pk: row for row in rows if row.claim == claims[row.pk]}
+    return {row.pk: row for row in rows if row.claim == keys[row.pk]}
 
 
 def _status_of(file: FileOfTurn, row: Submission | None) -> str:
     """The status to write for a file; without a result to write its claim is released."""
-    key, claim = file.submission.pk, file.claim
     if row is None:
         return "busy"
+    if file.ending == "died":
+        return "died" if claims.count_death(file.claim) else "failed"
     if file.outcome is None:
-        if file.ending == "died":
-            return "died" if queue.release_after_scorer_death(key, claim) else "failed"
-        queue.release_claim_as_slow(key, claim) if file.ending == "slow" else queue.release_claim(key, claim)
+        file.claim.release(is_slow=row.is_slow or file.ending == "slow")
         return file.ending
     if row.competition.ground_truth_id != file.ground_truth.pk:
-        queue.release_claim(key, claim)
+        file.claim.release()
         return "stale"
     if file.outcome.result is not None:
         return Submission.Status.SCORED.value
@@ -400,8 +403,8 @@ def sweep_queue() -> tuple[list[tuple[str, int]], list[int]]:
 
     Also fails submissions that were tried too often and returns their attempts. Several sweeps may run at once.
     """
-    queue.fail_spent_submissions(SWEPT_AT_ONCE)
-    rows = queue.claimable().order_by("received_at")
+    claims.fail_spent_submissions(SWEPT_AT_ONCE)
+    rows = queue.quick_submissions().order_by("received_at")
     by_competition: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for competition_id, submission_id, ground_truth_id in rows.values_list(
         "competition", "pk", "competition__ground_truth"

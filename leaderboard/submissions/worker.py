@@ -18,7 +18,7 @@ from leaderboard.celery import app, queue_length
 from leaderboard.common import child_processes
 from leaderboard.competitions import duties, wake_ups
 
-from . import queue
+from . import claims, queue
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ RELEASE_AFTER, RELEASE_EVERY = child_processes.seconds_to_stop() - 0.7, 0.2
 @worker_process_init.connect
 def _start_scorer(**_: object) -> None:
     """Start the scorer before the first file comes, and the thread for duties."""
-    queue.on_lease_lost = scoring.stop_scorer
+    claims.on_lease_lost = scoring.stop_scorer
     scoring.start_scorer()
     threading.Thread(target=_look_after_site, args=(report_worker,), name="duties", daemon=True).start()
 
@@ -88,10 +88,10 @@ def _release_claim_of_failed_task(task_id: str = "", exception: BaseException | 
     if not isinstance(exception, (WorkerLostError, TimeLimitExceeded)):
         return
     try:
-        if isinstance(exception, TimeLimitExceeded):
-            queue.fail_overtime(task_id, settings.CELERY_TASK_TIME_LIMIT)
-        elif held := queue.note_worker_death(task_id):
-            wake_ups.wake_workers(wake_ups.SCORE_NEXT_SUBMISSIONS, held.pk, held.competition.ground_truth_id)
+        is_overtime = isinstance(exception, TimeLimitExceeded)
+        failure = claims.TOO_LONG % {"seconds": f"{settings.CELERY_TASK_TIME_LIMIT:g}"} if is_overtime else ""
+        if waiting := claims.end_claims_of_worker(task_id, failure):
+            wake_ups.wake_workers(wake_ups.SCORE_NEXT_SUBMISSIONS, waiting.pk, waiting.competition.ground_truth_id)
     except Exception:
         log.exception("what a dead process held could not be given back; its lease will run out")
     finally:
@@ -119,7 +119,8 @@ def release_all_claims() -> None:
     """Release all claims of this worker's processes without counting a try."""
     try:
         for request in list(active_requests):
-            queue.put_back_woken_by(request.id)
+            for claim in claims.claims_of_worker(request.id):
+                claim.release()
     except Exception:
         log.exception("what is in hand could not be put back; its lease will run out")
     finally:

@@ -19,7 +19,7 @@ from leaderboard.competitions.models import Submission
 from leaderboard.notifications import emails, reminders
 from leaderboard.notifications import notices as notices_module
 from leaderboard.notifications.models import Notice, NoticeKind
-from leaderboard.submissions import queue
+from leaderboard.submissions import claims
 from tests.common.languages import CODE, second_language
 from tests.conftest import answers, enter, make_competition, submit
 from tests.pages import signed_in
@@ -165,8 +165,8 @@ def test_a_reminder_is_in_the_language_of_each_member_of_a_team(ada: User, bo: U
 @pytest.mark.parametrize(
     ("stored", "shown"),
     [
-        (queue.OUR_FAULT, f"⟦{queue.OUR_FAULT}⟧"),
-        (queue.TOO_LONG % {"seconds": "2.5"}, f"⟦{queue.TOO_LONG % {'seconds': '2.5'}}⟧"),
+        (claims.OUR_FAULT, f"⟦{claims.OUR_FAULT}⟧"),
+        (claims.TOO_LONG % {"seconds": "2.5"}, f"⟦{claims.TOO_LONG % {'seconds': '2.5'}}⟧"),
     ],
 )
 def test_why_a_file_failed_is_stored_in_english_and_read_in_each_language(stored: str, shown: str) -> None:

@@ -21,7 +21,7 @@ from leaderboard.competitions.models import Competition, Refusal, StudentPreview
 from leaderboard.ground_truths import publishing, truth_drafts
 from leaderboard.scoring import scorer_answer
 from leaderboard.scoring.messages import MalformedMessage
-from leaderboard.submissions import queue
+from leaderboard.submissions import claims
 from tests.common.languages import CODE, second_language
 from tests.common.test_translated_pages import outside_brackets
 from tests.conftest import answers, enter, make_competition, submit
@@ -167,13 +167,13 @@ def test_what_a_new_ground_truth_cannot_read_is_said_in_each_readers_language(pe
     enter(pets, bo)
     submission = submit(pets, bo, REFUSED)
     refusal = Refusal(submission=submission, problems=submission.problems[:1])
-    failed = Refusal(submission=submission, problems=[{"code": "failed", "message": queue.OUR_FAULT}])
-    assert (refusal.words, failed.words) == (submission.problems[0]["message"], queue.OUR_FAULT)
+    failed = Refusal(submission=submission, problems=[{"code": "failed", "message": claims.OUR_FAULT}])
+    assert (refusal.words, failed.words) == (submission.problems[0]["message"], claims.OUR_FAULT)
     with translation.override(CODE):
         assert refusal.words.startswith("⟦1 id unknown")
-        assert failed.words == f"⟦{queue.OUR_FAULT}⟧"
-        student_preview = StudentPreview(failure=queue.OUR_FAULT, problems=submission.problems)
-        assert student_preview.failure_words == f"⟦{queue.OUR_FAULT}⟧"
+        assert failed.words == f"⟦{claims.OUR_FAULT}⟧"
+        student_preview = StudentPreview(failure=claims.OUR_FAULT, problems=submission.problems)
+        assert student_preview.failure_words == f"⟦{claims.OUR_FAULT}⟧"
     assert StudentPreview().failure_words == ""
 
 

@@ -11,12 +11,13 @@ from django.conf import LazySettings
 
 from leaderboard import scoring
 from leaderboard.accounts.models import User
+from leaderboard.common.claims import Claim
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.notifications.models import Notice
 from leaderboard.scoring import client
-from leaderboard.submissions import outcomes, queue, score, submitting
+from leaderboard.submissions import claims, outcomes, score, submitting
 from leaderboard.submissions import tasks as submission_tasks
-from tests.conftest import answers, broken_promises, enter, make_competition
+from tests.conftest import answers, broken_promises, enter, make_competition, submissions_in_turn
 from tests.running_site import patience, until
 from tests.scorer.test_scorer import below
 
@@ -68,10 +69,10 @@ def test_01_a_scorer_that_is_killed_is_rung_for_at_once_and_this_process_lives(
 def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "LEASE", timedelta(seconds=0.6))
-    monkeypatch.setattr(queue, "on_lease_lost", scoring.stop_scorer)
+    monkeypatch.setattr("leaderboard.common.claims.LEASE", timedelta(seconds=0.6))
+    monkeypatch.setattr(claims, "on_lease_lost", scoring.stop_scorer)
     # It is lost once the file is in work.
-    monkeypatch.setattr(queue, "_extend_leases", lambda *_: not below(client._running[0].process.pid))
+    monkeypatch.setattr(Claim, "extend", lambda _: not below(client._running[0].process.pid))
     submission = upload(pets, bo, "sleep")
     assert score.score_one(submission.pk) == "busy"
     root = client._running[0].process
@@ -119,7 +120,7 @@ def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_n
     poison = [upload(pets, bo, "die") for _ in range(20)]
     good = [upload(pets, cy) for _ in range(5)]
     served: list[Any] = []
-    for turn in queue.submissions_in_turn():
+    for turn in submissions_in_turn():
         score.score_one(turn.pk)
         served.append(turn.pk)
     assert {(again(one).status, one.deaths) for one in poison} == {("failed", 3)}
@@ -136,7 +137,7 @@ def test_a_candidate_ground_truth_that_kills_its_child_refuses_the_file_after_th
     submission = upload(pets, bo, "die")
     assert pets.ground_truth is not None
     found = outcomes.compute_outside_queue(submission, pets.ground_truth)
-    assert found.failure == queue.OUR_FAULT
+    assert found.failure == claims.OUR_FAULT
 
 
 def test_a_process_that_is_killed_twice_with_a_file_in_hand_costs_it_one_death(

@@ -25,9 +25,9 @@ from leaderboard.common import clock
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Score, Submission
-from leaderboard.submissions import outcomes, queue, score, submitting, worker
+from leaderboard.submissions import outcomes, score, submitting, worker
 from leaderboard.submissions import tasks as submission_tasks
-from tests.conftest import answers, broken_promises, claim, enter, make_competition, person
+from tests.conftest import answers, broken_promises, claim, enter, make_competition, person, submissions_in_turn
 from tests.running_site import patience
 
 pytestmark = pytest.mark.thorough
@@ -127,7 +127,7 @@ def test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through(
     poison = {upload(pets, bo).pk for _ in range(20)}
     good = [upload(pets, cy).pk for _ in range(5)]
     deaths, served = Counter[uuid.UUID](), []
-    for turn in queue.submissions_in_turn():
+    for turn in submissions_in_turn():
         served.append(turn.pk)
         if turn.pk in poison:
             wake_up_id = uuid.uuid4().hex
@@ -204,7 +204,7 @@ def test_35_a_thousand_waiting_files_are_served_in_turn_and_oldest_first(ada: Us
         )  # fmt: skip
     served: list[tuple[int, str]] = []
     begun = time.monotonic()
-    for turn in queue.submissions_in_turn():
+    for turn in submissions_in_turn():
         row = Submission.objects.get(pk=turn.pk)
         served.append((row.competition_id, row.file_name))
         Submission.objects.filter(pk=row.pk).update(status="invalid", finished_at=now)
@@ -234,7 +234,7 @@ def test_a_team_with_five_hundred_files_keeps_no_other_team_waiting(pets: Compet
         enter(pets, user)
         others.append(upload(pets, user).pk)
     served: list[uuid.UUID] = []
-    for turn in islice(queue.submissions_in_turn(), 12):
+    for turn in islice(submissions_in_turn(), 12):
         Submission.objects.filter(pk=turn.pk).update(status="invalid", finished_at=now)
         served.append(turn.pk)
     assert [pk for pk in served if pk in others] == others, "the oldest first"

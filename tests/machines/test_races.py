@@ -17,9 +17,9 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.celery import app
 from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
-from leaderboard.submissions import outcomes, queue, score, submit_conditions, submitting
+from leaderboard.submissions import claims, outcomes, score, submit_conditions, submitting
 from leaderboard.submissions import tasks as submission_tasks
-from tests.conftest import answers, broken_promises, claim, enter, make_competition, person
+from tests.conftest import answers, broken_promises, claim, enter, make_competition, person, submissions_in_turn
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
@@ -84,7 +84,7 @@ def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User)
 
     def work(_: int) -> int:
         done = 0
-        for turn in queue.submissions_in_turn():
+        for turn in submissions_in_turn():
             done += score.score_one(turn.pk) == "scored"
         return done
 
@@ -124,7 +124,7 @@ def test_sixteen_notes_of_one_death_count_one(pets: Competition, bo: User) -> No
     submission = submit(pets, bo)
     assert isinstance(submission, Submission)
     assert claim(submission.pk, "bell")
-    at_once(lambda _: queue.note_worker_death("bell"))
+    at_once(lambda _: claims.end_claims_of_worker("bell"))
     submission.refresh_from_db()
     assert (submission.tries, submission.deaths) == (1, 1)
 

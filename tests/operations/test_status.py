@@ -28,7 +28,7 @@ from leaderboard.competitions.models import Competition, Duty, Submission, Worke
 from leaderboard.operations import health
 from leaderboard.operations.supervisor.place import SiteFolders
 from leaderboard.operations.supervisor.signs import Heartbeats
-from leaderboard.submissions import queue, submitting, worker
+from leaderboard.submissions import claims, queue, submitting, worker
 from tests.conftest import answers, claim, enter, submit
 from tests.pages import tidy
 
@@ -108,7 +108,7 @@ def test_olga_reads_why_a_file_failed_and_where_it_is(client: Client, olga: User
     enter(pets, bo)
     failed = waiting(pets, bo, seconds=5)
     Submission.objects.filter(pk=failed.pk).update(tries=5, deaths=2, host_details="ZeroDivisionError")
-    queue.fail_spent_submissions()
+    claims.fail_spent_submissions()
     page = status_page(client, olga)
     assert "Scoring failed through no fault of your file" in page
     assert "ZeroDivisionError" in page

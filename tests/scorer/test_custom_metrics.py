@@ -18,7 +18,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Refusal, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths import publishing, truth_drafts
-from leaderboard.submissions import queue, score
+from leaderboard.submissions import claims, score
 from metrics.core import custom
 from tests.conftest import enter, make_competition, submit
 from tests.pages import tidy
@@ -154,7 +154,7 @@ def test_what_it_says_of_itself_reaches_ada_alone(
     gaps: Competition, ada: User, bo: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     mine = submit(gaps, bo, MINE.replace(b"\n1,2", b"\n1,99"))
-    assert (mine.status, mine.failure) == ("failed", queue.OUR_FAULT)
+    assert (mine.status, mine.failure) == ("failed", claims.OUR_FAULT)
     assert mine.host_details.startswith("The metric gap raised ValueError in line 14. ValueError: canary [1, 3, 1")
     assert used(bo) == 0
     assert "canary" not in caplog.text
@@ -211,7 +211,7 @@ def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
     ground_truth = publishing.publish_draft(competition=gaps, user=ada)
     while score.rescore_batch(ground_truth.pk):
         pass
-    assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": queue.OUR_FAULT}]
+    assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": claims.OUR_FAULT}]
     first.refresh_from_db()
     assert "canary" in first.host_details
 

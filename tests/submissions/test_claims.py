@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
+from leaderboard.common.claims import Claim, claim_key
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions import tasks, wake_ups
 from leaderboard.competitions.models import (
@@ -31,10 +32,19 @@ from leaderboard.competitions.models import (
 from leaderboard.notifications import emails
 from leaderboard.notifications import host_events as failures_module
 from leaderboard.operations.supervisor import supervisor
-from leaderboard.submissions import outcomes, score, submitting, worker
+from leaderboard.submissions import claims, outcomes, score, submitting, worker
 from leaderboard.submissions import queue as queue_module
 from leaderboard.submissions import tasks as submission_tasks
-from tests.conftest import answers, broken_promises, claim, enter, make_competition, person, submit
+from tests.conftest import (
+    answers,
+    broken_promises,
+    claim,
+    enter,
+    make_competition,
+    person,
+    submissions_in_turn,
+    submit,
+)
 
 
 def upload(competition: Competition, user: User) -> Submission:
@@ -81,7 +91,7 @@ def test_competitions_take_turns_and_each_serves_its_oldest_first(ada: User, bo:
     others = [upload(two, cy) for _ in range(2)]
     queue_module._served["last"] = one.pk
     served = []
-    for turn in queue_module.submissions_in_turn():
+    for turn in submissions_in_turn():
         score.score_one(turn.pk)
         served.append(turn.pk)
     assert served == [others[0].pk, burst[0].pk, others[1].pk, burst[1].pk, burst[2].pk, burst[3].pk]
@@ -102,7 +112,7 @@ def test_however_many_files_others_have_waiting_cys_waits_for_one_of_each(
     ask = [upload(pets, one) for _ in range(10) for one in teams]
     ask.append(upload(pets, cy))
     order = []
-    for turn in queue_module.submissions_in_turn():
+    for turn in submissions_in_turn():
         order.append(turn.pk)
         Submission.objects.filter(pk=turn.pk).update(status=Submission.Status.INVALID, finished_at=timezone.now())
     assert set(order) == {one.pk for one in ask}
@@ -199,11 +209,11 @@ def test_a_file_that_killed_a_scorer_lets_others_go_first(pets: Competition, cy:
     enter(pets, cy)
     later = upload(pets, cy)
     Submission.objects.filter(pk=mine.pk).update(deaths=1)
-    turn = next(queue_module.submissions_in_turn(), None)
+    turn = next(submissions_in_turn(), None)
     assert turn is not None
     assert turn.pk == later.pk
     score.score_one(later.pk)
-    turn = next(queue_module.submissions_in_turn(), None)
+    turn = next(submissions_in_turn(), None)
     assert turn is not None
     assert turn.pk == mine.pk
 
@@ -213,7 +223,7 @@ def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy:
     upload(pets, cy)
     before = timezone.now() - timedelta(seconds=61)
     Submission.objects.filter(pk=mine.pk).update(deaths=1, received_at=before)
-    turn = next(queue_module.submissions_in_turn(), None)
+    turn = next(submissions_in_turn(), None)
     assert turn is not None
     assert turn.pk == mine.pk
 
@@ -223,11 +233,11 @@ def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy:
 
 @pytest.mark.fault(5)
 def test_a_claim_is_of_one_wake_up_and_one_try(mine: Submission) -> None:
-    assert claim(mine.pk, "bell") == queue_module.claim_of("bell", 1)
+    assert claim(mine.pk, "bell") == Claim(Submission, mine.pk, claim_key("bell", 1))
     assert claim(mine.pk, "bell") is None
     Submission.objects.filter(pk=mine.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert claim(mine.pk, "bell") == queue_module.claim_of("bell", 2)
-    assert queue_module.claim_of("bell", 1) != queue_module.claim_of("bell", 2)
+    assert claim(mine.pk, "bell") == Claim(Submission, mine.pk, claim_key("bell", 2))
+    assert claim_key("bell", 1) != claim_key("bell", 2)
 
 
 @pytest.mark.fault(29)
@@ -249,24 +259,32 @@ def test_a_worker_whose_clock_is_wrong_steals_nothing(mine: Submission, monkeypa
 @pytest.mark.fault(5)
 def test_losing_the_lease_stops_the_scorer(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = threading.Event()
-    monkeypatch.setattr(queue_module, "LEASE", timedelta(seconds=0.03))
-    monkeypatch.setattr(queue_module, "on_lease_lost", stopped.set)
-    monkeypatch.setattr(queue_module, "_extend_leases", lambda *_: False)
-    with queue_module.extended_leases({mine.pk: uuid.uuid4()}):
+    monkeypatch.setattr("leaderboard.common.claims.LEASE", timedelta(seconds=0.03))
+    monkeypatch.setattr(claims, "on_lease_lost", stopped.set)
+    monkeypatch.setattr(Claim, "extend", lambda _: False)
+    with claims.extended_leases([Claim(Submission, mine.pk, uuid.uuid4())]):
         assert stopped.wait(5)
 
 
 @pytest.mark.fault(20)
 def test_a_database_that_is_away_is_no_lost_lease(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: object, **__: object) -> None:
+    tried_again, times = threading.Event(), iter([1, 2])
+
+    def away(_: Claim) -> bool:
+        if next(times, 3) == 3:
+            tried_again.set()
         raise OperationalError("the server closed the connection")
 
-    its_claim = claim(mine.pk)
-    assert its_claim is not None
-    assert queue_module._extend_leases({mine.pk: its_claim})
-    assert not queue_module._extend_leases({mine.pk: uuid.uuid4()})
-    monkeypatch.setattr(Submission.objects, "filter", away)
-    assert queue_module._extend_leases({mine.pk: uuid.uuid4()})
+    own, stopped = claim(mine.pk), threading.Event()
+    assert own is not None
+    assert own.extend()
+    assert not Claim(Submission, mine.pk, uuid.uuid4()).extend()
+    monkeypatch.setattr("leaderboard.common.claims.LEASE", timedelta(seconds=0.03))
+    monkeypatch.setattr(claims, "on_lease_lost", stopped.set)
+    monkeypatch.setattr(Claim, "extend", away)
+    with claims.extended_leases([own]):
+        assert tried_again.wait(5)
+    assert not stopped.is_set()
 
 
 # --- several files in one turn ----------------------------------------------------------------------------------
@@ -330,7 +348,7 @@ def test_a_worker_that_dies_with_several_files_in_hand_counts_a_death_against_no
     three: list[Submission], woken_for: list[str]
 ) -> None:
     """Nobody knows which one it died of: each is tried again, in a turn of its own."""
-    assert len(queue_module.claim_submissions(three, "bell")) == 3
+    assert len(claims.claim_submissions(three, "bell")) == 3
     for _ in range(2):
         worker._release_claim_of_failed_task(task_id="bell", exception=WorkerLostError("signal 9"))
     assert [(again(one).tries, one.deaths, one.claim) for one in three] == [(1, 0, None)] * 3
@@ -361,7 +379,7 @@ def test_after_three_deaths_a_file_fails_and_its_attempt_comes_back(mine: Submis
     for wake_up_id in "abc":
         died(mine, wake_up_id)
     assert again(mine).status == "failed"
-    assert mine.failure == queue_module.OUR_FAULT
+    assert mine.failure == claims.OUR_FAULT
     assert DailyAttempts.objects.get().used == 0
     assert len(woken_for) == 2
 
@@ -390,13 +408,13 @@ def test_what_a_worker_has_in_hand_when_it_is_stopped_costs_no_try(
     mine: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker that goes on nevertheless writes nothing, and whoever comes next begins with a first try."""
-    its_claim = claim(mine.pk, "one")
-    assert its_claim is not None
+    own = claim(mine.pk, "one")
+    assert own is not None
     monkeypatch.setattr(worker, "active_requests", [SimpleNamespace(id="of a sweep"), SimpleNamespace(id="one")])
     for _ in range(2):
         worker.release_all_claims()
         assert (again(mine).claim, mine.lease_until, mine.tries, mine.deaths) == (None, None, 0, 0)
-    assert not queue_module._extend_leases({mine.pk: its_claim})
+    assert not own.extend()
     assert score.score_one(mine.pk, wake_up_id="two") == "scored"
     worker.release_all_claims()
     assert (again(mine).status, mine.tries) == ("scored", 1)
@@ -481,7 +499,7 @@ def test_ada_gets_one_email_an_hour(
     for submission in (mine, second):
         Submission.objects.filter(pk=submission.pk).update(tries=5)
     with django_capture_on_commit_callbacks(execute=True):
-        queue_module.fail_spent_submissions()
+        claims.fail_spent_submissions()
     emails.send_due_emails()
     (letter,) = mail.outbox
     assert letter.to == ["ada@example.org"]
@@ -494,13 +512,13 @@ def test_without_a_mail_server_ada_reads_it_on_her_pages_alone(
 ) -> None:
     Submission.objects.filter(pk=mine.pk).update(tries=5)
     with django_capture_on_commit_callbacks(execute=True):
-        queue_module.fail_spent_submissions()
+        claims.fail_spent_submissions()
     emails.send_due_emails()
     assert mail.outbox == []
     client.force_login(ada)
     assert "A submission failed" in client.get("/notifications/").content.decode()
     assert 'id="failed-files"' in client.get("/host/pets/").content.decode()
-    assert queue_module.OUR_FAULT in client.get("/host/pets/submissions/?status=failed").content.decode()
+    assert claims.OUR_FAULT in client.get("/host/pets/submissions/?status=failed").content.decode()
 
 
 def test_invalid_files_are_nobodys_email(pets: Competition, bo: User, settings: LazySettings) -> None:

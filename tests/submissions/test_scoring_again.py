@@ -19,7 +19,7 @@ from leaderboard.ground_truths import publishing, rescoring, truth_drafts
 from leaderboard.insights import activity
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
-from leaderboard.submissions import queue, score, scoring_again, submitting
+from leaderboard.submissions import claims, queue, score, scoring_again, submitting
 from tests.conftest import TRUTH, answers, claim, close, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of
 
@@ -31,7 +31,7 @@ def failed(pets: Competition, user: User, data: bytes | None = None) -> Submissi
     """A file that no scorer survived."""
     file = submitting.submit_file(competition=pets, user=user, file_name="mine.csv", chunks=[data or answers()])
     Submission.objects.filter(pk=file.pk).update(tries=5, deaths=3)
-    queue.fail_if_spent(file.pk)
+    claims.fail_if_spent(file.pk)
     file.refresh_from_db()
     assert file.status == "failed"
     return file

@@ -18,7 +18,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import reveal
 from leaderboard.classroom import joining
 from leaderboard.competitions.models import Admission, Competition, Limits, Membership, Submission
-from leaderboard.submissions import queue, score, submitting
+from leaderboard.submissions import claims, score, submitting
 from tests.conftest import answers, close, enter, make_competition, submit, with_clock
 from tests.pages import board_fact, signed_in, tidy
 
@@ -399,7 +399,7 @@ def test_a_file_in_a_workers_hands_is_at_the_third_step(as_bo: Client, pets: Com
 
 def test_our_own_failure_is_told_as_ours(as_bo: Client, pets: Competition, bo: User) -> None:
     submission = waiting(pets, bo)
-    Submission.objects.update(status="failed", finished_at=timezone.now(), failure=queue.OUR_FAULT)
+    Submission.objects.update(status="failed", finished_at=timezone.now(), failure=claims.OUR_FAULT)
     assert "through no fault of your file" in progress_of(as_bo, submission).content.decode()
 
 

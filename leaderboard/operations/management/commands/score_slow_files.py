@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 
 from leaderboard import scoring
 from leaderboard.common import child_processes
-from leaderboard.submissions import queue, score
+from leaderboard.submissions import claims, score
 
 NICENESS = 5
 """Added to the worker's niceness, so that quick files get the processor first."""
@@ -25,5 +25,5 @@ class Command(BaseCommand):
         if child_processes.current_part():  # a worker started it and may be killed
             child_processes.die_with(os.getppid())
         os.nice(NICENESS)
-        queue.on_lease_lost = scoring.stop_scorer
+        claims.on_lease_lost = scoring.stop_scorer
         score.score_slow_files()
