@@ -64,6 +64,19 @@ def test_every_path_exists(document: Path) -> None:
     assert missing == []
 
 
+def anchors(page: str) -> set[str]:
+    """What links into a page may name after the #, as GitHub makes it from headings."""
+    headings = re.findall(r"^#+ (.+)$", page, flags=re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", PAGES, ids=lambda document: document.name)
+def test_every_link_into_a_page_leads_to_a_heading(document: Path) -> None:
+    links = re.findall(r"\]\(((?!https?:)[^)#]*)#([^)]+)\)", document.read_text())
+    targets = [(document.parent / path if path else document, name) for path, name in links]
+    assert [name for target, name in targets if name not in anchors(target.read_text())] == []
+
+
 def named_functions(text: str) -> Iterator[tuple[list[str], list[str]]]:
     """The files and the functions of each row of a table that ends with them."""
     for row in re.findall(r"^\| .+\|$", text, flags=re.M):
