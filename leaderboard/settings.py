@@ -212,7 +212,7 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="leaderboard@localhost")
 
 # A class sits behind one address, so nothing that an address asks for is limited: wrong passwords and codes are slowed
-# down (`common/wrong_tries.py`), and accounts are counted by the code that lets them in (`accounts/adapter.py`).
+# down (`common/shared_cache.py`), and accounts are counted by the code that lets them in (`accounts/adapter.py`).
 # `login_failed` is for second factors, `reset_password` for e-mails to one address.
 ACCOUNT_RATE_LIMITS = {
     "login": None,
@@ -258,7 +258,7 @@ STORAGE_URL = env.str("STORAGE_URL", default="")
 CACHE_DIR = VAR_DIR / "cache"
 CACHE_BYTES = env.int("CACHE_BYTES", default=2 * 1024**3)
 if STORAGE_URL:
-    from leaderboard.common.storage.address import BadStorageAddress, storage_at
+    from leaderboard.common.storage.bucket import BadStorageAddress, storage_at
 
     try:
         STORAGES["default"] = storage_at(STORAGE_URL)

@@ -33,9 +33,8 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import board_cache
 from leaderboard.classroom import joining
 from leaderboard.common.claims import Claim
-from leaderboard.common.library_wheel import make_wheel
+from leaderboard.common.made_files import make_wheel, make_worked_examples
 from leaderboard.common.shared_cache import SharedCache
-from leaderboard.common.worked_examples import make_worked_examples
 from leaderboard.competitions import page_tasks, wake_ups
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership, Submission

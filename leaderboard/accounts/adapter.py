@@ -29,12 +29,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, parse_c
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from leaderboard.common import email_lines
-from leaderboard.common.client_addresses import client_address
+from leaderboard.common import outbox
 from leaderboard.common.names import clean_text, lookalike_key
+from leaderboard.common.request_senders import client_address
 from leaderboard.common.responses import client_address_of
-from leaderboard.common.shared_cache import count_tries, count_try
-from leaderboard.common.wrong_tries import note_wrong_try
+from leaderboard.common.shared_cache import count_tries, count_try, note_wrong_try
 
 from . import hooks
 from .institution.people import log_password_sign_in, note_sign_in
@@ -199,7 +198,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def render_mail(self, *given: Any, **named: Any) -> EmailMessage:
         """The message with its lines wrapped like every e-mail of this site."""
         message: EmailMessage = super().render_mail(*given, **named)
-        message.body = email_lines.wrap_email_text(str(message.body))
+        message.body = outbox.wrap_email_text(str(message.body))
         return message
 
     def clean_username(self, username: str, shallow: bool = False) -> str:

@@ -10,8 +10,8 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from leaderboard.common import numbers
+from leaderboard.common.drawings import colour_of, initials
 from leaderboard.common.library_messages import translated_message
-from leaderboard.common.name_drawings import colour_of, initials
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
 

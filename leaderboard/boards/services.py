@@ -17,8 +17,8 @@ from django.utils.translation import ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
-from leaderboard.common.csv_files import safe_cell
 from leaderboard.common.display_time import moment_text
+from leaderboard.common.file_formats import safe_cell
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import clean_name, remove_file, store_file

@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from . import folders
-from .client_addresses import counted_address
+from .request_senders import counted_address
 from .storage import path_of
 
 # htmx stops polling when it gets this status.

@@ -16,7 +16,10 @@ from typing import Any
 
 from django.core.cache import caches
 from django.core.cache.backends.redis import RedisCache
+from django.http import HttpRequest
 from redis.exceptions import RedisError
+
+from .web_pools import DELAY
 
 log = logging.getLogger(__name__)
 
@@ -86,3 +89,20 @@ def count_try(what: str, who: object, *, seconds: int) -> int:
 
 def _tries_key(what: str, who: object) -> str:
     return f"tries:{what}:{who}"
+
+
+FREE_TRIES = 10
+MAX_DELAY_SECONDS = 30
+TRIES_FORGOTTEN_SECONDS = 3600
+
+
+def note_wrong_try(request: HttpRequest, what: str, key: object, *, free_tries: int = FREE_TRIES) -> None:
+    """Count a wrong password, code or link; after `free_tries` of them the response waits 2, 4, 8 … 30 seconds, while a
+    right one always passes at once. `key` names the sender and the thing tried.
+
+    A class shares one address, so the address is never locked out: that would punish all for the tries of one. The
+    event loop of the web server waits (`web_pools.py`), not a thread.
+    """
+    above = count_try(what, key, seconds=TRIES_FORGOTTEN_SECONDS) - free_tries
+    if above > 0:
+        request.META[DELAY] = min(2 ** min(above, 5), MAX_DELAY_SECONDS)

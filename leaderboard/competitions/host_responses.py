@@ -15,7 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.csv_files import safe_cell
+from leaderboard.common.file_formats import safe_cell
 from leaderboard.common.library_messages import stored_text
 from leaderboard.common.responses import signed_in_user
 from leaderboard.common.storage import TooLarge

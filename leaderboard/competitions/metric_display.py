@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 import metrics
 from leaderboard.common import charts
-from leaderboard.common.worked_examples import find_worked_example
+from leaderboard.common.made_files import find_worked_example
 
 from .models import GroundTruth
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from leaderboard.common.csv_files import FORMULA_STARTS
+from leaderboard.common.file_formats import FORMULA_STARTS
 
 from .students import Student
 

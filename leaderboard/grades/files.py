@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
-from leaderboard.common.csv_files import safe_cell
+from leaderboard.common.file_formats import safe_cell
 from leaderboard.common.storage import clean_name
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost

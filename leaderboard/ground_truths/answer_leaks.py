@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import PurePath
 
 import metrics
-from leaderboard.common.zip_files import BROKEN_ARCHIVE_ERRORS
+from leaderboard.common.file_formats import BROKEN_ARCHIVE_ERRORS
 
 LARGEST = 500_000_000
 LONGEST_LINE = 1_000_000

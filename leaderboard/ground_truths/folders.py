@@ -28,9 +28,9 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.common.display_time import known_zones
+from leaderboard.common.file_formats import BROKEN_ARCHIVE_ERRORS, StreamingBuffer
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.storage import TooLarge, open_stored, size_text
-from leaderboard.common.zip_files import BROKEN_ARCHIVE_ERRORS, StreamingBuffer
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth
 from leaderboard.competitions.models.competition_settings import read_setting

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common import logs, outbox
-from leaderboard.common.email_lines import WIDTH
+from leaderboard.common.outbox import EMAIL_WIDTH
 from leaderboard.competitions.models import Competition
 
 from .models import Announcement, Delivery, Notice, NoticeKind
@@ -124,7 +124,7 @@ def _subject(notices: list[Notice]) -> str:
 def _notice_text(notice: Notice, signature: str, *, is_alone: bool) -> str:
     where = f"{notice.competition}: " if _needs_competition_name(notice) and not is_alone else ""
     title = f"{where}{notice.title}"
-    lines = [title, "-" * min(len(title), WIDTH)] if not is_alone else []
+    lines = [title, "-" * min(len(title), EMAIL_WIDTH)] if not is_alone else []
     text = notice.text
     if notice.is_markdown:
         # Relative links in Markdown become absolute.

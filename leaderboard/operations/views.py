@@ -37,7 +37,7 @@ from leaderboard.accounts.models import SetupLink, User
 from leaderboard.common import folders
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.context_processors import THEMES
-from leaderboard.common.library_wheel import find_wheel
+from leaderboard.common.made_files import find_wheel
 from leaderboard.common.markdown import render_markdown
 from leaderboard.common.responses import see_other
 

@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from django.db.models import Prefetch, Q
 
 from leaderboard.accounts.models import User
-from leaderboard.common.csv_files import safe_cell
+from leaderboard.common.file_formats import StreamingBuffer, safe_cell
 from leaderboard.common.storage import open_stored
-from leaderboard.common.zip_files import StreamingBuffer
 from leaderboard.competitions import hooks
 from leaderboard.competitions.models import Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split

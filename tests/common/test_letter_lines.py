@@ -10,7 +10,7 @@ from django.test import Client
 from leaderboard.accounts.models import User
 from leaderboard.classroom import invitations
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.common import email_lines
+from leaderboard.common import outbox
 from leaderboard.competitions.models import Competition
 from leaderboard.notifications import emails, notices
 from leaderboard.notifications.models import NoticeKind
@@ -65,11 +65,11 @@ def test_every_email_of_the_site_has_short_lines(
     ],
 )
 def test_lines_are_broken_between_words_alone(text: str, lines: list[str]) -> None:
-    assert email_lines.wrap_email_text(text).split("\n") == lines
-    assert email_lines.wrap_email_text("\n".join(lines)) == "\n".join(lines)
+    assert outbox.wrap_email_text(text).split("\n") == lines
+    assert outbox.wrap_email_text("\n".join(lines)) == "\n".join(lines)
 
 
 def test_no_word_is_lost() -> None:
     text = f"{LONG}\n\n1. {LONG} {LINK}\n2) {LONG}\n\n{LONG * 3}"
-    assert email_lines.wrap_email_text(text).split() == text.split()
-    check(email_lines.wrap_email_text(text))
+    assert outbox.wrap_email_text(text).split() == text.split()
+    check(outbox.wrap_email_text(text))

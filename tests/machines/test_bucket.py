@@ -24,9 +24,8 @@ from storages.backends.s3 import S3Storage
 from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common import storage
-from leaderboard.common.storage import address as storage_address
 from leaderboard.common.storage import bucket as bucket_module
-from leaderboard.common.storage.address import BadStorageAddress, storage_at
+from leaderboard.common.storage.bucket import BadStorageAddress, storage_at
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.ground_truths import data_files, folders, publishing
@@ -250,7 +249,7 @@ def test_22_an_upload_to_a_silent_bucket_is_refused_in_time_and_nothing_is_taken
 ) -> None:
     enter(pets, bo)
     if is_hurried:
-        monkeypatch.setattr(storage_address, "ANSWER_SECONDS", 0.1)
+        monkeypatch.setattr(bucket_module, "ANSWER_SECONDS", 0.1)
     token = ApiToken.issue(bo, "test")[1]
     with silent_server() as port, site_with_bucket_at(port, settings, tmp_path):
         for path, headers in (
@@ -274,8 +273,8 @@ def test_22_an_upload_to_a_silent_bucket_is_refused_in_time_and_nothing_is_taken
 def test_22_all_tries_together_end_in_time() -> None:
     """As the limits of a connection are added up by botocore, with its pause of at most a second."""
     assert (
-        storage_address.CONNECT_SECONDS + storage_address.ANSWER_SECONDS
-    ) * storage_address.TRIES + 1 < storage.MAX_STORE_SECONDS
+        bucket_module.CONNECT_SECONDS + bucket_module.ANSWER_SECONDS
+    ) * bucket_module.TRIES + 1 < storage.MAX_STORE_SECONDS
 
 
 @pytest.mark.fault(22)

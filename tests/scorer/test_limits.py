@@ -11,7 +11,7 @@ import pytest
 
 import metrics
 from leaderboard.accounts.models import User
-from leaderboard.common.csv_files import safe_cell
+from leaderboard.common.file_formats import safe_cell
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.ground_truths import answer_leaks, data_files

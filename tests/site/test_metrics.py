@@ -21,7 +21,7 @@ from django.utils.html import escape
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.folders import ROOT
-from leaderboard.common.worked_examples import FILE_NAME, make_worked_examples
+from leaderboard.common.made_files import EXAMPLES_FILE, make_worked_examples
 from leaderboard.competitions.models import GroundTruth
 from leaderboard.site.views import metrics as metrics_views
 from tests.conftest import make_competition
@@ -123,7 +123,7 @@ def test_every_metric_explains_itself(client: Client, key: str) -> None:
 
 
 def test_the_file_says_what_the_code_says(worked_examples: Path) -> None:
-    entries = json.loads((worked_examples / FILE_NAME).read_text())["examples"]
+    entries = json.loads((worked_examples / EXAMPLES_FILE).read_text())["examples"]
     assert set(entries) == set(KEYS)
     for metric in metrics.catalogue():
         example, entry = metric.example, entries[metric.key]
@@ -137,7 +137,7 @@ def test_the_file_says_what_the_code_says(worked_examples: Path) -> None:
 def test_what_was_computed_is_kept_until_the_code_is_other_code(
     worked_examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copy(worked_examples / FILE_NAME, tmp_path)
+    shutil.copy(worked_examples / EXAMPLES_FILE, tmp_path)
     computed, really = list[str](), metrics.explain
 
     def explain(key: str, *files: Any) -> metrics.Explanation:
@@ -147,7 +147,7 @@ def test_what_was_computed_is_kept_until_the_code_is_other_code(
     monkeypatch.setattr(metrics, "explain", explain)
     make_worked_examples(tmp_path)
     assert computed == []
-    monkeypatch.setattr("leaderboard.common.worked_examples.library_version", lambda: "another")
+    monkeypatch.setattr("leaderboard.common.made_files.library_version", lambda: "another")
     make_worked_examples(tmp_path)
     assert computed == KEYS
 
@@ -163,8 +163,8 @@ def test_a_page_never_computes_an_example_and_says_that_it_is_not_ready(
 ) -> None:
     settings.MADE_DIR = tmp_path
     if is_there:
-        text = (worked_examples / FILE_NAME).read_text()
-        (tmp_path / FILE_NAME).write_text(text.replace(metrics.get("rmse").version, "0" * 12))
+        text = (worked_examples / EXAMPLES_FILE).read_text()
+        (tmp_path / EXAMPLES_FILE).write_text(text.replace(metrics.get("rmse").version, "0" * 12))
     monkeypatch.setattr(metrics, "explain", None)
     text = page(client, "/metrics/rmse/")
     for words in ("The rest of this page is correct", "Definition", escape(metrics.get("rmse").example.submission)):

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import metrics
-from leaderboard.common.library_wheel import make_wheel
+from leaderboard.common.made_files import make_wheel
 from metrics.tests.test_vectors import CASES
 
 pytestmark = pytest.mark.thorough

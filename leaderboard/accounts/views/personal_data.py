@@ -15,9 +15,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import see_other, signed_in_user
-from leaderboard.common.shared_cache import count_tries, count_try
+from leaderboard.common.shared_cache import count_tries, count_try, note_wrong_try
 from leaderboard.common.storage import scratch_folder
-from leaderboard.common.wrong_tries import note_wrong_try
 
 from .. import personal_data
 from ..forms import DeleteAccountForm

@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from leaderboard.common import qr_codes, responses
+from leaderboard.common import drawings, responses
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
@@ -41,7 +41,7 @@ def _join_screen(request: HttpRequest, page_context: PageContext) -> dict[str, A
     code = competition.admission.join_code
     names, joined = _newest_names(competition), competition.memberships.count()
     return {
-        "qr": qr_codes.qr_code(responses.absolute_url(request, "join_code", code)),
+        "qr": drawings.qr_code(responses.absolute_url(request, "join_code", code)),
         "site": request.get_host(),
         "opening_command": responses.opening_command(request),
         "code": " ".join(code[begin : begin + 4] for begin in range(0, len(code), 4)),

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.adapter import remember_way_in
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import client_address_of, see_other, signed_in_user
-from leaderboard.common.wrong_tries import note_wrong_try
+from leaderboard.common.shared_cache import note_wrong_try
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common import responses
-from leaderboard.common.qr_codes import qr_code
+from leaderboard.common.drawings import qr_code
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard import __version__
-from leaderboard.common import name_drawings, numbers
+from leaderboard.common import drawings, numbers
 from leaderboard.common.display_time import moment
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.markdown import render_formula, render_markdown, render_markdown_line
@@ -144,12 +144,12 @@ def icon(name: str, size: int = 16) -> SafeString:
     )  # fmt: skip
 
 
-register.simple_tag(name_drawings.avatar)
+register.simple_tag(drawings.avatar)
 
 
 @register.simple_tag
 def cover(competition: Competition, style: str = "tile-cover") -> SafeString:
-    return name_drawings.cover(competition.slug, style)
+    return drawings.cover(competition.slug, style)
 
 
 @register.simple_tag(takes_context=True)

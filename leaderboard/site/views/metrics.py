@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 import metrics as library
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.library_messages import translated_message
-from leaderboard.common.library_wheel import find_wheel
+from leaderboard.common.made_files import find_wheel
 from leaderboard.competitions.metric_display import (
     best_value_text,
     end_of_scale,

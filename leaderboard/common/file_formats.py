@@ -1,4 +1,5 @@
-"""Zip archives: errors when reading foreign ones, and archives that are made while they are sent."""
+"""Tables and zip archives: cells that are safe to open in a spreadsheet, errors when reading foreign archives, and
+archives that are made while they are sent."""
 
 from __future__ import annotations
 
@@ -8,6 +9,15 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from typing import IO
+
+# The wide forms count where a spreadsheet speaks Chinese, Japanese or Korean.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
+
+
+def safe_cell(text: str) -> str:
+    """The text with `'` before it where a spreadsheet would take it for a formula."""
+    return "'" + text if text.startswith(FORMULA_STARTS) else text
+
 
 BROKEN_ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, struct.error)
 """Exceptions from reading an archive that is damaged, encrypted, or uses an unknown compression. For a gzip file it may

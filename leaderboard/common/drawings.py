@@ -1,4 +1,4 @@
-"""Initials and covers: small drawings derived from a name."""
+"""Initials and covers, small drawings derived from a name; QR codes for links on paper."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import random
 from functools import lru_cache
 
+import segno
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -77,3 +78,9 @@ def _branches(seed: random.Random, width: int, height: int) -> str:
 
 
 _PATTERN_DRAWERS = {"waves": _waves, "dots": _dots, "rings": _rings, "bars": _bars, "branches": _branches}
+
+
+def qr_code(link: str) -> SafeString:
+    """A QR code of a link for paper, hidden from screen readers because the page also shows the link as text."""
+    drawn = segno.make(link, error="m", micro=False).svg_inline(omitsize=True, svgclass="qr", lineclass=None)
+    return format_html('<span aria-hidden="true">{}</span>', mark_safe(drawn))  # noqa: S308 - it is dots alone
