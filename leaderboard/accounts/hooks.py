@@ -1,4 +1,4 @@
-"""Hooks by which other apps take part in sign-up, export and deletion; they append functions in `AppConfig.ready()`.
+"""Hooks by which other apps take part in sign-up, export and deletion.
 
 Functions of one hook are called in the order of `INSTALLED_APPS`: the core first, then the apps that build on it. An
 account is deleted in one transaction, in this order: `obstacle_to_deleting`, `leave`, `forget`, `delete`, the row.

@@ -13,6 +13,8 @@ from django.db import transaction
 from django.db.models import F, Max, Min, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
+from leaderboard.common.hooks import on
+from leaderboard.competitions import hooks
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
@@ -176,6 +178,7 @@ def expected_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate
     return (best for split, best in final_standings(ground_truth) if split == Split.PRIVATE)
 
 
+@on(hooks.ranking_changed)
 def rebuild_boards(competition: Competition) -> None:
     """Rebuild the standings after a change of the files, teams or settings that decide about ranks."""
     if competition.ground_truth is not None:

@@ -113,7 +113,7 @@ def disqualify_team(*, team: Team, user: User | None, reason: str) -> None:
             disqualified_at=now, disqualified_reason=reason
         ):
             raise CannotHost(_("“%(team)s” is already disqualified.") % {"team": team.name})
-        rebuild_boards(competition)
+        rebuild_boards(competition=competition)
         after = audit_values({"disqualified_at": now, "reason": reason})
         notify_disqualification(team, reason)
         AuditEntry.append(
@@ -142,7 +142,7 @@ def readmit_team(*, team: Team, user: User | None) -> None:
             disqualified_at=None, disqualified_reason=""
         ):
             return
-        rebuild_boards(competition)
+        rebuild_boards(competition=competition)
         before = audit_values({"disqualified_at": team.disqualified_at, "reason": team.disqualified_reason})
         notify_readmission(team)
         AuditEntry.append(
@@ -153,7 +153,7 @@ def readmit_team(*, team: Team, user: User | None) -> None:
 def _apply_change(competition: Competition, *, is_about_time: bool) -> None:
     if is_about_time:
         recompute_lateness(competition)
-        rebuild_boards(competition)
+        rebuild_boards(competition=competition)
 
 
 def _extension_facts(extension: Extension) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Hooks by which other apps add to the pages of a class; they append functions in `AppConfig.ready()`."""
+"""Hooks by which other apps add to the pages of a class."""
 
 from __future__ import annotations
 

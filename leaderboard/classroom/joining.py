@@ -11,9 +11,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.institution.people import student_numbers_of
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
+from leaderboard.common.hooks import on
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_team
 from leaderboard.competitions.models import Admission, Competition, Membership, Team
@@ -84,6 +86,7 @@ def competition_by_code(code: str) -> Competition | None:
     return named.filter(launched_at__isnull=False).first()
 
 
+@on(accounts_hooks.lets_in)
 def is_valid_way_in(*, code: str = "", invitation: str = "", join_card: str = "") -> bool:
     """Whether a join code, a team's invitation or a one-time link (by its digest, `join_card`) belongs to a competition
     that students can still join."""
@@ -269,6 +272,7 @@ def move_student(*, membership: Membership, team: Team, user: User) -> None:
         )
 
 
+@on(accounts_hooks.student_number_confirmed)
 def link_by_student_number(*, account: User) -> None:
     """Link a person to the rosters of all competitions that they have joined."""
     unknown = Membership.objects.filter(user=account).exclude(competition__roster__user=account)

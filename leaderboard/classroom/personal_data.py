@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.hooks import Leaving, PersonalData
 from leaderboard.accounts.models import User
+from leaderboard.common.hooks import on
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 
@@ -14,15 +16,18 @@ from .models import RoleInvitation, RosterDraft
 EXPORTED = ("name", "email", "student_id", "sis_user_id", "login", "section", "invited_at", "joined_at", "left_at")
 
 
+@on(accounts_hooks.export)
 def export(*, account: User, at: datetime) -> PersonalData:
     return PersonalData({"rosters": list(account.roster_entries.values("competition__slug", *EXPORTED))})
 
 
+@on(accounts_hooks.leave)
 def leave(*, leaving: Leaving) -> None:
     """Note the competitions that have the person on their roster."""
     leaving.competitions |= set(leaving.account.roster_entries.values_list("competition", flat=True))
 
 
+@on(accounts_hooks.forget)
 def forget(*, leaving: Leaving) -> None:
     # Class lists in preview that contain the person are deleted; the host has to upload them again.
     entries = leaving.account.roster_entries.values_list("name", "email", "login", "student_id")
@@ -41,6 +46,7 @@ def forget(*, leaving: Leaving) -> None:
             offer.delete()
 
 
+@on(accounts_hooks.delete)
 def delete(*, leaving: Leaving) -> None:
     """Delete the person's roster entries. Importing the course's list again brings them back."""
     leaving.account.roster_entries.all().delete()

@@ -15,8 +15,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
+from leaderboard.common.hooks import on
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
@@ -193,6 +195,7 @@ def _notify_unconfirmed_accounts(address: str, title: Callable[[], str], text: C
     )
 
 
+@on(accounts_hooks.address_confirmed)
 def take_up_roles(*, address: str) -> int:
     """Give the roles offered to an address that was just confirmed; returns how many.
 

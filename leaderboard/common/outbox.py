@@ -63,7 +63,7 @@ class EmailKind:
 
 
 KINDS: dict[str, EmailKind] = {}
-"""Filled by the apps in `AppConfig.ready()`."""
+"""Kind → functions; filled by rooms that build their e-mails from rows."""
 
 
 @Hook

@@ -1,7 +1,6 @@
 """Hooks by which other apps react to events in the core and add to its pages.
 
-The core calls the hook of an event inside the transaction of the event, so that both are committed or neither. Apps
-append their functions in `AppConfig.ready()`.
+The core calls the hook of an event inside the transaction of the event, so that both are committed or neither.
 """
 
 from __future__ import annotations

@@ -8,9 +8,11 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.hooks import NAMELESS, Leaving, PersonalData, PersonalFile
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
+from leaderboard.common.hooks import on
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
@@ -25,6 +27,7 @@ NAMELESS_FILE = "submission.csv"
 # --- export -----------------------------------------------------------------------------------------------------
 
 
+@on(accounts_hooks.export)
 def export(*, account: User, at: datetime) -> PersonalData:
     files = _files_of(account)
     return PersonalData(
@@ -95,6 +98,7 @@ def _scores(account: User, submission: Submission, at: datetime) -> dict[str, fl
 # --- deleting ---------------------------------------------------------------------------------------------------
 
 
+@on(accounts_hooks.obstacle_to_deleting)
 def obstacle_to_deleting(*, account: User) -> str:
     others = User.objects.filter(is_active=True).exclude(pk=account.pk)
     alone = account.hosted_competitions.exclude(pk__in=Competition.objects.filter(hosts__in=others).values("pk"))
@@ -103,6 +107,7 @@ def obstacle_to_deleting(*, account: User) -> str:
     return ""
 
 
+@on(accounts_hooks.leave)
 def leave(*, leaving: Leaving) -> None:
     """Leave all teams; submitted files stay with them, without the person's notes and file names."""
     account = leaving.account
@@ -164,6 +169,7 @@ def _free_anonymous_name(competition: Competition) -> str:
     return f"{NAMELESS} {number}"
 
 
+@on(accounts_hooks.forget)
 def forget(*, leaving: Leaving) -> None:
     """Remove the person's addresses from the addresses that may join. Domains stay: they identify no person."""
     theirs = {address.casefold() for address in leaving.addresses}

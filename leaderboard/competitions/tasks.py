@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from leaderboard.accounts import personal_data
+from leaderboard.accounts import tasks as accounts_tasks
 from leaderboard.celery import app
 from leaderboard.common.child_processes import run_command
 from leaderboard.common.clock import database_now
+from leaderboard.common.hooks import on
 
 from . import archive, hooks, page_tasks, wake_ups
+
+# Accounts are a room below, which does not know this hook.
+on(hooks.due_tasks)(accounts_tasks.find_due)
 
 
 @app.task(name=wake_ups.ANSWER_PAGE, bind=True)
@@ -28,6 +33,7 @@ def sweep() -> None:
                 return
 
 
+@on(hooks.due_tasks)
 def find_due() -> list[tuple[str]]:
     """A wake-up for each form that waits for a worker."""
     page_tasks.fail_spent_tasks()

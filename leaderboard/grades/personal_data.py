@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.hooks import Leaving, PersonalData
 from leaderboard.accounts.models import User
 from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.hooks import on
 
 from . import canvas
 from .marks import Reason
@@ -16,6 +18,7 @@ from .students import Student
 EXPORTED = ("release__competition__slug", "release__number", "release__released_at", "points", "reasons")
 
 
+@on(accounts_hooks.export)
 def export(*, account: User, at: datetime) -> PersonalData:
     grades = list(account.grades.filter(release__withdrawn_at=None).values(*EXPORTED))
     for grade in grades:
@@ -24,6 +27,7 @@ def export(*, account: User, at: datetime) -> PersonalData:
     return PersonalData({"grades": grades})
 
 
+@on(accounts_hooks.forget)
 def forget(*, leaving: Leaving) -> None:
     """Remove the person's lines from uploaded gradebooks.
 

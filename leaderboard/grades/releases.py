@@ -8,10 +8,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.classroom import hooks as classroom_hooks
 from leaderboard.classroom.hooks import StudentFact
 from leaderboard.common.clock import database_now
+from leaderboard.common.hooks import on
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications import notices
@@ -23,11 +26,13 @@ from .rules import GradingRules
 from .sheets import GradeSheet, grade_sheet
 
 
+@on(competitions_hooks.membership_facts)
 def membership_facts() -> dict[str, Exists]:
     """Annotation `is_graded` for the viewer's membership: whether the students can see their grades."""
     return {"is_graded": GradeRelease.exists_for_students()}
 
 
+@on(classroom_hooks.student_facts)
 def released_grade(*, competition: Competition, user: User) -> StudentFact | None:
     """The student's released grade with points; None if there is none."""
     current = GradeRelease.objects.filter(competition=competition).order_by("-number").values("pk")[:1]

@@ -1,4 +1,4 @@
-"""Hooks by which other apps add to notifications; they append functions in `AppConfig.ready()`."""
+"""Hooks by which other apps add to notifications."""
 
 from __future__ import annotations
 

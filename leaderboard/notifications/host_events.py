@@ -13,6 +13,8 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.common.display_time import moment_text
+from leaderboard.common.hooks import on
+from leaderboard.competitions import hooks
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
 from leaderboard.competitions.models.extension import effective_limits_of
 
@@ -21,6 +23,7 @@ from .models import NoticeKind
 from .notices import mark_mention, notify_team
 
 
+@on(hooks.deadline_changed)
 def notify_deadline_change(competition: Competition, before: datetime) -> None:
     what = {
         "before": moment_text(before, competition.zone),
@@ -34,6 +37,7 @@ def notify_deadline_change(competition: Competition, before: datetime) -> None:
     )
 
 
+@on(hooks.paused)
 def notify_pause(competition: Competition, reason: str) -> None:
     text = gettext_lazy(
         "You can't submit until it resumes. Earlier submissions are still scored. The host's reason: %(reason)s"
@@ -43,6 +47,7 @@ def notify_pause(competition: Competition, reason: str) -> None:
     )
 
 
+@on(hooks.resumed)
 def notify_resume(competition: Competition) -> None:
     what = {"deadline": moment_text(competition.closes_at, competition.zone)}
     _notify_class(
@@ -119,6 +124,7 @@ def notify_readmission(team: Team) -> None:
     )
 
 
+@on(hooks.submission_hidden)
 def notify_submission_hidden(submission: Submission, reason: str) -> None:
     text = gettext_lazy(
         "“%(file)s” is off the leaderboards and can't be a final submission. The host's reason: %(reason)s"
@@ -127,6 +133,7 @@ def notify_submission_hidden(submission: Submission, reason: str) -> None:
     _notify_about_file(submission, lambda: _("Your team's submission is hidden"), lambda: text % what)
 
 
+@on(hooks.submission_shown)
 def notify_submission_shown(submission: Submission) -> None:
     _notify_about_file(
         submission,
@@ -135,6 +142,7 @@ def notify_submission_shown(submission: Submission) -> None:
     )
 
 
+@on(hooks.scored_again)
 def notify_scored_again(competition: Competition, teams: Collection[int | None]) -> None:
     notices.notify(
         User.objects.filter(memberships__team__in=teams),
@@ -146,6 +154,7 @@ def notify_scored_again(competition: Competition, teams: Collection[int | None])
     )
 
 
+@on(hooks.rescored)
 def notify_rescored(competition: Competition, teams: Collection[int], words: str) -> int:
     return notices.notify(
         User.objects.filter(memberships__team__in=teams).distinct(),
@@ -178,6 +187,7 @@ def _notify_about_file(submission: Submission, title: notices.TextOrCallable, te
 QUIET_PERIOD = timedelta(hours=1)
 
 
+@on(hooks.scoring_failed)
 def notify_hosts_of_failure(submission_id: UUID) -> bool:
     """Notify the hosts that a file failed, at most once per hour and competition; returns whether they were."""
     failed = Submission.objects.filter(status=Submission.Status.FAILED)

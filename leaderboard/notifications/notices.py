@@ -14,9 +14,11 @@ from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils import timezone, translation
 
+from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.models import User
 from leaderboard.accounts.people import find_viewer
 from leaderboard.common.clock import database_now
+from leaderboard.common.hooks import on
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Submission, Team
 
@@ -146,6 +148,7 @@ class PageHeader:
     """Whether the person hosts or assists in any competition, even without the right to open one."""
 
 
+@on(accounts_hooks.viewer_facts)
 def viewer_facts() -> dict[str, Any]:
     """Annotations for the account of a session, from which `header_of` is computed."""
     waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None)

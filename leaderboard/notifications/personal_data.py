@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.hooks import NAMELESS, Leaving, PersonalData
 from leaderboard.accounts.models import User
+from leaderboard.common.hooks import on
 from leaderboard.competitions.models import Team
 
 from .models import Notice, NoticeKind
@@ -16,11 +18,13 @@ from .notices import Mention, replace_mentions
 KINDS = (NoticeKind.TEAM, NoticeKind.DECISION, NoticeKind.ROLE, NoticeKind.FILE_FAILED)
 
 
+@on(accounts_hooks.export)
 def export(*, account: User, at: datetime) -> PersonalData:
     names = ("kind", "title", "text", "created_at", "read_at", "mailed_at")
     return PersonalData({"notices": list(account.notices.values(*names))})
 
 
+@on(accounts_hooks.forget)
 def forget(*, leaving: Leaving) -> None:
     """Replace names of the person, their teams and their files in notices to others, at the stored mentions only.
 

@@ -7,8 +7,10 @@ import threading
 from typing import Any
 
 from leaderboard.celery import app
+from leaderboard.common import outbox
 from leaderboard.common.clock import database_now
-from leaderboard.competitions import wake_ups
+from leaderboard.common.hooks import on
+from leaderboard.competitions import hooks, wake_ups
 
 from . import emails, reminders
 
@@ -32,6 +34,7 @@ def send_due_emails(self: Any) -> None:
         wake_email_sender()
 
 
+@on(outbox.email_queued)
 def wake_email_sender() -> None:
     """Queue `send_due_emails` after the transaction is committed."""
     wake_ups.wake_workers_after_commit(send_due_emails.name)
@@ -43,6 +46,7 @@ def notify_due() -> None:
     reminders.notify_due(database_now())
 
 
+@on(hooks.due_tasks)
 def find_due() -> list[tuple[str]]:
     """`send_due_emails` if e-mails are due, else nothing."""
     return [(send_due_emails.name,)] if emails.is_mail_due() else []

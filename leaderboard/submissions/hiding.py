@@ -29,7 +29,7 @@ def hide_submission(*, submission: Submission, user: User | None, reason: str) -
         shown = Submission.objects.filter(pk=submission.pk, hidden_at=None)
         if not shown.update(hidden_at=now, hidden_reason=reason):
             raise CannotHost(_("This submission is already hidden."))
-        rebuild_boards(competition)
+        rebuild_boards(competition=competition)
         after = audit_values({"submission": str(submission.pk), "hidden_at": now, "reason": reason})
         hooks.submission_hidden(submission=submission, reason=reason)
         AuditEntry.append(
@@ -45,7 +45,7 @@ def show_submission(*, submission: Submission, user: User | None) -> None:
         if file.hidden_at is None:
             return
         Submission.objects.filter(pk=file.pk).update(hidden_at=None, hidden_reason="")
-        rebuild_boards(competition)
+        rebuild_boards(competition=competition)
         before = audit_values({"submission": str(file.pk), "hidden_at": file.hidden_at, "reason": file.hidden_reason})
         about = audit_team(file.team) if file.team else ""
         hooks.submission_shown(submission=file)

@@ -14,7 +14,8 @@ from structlog.contextvars import bound_contextvars
 
 from leaderboard.celery import app
 from leaderboard.common.child_processes import run_command
-from leaderboard.competitions import wake_ups
+from leaderboard.common.hooks import on
+from leaderboard.competitions import hooks, wake_ups
 
 from . import converting, queue, score
 
@@ -99,6 +100,7 @@ def score_slow_files() -> None:
         run_command("score_slow_files")
 
 
+@on(hooks.due_tasks)
 def find_due() -> list[tuple[object, ...]]:
     """Wake-ups for submissions, candidates and previews that wait for a score: task and IDs."""
     waiting, ground_truths = score.sweep_queue()

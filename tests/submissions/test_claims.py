@@ -524,6 +524,6 @@ def test_without_a_mail_server_ada_reads_it_on_her_pages_alone(
 def test_invalid_files_are_nobodys_email(pets: Competition, bo: User, settings: LazySettings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     enter(pets, bo)
-    assert failures_module.notify_hosts_of_failure(submit(pets, bo, b"id,label\n1,cat\n").pk) is False
+    assert failures_module.notify_hosts_of_failure(submission_id=submit(pets, bo, b"id,label\n1,cat\n").pk) is False
     emails.send_due_emails()
     assert mail.outbox == []
