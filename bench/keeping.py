@@ -39,7 +39,9 @@ def fill(submissions: int, rows: int) -> None:
     from leaderboard.competitions import services as competitions
     from leaderboard.competitions.models import Membership, Score, Submission, Team
     from leaderboard.competitions.models.competition import Split
-    from leaderboard.ground_truths import launches, publishing, truth_drafts
+    from leaderboard.ground_truths import launches, publishing
+    from leaderboard.ground_truths.services import drafts
+    from leaderboard.ground_truths.specs import TruthSpec
 
     call_command("migrate", verbosity=0)
     now = timezone.now()
@@ -49,7 +51,7 @@ def fill(submissions: int, rows: int) -> None:
         closes_at=now + timedelta(days=9),
     )  # fmt: skip
     truth = "id,label,Usage\n" + "".join(f"{i},{i % 3},{'Public' if i % 2 else 'Private'}\n" for i in range(rows))
-    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()])
+    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[truth.encode()]))
     ground_truth = publishing.publish_draft(competition=pets, user=ada)
     launches.launch_competition(competition=pets)
     people = User.objects.bulk_create(User(username=f"p{i}", email=f"p{i}@example.org") for i in range(TEAMS))

@@ -26,7 +26,9 @@ from leaderboard.competitions import services as competitions_services
 from leaderboard.competitions.models import Competition, Membership, Submission, Team
 from leaderboard.grades import releases
 from leaderboard.grades import rules as grade_rules
-from leaderboard.ground_truths import copying, data_files, launches, publishing, setup_files, truth_drafts
+from leaderboard.ground_truths import copying, data_files, launches, publishing, setup_files
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.insights import hardest_rows
 from leaderboard.notifications import announcements, emails
 from leaderboard.notifications.models import NoticeKind
@@ -176,10 +178,12 @@ def _course(term: Term, state: str) -> Competition:
         opens_at=now - timedelta(days=10),
         closes_at=now + timedelta(days=4),
     )
-    truth_drafts.draft_truth(
-        competition=competition, metric="accuracy", params={}, file_name="answers.csv", chunks=[truth()],
-        secondary=[("balanced_accuracy", {})],
-    )  # fmt: skip
+    drafts.save_draft(
+        competition=competition,
+        spec=TruthSpec(
+            metric="accuracy", file_name="answers.csv", chunks=[truth()], secondary=(("balanced_accuracy", {}),)
+        ),
+    )
     publishing.publish_draft(competition=competition, user=ada)
     train = b"id,length,weight,warts\n" + b"".join(b"%d,%d,%d,%d\n" % (i, i % 17, i % 40, i % 9) for i in range(50))
     data_files.add_data_file(
@@ -205,10 +209,11 @@ def _begun(ada: User, state: str, title: str) -> Competition:
         brought = [("train.csv", [_leaves(40, 900)]), ("test.csv", [_leaves(7, 300)])]
         setup_files.add_files(competition=competition, user=ada, files=brought)
     if state == "new":
-        truth_drafts.draft_truth(
-            competition=competition, metric="accuracy", params={}, file_name="answers.csv", chunks=[truth()],
-            wants_fits=True,
-        )  # fmt: skip
+        drafts.save_draft(
+            competition=competition,
+            spec=TruthSpec(metric="accuracy", file_name="answers.csv", chunks=[truth()]),
+            suggests_metrics=True,
+        )
         publishing.publish_draft(competition=competition, user=ada)
         launches.launch_competition(competition=competition, user=ada)
         competitions_services.change_competition(competition=competition, user=ada, needs_code=False)
@@ -314,8 +319,8 @@ def _end(term: Term, competition: Competition) -> None:
     releases.release_grades(competition=competition, user=ada)
     hardest_rows.find_hard_rows(competition=competition)
     corrected = truth().replace(b",newt,Private", b",toad,Private", 4)
-    truth_drafts.draft_truth(
-        competition=competition, metric="accuracy", params={}, file_name="corrected.csv", chunks=[corrected]
+    drafts.save_draft(
+        competition=competition, spec=TruthSpec(metric="accuracy", file_name="corrected.csv", chunks=[corrected])
     )
     candidate = publishing.publish_draft(competition=competition, user=ada, is_confirmed=True)
     score.rescore_batch(candidate.pk)

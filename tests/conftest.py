@@ -38,7 +38,9 @@ from leaderboard.common.shared_cache import SharedCache
 from leaderboard.competitions import page_tasks, wake_ups
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership, Submission
-from leaderboard.ground_truths import launches, publishing, truth_drafts
+from leaderboard.ground_truths import launches, publishing
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.operations import consistency
 from leaderboard.scoring import client as scorer_client
 from leaderboard.scoring import table_jobs
@@ -336,13 +338,11 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
         },
     )
     with patch.object(table_jobs, "run_page_job", answer_once):
-        truth_drafts.draft_truth(
+        drafts.save_draft(
             competition=competition,
-            metric=metric,
-            params=params,
-            file_name="truth.csv",
-            chunks=[truth.encode()],
-            secondary=secondary,
+            spec=TruthSpec(
+                metric=metric, params=params, file_name="truth.csv", chunks=[truth.encode()], secondary=tuple(secondary)
+            ),
         )
         publishing.publish_draft(competition=competition, user=host)
     if launched:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,9 @@ from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition_settings import read_setting
 from leaderboard.competitions.services import CannotHost
 
-from . import data_files, publishing, truth_drafts
+from . import data_files, publishing
+from .services import drafts
+from .specs import TruthSpec
 
 USUAL_LENGTH = timedelta(days=14)
 NEW_TITLE = "New competition"
@@ -120,16 +123,9 @@ def _copy_truth(source: Competition, copy: Competition) -> None:
     ground_truth = source.ground_truth
     if ground_truth is None:
         return
-    truth_drafts.draft_truth(
-        competition=copy,
-        metric=ground_truth.metric,
-        params=ground_truth.params,
-        file_name=ground_truth.file_name,
-        chunks=file_chunks(path_of(ground_truth.file_key, ground_truth.sha256)),
-        id_column=ground_truth.id_column,
-        secondary=[(key.partition("@")[0], params) for key, params in ground_truth.secondary_asked],
-        wants_fits=True,
-    )
+    chunks = file_chunks(path_of(ground_truth.file_key, ground_truth.sha256))
+    spec = replace(TruthSpec.of(ground_truth), file_name=ground_truth.file_name, chunks=chunks)
+    drafts.save_draft(competition=copy, spec=spec, suggests_metrics=True)
 
 
 def _copy_baselines(source: Competition, copy: Competition, user: User) -> None:

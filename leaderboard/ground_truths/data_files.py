@@ -24,7 +24,7 @@ from leaderboard.competitions.services import CannotHost
 from metrics.core.messages import with_templates
 
 from .answer_leaks import describe_leak, is_table_unread
-from .secondary_metrics import non_answer_columns
+from .specs import non_answer_columns
 
 HEAD_ROWS = 6
 SAMPLE = "sample_submission.csv"

@@ -13,7 +13,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, TruthCheck, TruthDraft
 
 from .data_files import ANSWERS_IN_DATA
-from .truth_drafts import CONVERTIBLE_PROBLEMS
+from .services.checks import CONVERTIBLE_PROBLEMS
 
 SPLIT_FINDINGS = frozenset({"distribution_gap", "missing_class", "group_in_both_parts", "empty_split"})
 

@@ -37,7 +37,9 @@ from leaderboard.competitions.models.competition_settings import read_setting
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import JobFailed
 
-from . import copying, data_files, launches, publishing, truth_drafts
+from . import copying, data_files, launches, publishing
+from .services import drafts
+from .specs import TruthSpec
 
 TIMES = ("opens_at", "closes_at")
 OF_THEIR_OWN = {"overview", "rules", "join_code"}
@@ -140,8 +142,7 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
     if not truth.exists() or "key" not in metric:
         raise CannotHost(_("The folder needs truth.csv, and competition.toml a [metric] table with its key."))
     with _file_errors_explained("truth.csv"):
-        truth_drafts.draft_truth(
-            competition=competition,
+        truth_spec = TruthSpec(
             metric=str(metric["key"]),
             params=_read_table(metric, "params"),
             file_name="truth.csv",
@@ -152,10 +153,11 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
             is_stratified=bool(split.get("stratified", True)),
             group_column=str(split.get("group", "")),
             split_secret=_split_secret(folder),
-            secondary=[
-                (str(one.get("key", "")), _read_table(one, "params")) for one in _read_tables(spec, "secondary")
-            ],
+            secondary=tuple(
+                (str(entry.get("key", "")), _read_table(entry, "params")) for entry in _read_tables(spec, "secondary")
+            ),
         )
+        drafts.save_draft(competition=competition, spec=truth_spec)
         publishing.publish_draft(competition=competition, user=user, is_confirmed=True)
 
 

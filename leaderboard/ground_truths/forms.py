@@ -16,6 +16,8 @@ from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.library_messages import translated_message
 from leaderboard.competitions.models.ground_truth import MOST_SECONDARY
 
+from .specs import MetricWithParams
+
 SECONDARY_EXAMPLE = "quantile=0.9; weight=w"
 
 
@@ -95,13 +97,22 @@ class AnswersForm(forms.Form):
         return cleaned
 
     @property
-    def split(self) -> dict[str, Any]:
-        """Arguments for `draft_truth` about the split.
+    def upload(self) -> dict[str, Any]:
+        """Fields of `TruthSpec` for the uploaded file; {} without one."""
+        file = self.cleaned_data["file"]
+        return {"file_name": file.name, "chunks": file.chunks()} if file else {}
 
-        Grouped splits are stratified too, as far as possible. A group column is ignored for other split methods.
+    @property
+    def split(self) -> dict[str, Any]:
+        """Fields of `TruthSpec` for id column and split.
+
+        Grouped splits are stratified too, as far as possible. A group column is ignored for other split methods. The
+        split of a new file is not redrawn.
         """
         filled = self.cleaned_data
         return {
+            "id_column": filled["id_column"],
+            "redraws_split": bool(filled.get("redraws_split")) and not filled["file"],
             "public_share": filled["public_percent"] / 100,
             "seed": filled["seed"],
             "is_stratified": filled["split_by"] != "random",
@@ -251,7 +262,13 @@ class SecondaryForm(forms.Form):
                     self.add_error(f"params_{number}", f"{name}: {translated_message(sentence)}")
             except ValidationError as error:
                 self.add_error(f"params_{number}", error)
-        return {"asked": asked}
+        return {"metrics": tuple(asked)}
+
+    @property
+    def metrics(self) -> tuple[MetricWithParams, ...]:
+        """The chosen metrics of a valid form."""
+        chosen: tuple[MetricWithParams, ...] = self.cleaned_data["metrics"]
+        return chosen
 
 
 def parse_params_line(text: str) -> dict[str, str]:

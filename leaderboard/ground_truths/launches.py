@@ -16,7 +16,7 @@ from leaderboard.common.models.audit_log import AuditEvent, audit_values
 from leaderboard.competitions.models import Competition, StudentPreview
 from leaderboard.competitions.services import CannotHost
 
-from .truth_drafts import discard_draft
+from .services.drafts import discard_draft
 
 
 class NotReady(CannotHost):

@@ -26,8 +26,7 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import outcomes
 
-from .secondary_metrics import published_secondary
-from .truth_drafts import current_report, file_to_publish
+from .services.checks import current_report, file_to_publish
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +110,10 @@ def _create_ground_truth(
             private_rows=report["private_rows"],
             ignored_rows=report["ignored_rows"],
             quickest_seconds=report.get("seconds"),
-            secondary=published_secondary(report),
+            secondary=[
+                {"key": metric["key"], "version": metrics.get(metric["key"]).version, "params": metric["params"]}
+                for metric in report.get("secondary", ())
+            ],
             findings=report["findings"],
             note=note,
             published_by=user,

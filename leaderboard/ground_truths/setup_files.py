@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -21,8 +20,10 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from metrics.reading.headers import USAGE
 
-from . import data_files, publishing, truth_drafts
+from . import data_files, publishing
 from .copying import NEW_TITLE, file_chunks, free_slug
+from .services import checks, drafts
+from .specs import TruthSpec
 
 ANSWER_FILE = re.compile(r"answer|solution|truth|gold|label|(^|[^a-z])key([^a-z]|$)")
 ANSWER_COLUMNS = (
@@ -62,31 +63,25 @@ def add_files(*, competition: Competition, user: User, files: Sequence[tuple[str
             set_answers(competition=competition, user=user, file=answers)
         elif found:
             with suppress(table_jobs.JobFailed):  # the earlier report is kept then
-                truth_drafts.recheck_draft(competition=competition)
+                checks.recheck_draft(competition=competition)
     return refused
 
 
 def set_answers(*, competition: Competition, user: User, file: NewFile, asked_before: Sequence[str] = ()) -> TruthDraft:
     """Make a file the draft with the answers, with a proposal for the columns that students predict.
 
-    Raises as `draft_truth` does.
+    Raises as `save_draft` does.
     """
-    draft = truth_drafts.draft_truth(
-        competition=competition,
-        metric="",
-        params={},
-        file_name=file.name,
-        chunks=file_chunks(file.path),
-        predict=propose_answers(file, students_columns(competition)),
-        wants_fits=True,
-    )
+    answers, why = propose_answers(file, students_columns(competition))
+    spec = TruthSpec(file_name=file.name, chunks=file_chunks(file.path), answers=answers, why=why)
+    draft = drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
     update_students_copy(competition=competition, user=user)
     _name_draft(competition, user, draft, asked_before)
     return draft
 
 
 def use_as_answers(*, competition: Competition, user: User, name: str) -> TruthDraft:
-    """Make a data file the file with the answers; students no longer get it. Raises as `draft_truth` does.
+    """Make a data file the file with the answers; students no longer get it. Raises as `save_draft` does.
 
     The earlier file with answers becomes a data file if it shares no column with the new one, like a test set.
     """
@@ -100,7 +95,7 @@ def use_as_answers(*, competition: Competition, user: User, name: str) -> TruthD
         _remove_copy(competition, user)
         earlier = TruthDraft.objects.filter(competition=competition).first()
         asked = asked_columns(earlier)
-        if earlier and not set(file.columns[1:]) & set(truth_drafts.header_of_draft(earlier)):
+        if earlier and not set(file.columns[1:]) & set(checks.column_names(earlier)):
             with suppress(CannotHost):
                 give_answers_to_students(competition=competition, user=user)
         return set_answers(competition=competition, user=user, file=file, asked_before=asked)
@@ -114,7 +109,7 @@ def give_answers_to_students(*, competition: Competition, user: User) -> None:
     _remove_copy(competition, user)
     with tempfile.TemporaryDirectory() as folder:
         file = _stored(Path(folder), 0, draft.file_name, file_chunks(path_of(draft.file_key)))
-        truth_drafts.discard_draft(competition=competition)
+        drafts.discard_draft(competition=competition)
         if refusal := _give_students(competition, user, file.name, file.path):
             raise CannotHost(refusal)
 
@@ -123,30 +118,30 @@ def drop_file(*, competition: Competition, user: User, name: str) -> None:
     """Remove a data file, or with an empty name the file with the answers."""
     if not name:
         _remove_copy(competition, user)
-        truth_drafts.discard_draft(competition=competition)
+        drafts.discard_draft(competition=competition)
         return
     for given in competition.data_files.filter(name=name):
         data_files.remove_data_file(data_file=given, user=user)
-    truth_drafts.recheck_draft(competition=competition)
+    checks.recheck_draft(competition=competition)
 
 
-def predict(*, competition: Competition, user: User, names: Sequence[str], group: str = "") -> TruthDraft:
-    """Choose the columns that students predict; makes their copy of the file again. Raises as `choose_answers` does."""
+def choose_answers(*, competition: Competition, user: User, names: Sequence[str]) -> None:
+    """Choose the columns that students predict; makes their copy of the file again. Raises as the service for
+    drafts does."""
     _remove_copy(competition, user)  # it may contain the new answers
     asked = asked_columns(TruthDraft.objects.filter(competition=competition).first())
     try:
-        draft = truth_drafts.choose_answers(competition=competition, names=names, group=group)
+        draft = drafts.choose_answers(competition=competition, names=names)
     finally:
         update_students_copy(competition=competition, user=user)
     draft.refresh_from_db()
     _name_draft(competition, user, draft, asked)
-    return draft
 
 
 def update_students_copy(*, competition: Competition, user: User) -> None:
     """Give students a copy of the answer file without the answers, if it has features and they have no test set."""
     draft = TruthDraft.objects.filter(competition=competition).first()
-    chosen: dict[str, Any] = draft.report.get("predict", {}) if draft else {}
+    chosen = draft.answer_choice if draft else {}
     has_test = any("test" in name.casefold() for name in _names(competition))
     if draft is None or not chosen.get("left_out") or has_test or not draft.report.get("rows"):
         return
@@ -154,44 +149,38 @@ def update_students_copy(*, competition: Competition, user: User) -> None:
     name = clean_name(f"{stem if 'test' in stem.casefold() else 'test'}.csv")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "students.csv"
-        columns = [*chosen["columns"], *([USAGE] if USAGE in truth_drafts.header_of_draft(draft) else [])]
-        table_jobs.run_page_job("drop_columns", truth=str(path_of(draft.file_key)), columns=columns, target=str(target))
+        columns = {*chosen["columns"], USAGE}.intersection(checks.column_names(draft))
+        checks.drop_columns(path_of(draft.file_key), sorted(columns), target)
         data_files.add_data_file(competition=competition, file_name=name, chunks=[target.read_bytes()], user=user)
-    draft.report["predict"] = {**chosen, "copy": name}
-    truth_drafts.note_safe_file(draft)  # its ids are those of the answers
-    draft.save(update_fields=["report"])
+    draft.answer_choice["copy"] = name
+    checks.mark_report_as_current(draft)  # the ids of the new file are those of the answers
+    draft.save(update_fields=["answer_choice", "report"])
 
 
-def propose_answers(file: NewFile, students: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Proposal for the columns that students predict, by names only; {} if all columns are answers or it is no table.
+def propose_answers(file: NewFile, students: Sequence[Sequence[str]]) -> tuple[list[str], str]:
+    """(proposed columns for students to predict, reason), by names only; no columns if all are answers or it is no
+    table.
 
-    `columns` are those to predict, `left_out` the others, `why` is the reason (`absent` from the students' tables, by
-    `name`, `last` column), `is_asked` whether the host should confirm. `students` are the columns of the data files.
+    The reason is `absent` from the students' tables, by `name`, or `last` column. `students` are the columns of the
+    data files.
     """
     free = [name for name in file.columns[1:] if name != USAGE]
     if not file.is_sound or len(free) < 2:
-        return {}
+        return [], ""
     # Columns that are missing in a data file with the same features are the answers.
     tests = [columns for columns in students if set(columns) & set(free) and not set(free) <= set(columns)]
     absent = [name for name in free if tests and all(name not in columns for columns in tests)]
     among = absent or free
     named = [name for name in among if name.strip().casefold() in ANSWER_COLUMNS]
     if len(absent) == 1:
-        chosen, why = absent, "absent"
-    elif named:
-        chosen, why = named[:1], "name"
-    elif absent:
-        chosen, why = absent[-1:], "last"
-    elif len(free) > MOST_ANSWERS or any(set(free) <= set(columns) for columns in students):
-        chosen, why = free[-1:], "last"
-    else:
-        return {}
-    return {
-        "columns": chosen,
-        "left_out": [name for name in free if name not in chosen],
-        "is_asked": why != "absent",
-        "why": why,
-    }
+        return absent, "absent"
+    if named:
+        return named[:1], "name"
+    if absent:
+        return absent[-1:], "last"
+    if len(free) > MOST_ANSWERS or any(set(free) <= set(columns) for columns in students):
+        return free[-1:], "last"
+    return [], ""
 
 
 MOST_ANSWERS = 2
@@ -204,9 +193,9 @@ def propose_again(*, competition: Competition, user: User) -> None:
     asked = asked_columns(draft)
     with tempfile.TemporaryDirectory() as folder:
         file = _stored(Path(folder), 0, draft.file_name, file_chunks(path_of(draft.file_key)))
-    proposed = propose_answers(file, students_columns(competition))
-    if proposed:
-        truth_drafts.choose_answers(competition=competition, names=proposed["columns"], predict=proposed)
+    answers, why = propose_answers(file, students_columns(competition))
+    if answers:
+        drafts.choose_answers(competition=competition, names=answers, why=why)
     update_students_copy(competition=competition, user=user)
     draft.refresh_from_db()
     _name_draft(competition, user, draft, asked)
@@ -215,12 +204,12 @@ def propose_again(*, competition: Competition, user: User) -> None:
 def remove_leaks(*, competition: Competition, user: User) -> None:
     """Remove the data files that contain answers, by the findings of the draft, and check the draft again."""
     draft = TruthDraft.objects.filter(competition=competition).first()
-    found = truth_drafts.blocking_in(draft.report) if draft else []
+    found = checks.blocking_in(draft.report) if draft else []
     leaks = [one["message"] for one in found if one["code"] == data_files.ANSWERS_IN_DATA]
     for given in competition.data_files.all():
         if any(f"“{given.name}”" in message for message in leaks):
             data_files.remove_data_file(data_file=given, user=user)
-    truth_drafts.recheck_draft(competition=competition)
+    checks.recheck_draft(competition=competition)
 
 
 def students_columns(competition: Competition) -> list[list[str]]:
@@ -286,18 +275,17 @@ def _give_students(competition: Competition, user: User, name: str, path: Path) 
 
 def _remove_copy(competition: Competition, user: User) -> None:
     draft = TruthDraft.objects.filter(competition=competition).first()
-    name = draft.report.get("predict", {}).pop("copy", "") if draft else ""
+    name = draft.answer_choice.pop("copy", "") if draft else ""
     if draft is None or not name:
         return
-    draft.save(update_fields=["report"])
+    draft.save(update_fields=["answer_choice"])
     for given in competition.data_files.filter(name=name):
         data_files.remove_data_file(data_file=given, user=user)
 
 
 def asked_columns(draft: TruthDraft | None) -> list[str]:
     """The columns that students predict, from the report of the draft; [] if unknown."""
-    report = draft.report if draft else {}
-    return list(report.get("target_columns") or report.get("predict", {}).get("columns") or [])
+    return list(draft.report.get("target_columns") or draft.answer_choice.get("columns") or []) if draft else []
 
 
 def _name_draft(competition: Competition, user: User, draft: TruthDraft, asked_before: Sequence[str] = ()) -> None:

@@ -9,11 +9,13 @@ from django.utils.translation import gettext_lazy
 
 import metrics
 from leaderboard.common.library_messages import stored_text, translated_message
-from leaderboard.competitions.models import Competition, GroundTruth, TruthCheck, TruthDraft
+from leaderboard.competitions.models import Competition, TruthCheck, TruthDraft
 
-from . import truth_drafts
+from .data_files import ANSWERS_IN_DATA
+from .services import checks
 
 METRICS_SHOWN_AT_ONCE = 6
+TOO_MANY_COLUMNS = "target_columns"
 BROKEN = gettext_lazy("The check failed through no fault of your file. Try again in a moment.")
 
 
@@ -38,13 +40,8 @@ def needs_other_file(draft: TruthDraft) -> bool:
     """Whether choosing another metric cannot help: no metric can score the file, or the chosen one could."""
     if draft.report["ok"]:
         return False
-    fits = draft.report.get("fits", ())
-    possible = {fit["key"] for fit in fits if fit["fits"] or fit.get("is_nearly")}
+    possible = {fit["key"] for fit in draft.fits if fit["fits"] or fit.get("is_nearly")}
     return not possible or draft.metric in possible
-
-
-def secondary_of(held: TruthDraft | GroundTruth | None) -> list[tuple[str, dict[str, Any]]]:
-    return [(one["key"], one["params"]) for one in held.secondary] if held else []
 
 
 def last_check_report(competition: Competition) -> dict[str, Any]:
@@ -60,7 +57,7 @@ def last_check_report(competition: Competition) -> dict[str, Any]:
             "needs_other_file": needs_other_file(draft),
             "answer_columns": _answer_columns(draft),
             "question": _question(draft),
-            "files_alone_block": truth_drafts.blocks_by_files_alone(draft.report),
+            "files_alone_block": _is_blocked_by_data_files(draft.report),
         }
     check = TruthCheck.objects.filter(ground_truth=ground_truth).first() if ground_truth else None
     return {
@@ -71,6 +68,12 @@ def last_check_report(competition: Competition) -> dict[str, Any]:
         "drafted": metric_or_none(ground_truth.metric) if ground_truth else None,
         "checked": ground_truth,
     }
+
+
+def _is_blocked_by_data_files(report: dict[str, Any]) -> bool:
+    """Whether the only errors are data files that contain answers."""
+    blocking = checks.blocking_in(report)
+    return bool(blocking) and all(finding["code"] == ANSWERS_IN_DATA for finding in blocking)
 
 
 def _question(draft: TruthDraft) -> str:
@@ -93,13 +96,13 @@ def _answer_columns(draft: TruthDraft) -> dict[str, Any] | None:
     If further columns are the problem, those of the current ground truth are proposed, else the last column, because
     there test sets usually have their answers.
     """
-    names = truth_drafts.possible_answers(draft)
-    if len(names) < 2 or (not draft.report["rows"] and truth_drafts.TOO_MANY_COLUMNS not in _blocking(draft)):
+    names = checks.possible_answers(draft)
+    if len(names) < 2 or (not draft.report["rows"] and TOO_MANY_COLUMNS not in _blocking(draft)):
         return None
-    chosen = draft.report.get("predict", {}).get("columns")
+    chosen = draft.answer_choice.get("columns")
     blocking = _blocking(draft)
     is_stuck = needs_other_file(draft) and not set(names).isdisjoint(blocking.values())
-    is_asked = not chosen and (is_stuck or truth_drafts.TOO_MANY_COLUMNS in blocking)
+    is_asked = not chosen and (is_stuck or TOO_MANY_COLUMNS in blocking)
     ground_truth = draft.competition.ground_truth
     known = [name for name in names if ground_truth and name in ground_truth.submission_columns]
     taken = list(chosen or draft.report.get("target_columns") or names)
@@ -114,7 +117,7 @@ def _answer_columns(draft: TruthDraft) -> dict[str, Any] | None:
 
 def _blocking(draft: TruthDraft) -> dict[str, str | None]:
     """Code → column of each blocking finding."""
-    return {one["code"]: one["column"] for one in truth_drafts.blocking_in(draft.report)}
+    return {one["code"]: one["column"] for one in checks.blocking_in(draft.report)}
 
 
 def fitting_metrics(draft: TruthDraft | None, chosen: str) -> dict[str, Any] | None:
@@ -123,7 +126,7 @@ def fitting_metrics(draft: TruthDraft | None, chosen: str) -> dict[str, Any] | N
     Metrics that fit after correcting a few cells count as fitting. None without suggestions, for example for a file
     that is no table.
     """
-    found = draft.report.get("fits") if draft else None
+    found = draft.fits if draft else None
     if not found:
         return None
     best: list[tuple[metrics.Metric, str]] = []

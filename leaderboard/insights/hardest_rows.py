@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, log10
 from pathlib import Path
 
@@ -16,8 +16,8 @@ from leaderboard.common.library_messages import stored_text
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport, Submission, TruthDraft
 from leaderboard.competitions.services import CannotHost
-from leaderboard.ground_truths.secondary_metrics import asked_secondary
-from leaderboard.ground_truths.truth_drafts import draft_truth
+from leaderboard.ground_truths.services.drafts import save_draft
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import table_jobs
 
 TOP_TEAMS = 10
@@ -172,15 +172,8 @@ def correct_truth(
         if answer["problems"]:
             raise CannotHost(_("The answers can't be corrected."), [stored_text(one) for one in answer["problems"]])
         data = target.read_bytes()
-    return draft_truth(
-        competition=competition,
-        metric=ground_truth.metric,
-        params=ground_truth.params,
-        file_name=f"corrected-{ground_truth.number}.csv",
-        chunks=[data],
-        id_column=ground_truth.id_column,
-        secondary=asked_secondary(ground_truth.secondary),
-    )
+    spec = replace(TruthSpec.of(ground_truth), file_name=f"corrected-{ground_truth.number}.csv", chunks=[data])
+    return save_draft(competition=competition, spec=spec)
 
 
 def _current_ground_truth(competition: Competition) -> GroundTruth:

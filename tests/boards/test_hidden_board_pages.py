@@ -18,7 +18,8 @@ from leaderboard.boards import board_cache, standings
 from leaderboard.boards import services as boards_services
 from leaderboard.classroom import extensions, joining
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
-from leaderboard.ground_truths import truth_drafts
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import submitting
 from tests.boards.test_hidden_board import file_with, hidden
 from tests.conftest import close, enter, submit
@@ -275,12 +276,10 @@ def test_log_loss_is_clipped_at_a_thousandth_unless_ada_says_otherwise(ada: User
     assert re.search(r'name="param-clip" value="0.001"', page)
     assert "We suggest clipping at 0.001" in page
     truth = "id,y\n" + "".join(f"{row},{row % 2}\n" for row in range(40))
-    truth_drafts.draft_truth(
-        competition=Competition.objects.get(), metric="", params={}, file_name="t.csv", chunks=[truth.encode()]
-    )
+    drafts.save_draft(competition=Competition.objects.get(), spec=TruthSpec(file_name="t.csv", chunks=[truth.encode()]))
     draft = Competition.objects.get().truth_draft
     assert draft.params.get("clip", 0.001) == 0.001
-    truth_drafts.draft_truth(competition=Competition.objects.get(), metric="log_loss", params={"clip": 1e-15})
+    drafts.save_draft(competition=Competition.objects.get(), spec=TruthSpec(metric="log_loss", params={"clip": 1e-15}))
     page = signed_in(ada).get("/host/pets/truth/metric/").content.decode()
     assert re.search(r'name="param-clip" value="1e-15"', page)
 

@@ -16,7 +16,9 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Admission, Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
-from leaderboard.ground_truths import folders, publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import folders, publishing, rescoring
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.operations import consistency
 from leaderboard.submissions import score as score_module
 from tests.conftest import enter, make_competition, submit
@@ -112,7 +114,7 @@ def test_what_cannot_be_asked_for_is_refused_at_once(
     tides: Competition, asked: list[tuple[str, dict[str, Any]]], words: str
 ) -> None:
     with pytest.raises(competitions.CannotHost) as refused:
-        truth_drafts.draft_truth(competition=tides, metric="mae", params={}, secondary=asked)
+        drafts.save_draft(competition=tides, spec=TruthSpec(metric="mae", secondary=tuple(asked)))
     assert refused.value.details == [words]
 
 
@@ -121,8 +123,9 @@ def test_a_new_ground_truth_may_have_others_and_measures_every_file_with_them(
 ) -> None:
     enter(tides, bo)
     mine = submit(tides, bo, a_file())
-    truth_drafts.draft_truth(
-        competition=tides, metric="mae", params={}, secondary=[("weighted_mae", {"weight": "w"}), ("rmse", {})]
+    drafts.save_draft(
+        competition=tides,
+        spec=TruthSpec(metric="mae", secondary=(("weighted_mae", {"weight": "w"}), ("rmse", {}))),
     )
     ground_truth = publishing.publish_draft(competition=tides, user=ada)
     score_module.rescore_batch(ground_truth.pk)

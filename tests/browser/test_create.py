@@ -14,7 +14,9 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from leaderboard.ground_truths import copying, publishing, truth_drafts
+from leaderboard.ground_truths import copying, publishing
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import score
 from metrics.tests.answer_files import table
 from tests.browser.for_everybody import findings
@@ -77,11 +79,11 @@ def test_ada_launches_with_one_file_in_a_few_clicks(page: Page, live_server: Liv
 @pytest.fixture
 def pond(ada: User) -> Competition:
     pond = copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="Newt, toad or **frog**?")
-    truth_drafts.draft_truth(
-        competition=pond, metric="", params={}, file_name="answers.csv", chunks=[ANSWERS], wants_fits=True
+    drafts.save_draft(
+        competition=pond, spec=TruthSpec(file_name="answers.csv", chunks=[ANSWERS]), suggests_metrics=True
     )
     publishing.publish_draft(competition=pond, user=ada)
-    truth_drafts.draft_truth(competition=pond, metric="accuracy", params={}, wants_fits=True)
+    drafts.save_draft(competition=pond, spec=TruthSpec(metric="accuracy"), suggests_metrics=True)
     publishing.start_preview(competition=pond, user=ada)
     score.score_preview(pond.ground_truth_id or 0)
     return pond
@@ -128,7 +130,7 @@ def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybod
     expect(page.get_by_role("button", name="Create competition")).to_be_enabled()
     page.get_by_role("button", name="Create competition").click()
     page.get_by_role("heading", name="Review and launch").wait_for()
-    truth_drafts.discard_draft(competition=Competition.objects.get())
+    drafts.discard_draft(competition=Competition.objects.get())
     Competition.objects.update(launched_at=timezone.now())
     page.goto(f"{live_server.url}/host/pond/truth/")
     file["buffer"] = "\n".join([";id;species;USAGE", lines[0].replace("toad", "frog"), *lines[1:]]).encode()

@@ -15,7 +15,9 @@ from bench import screenshots, term
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition, StudentPreview, Submission
-from leaderboard.ground_truths import copying, launches, publishing, truth_drafts
+from leaderboard.ground_truths import copying, launches, publishing
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import score
 from tests.browser.waiting import until_page_says
 from tests.conftest import close, enter, submit
@@ -173,8 +175,8 @@ def test_a_student_can_do_the_whole_term_by_the_guide(
     competition = copying.create_default_draft(
         user=ada, title="Pond life", slug="pond-life", overview="Newt or toad?", rules="Be fair."
     )
-    truth_drafts.draft_truth(
-        competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[term.truth()]
+    drafts.save_draft(
+        competition=competition, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[term.truth()])
     )
     publishing.publish_draft(competition=competition, user=ada)
     launches.launch_competition(competition=competition)

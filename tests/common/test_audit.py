@@ -21,7 +21,9 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, AuditLogOnlyGrows
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Baseline, Competition
-from leaderboard.ground_truths import data_files, publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import data_files, publishing, rescoring
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from tests.conftest import TRUTH, answers, close, enter, make_competition, submit
 
 
@@ -36,8 +38,8 @@ def last() -> AuditEntry:
 def draft_again(competition: Competition, user: User) -> None:
     """Publish a corrected truth."""
     corrected = TRUTH.replace("1,cat", "1,dog").encode()
-    truth_drafts.draft_truth(
-        competition=competition, metric="accuracy", params={}, file_name="t2.csv", chunks=[corrected]
+    drafts.save_draft(
+        competition=competition, spec=TruthSpec(metric="accuracy", file_name="t2.csv", chunks=[corrected])
     )
     publishing.publish_draft(competition=competition, user=user)
 

@@ -24,7 +24,9 @@ from leaderboard.common.storage import TooLarge, path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission, TruthDraft
 from leaderboard.competitions.models.competition import Split
-from leaderboard.ground_truths import data_files, publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import data_files, publishing, rescoring
+from leaderboard.ground_truths.services import checks, drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import score, submitting
 from tests.conftest import ANSWERS, TRUTH, answers, close, enter, make_competition, submit
@@ -35,8 +37,8 @@ PAIRS = list(ANSWERS.items())
 
 
 def publish_again(competition: Competition, user: User, truth: str) -> None:
-    truth_drafts.draft_truth(
-        competition=competition, metric="accuracy", params={}, file_name="two.csv", chunks=[truth.encode()]
+    drafts.save_draft(
+        competition=competition, spec=TruthSpec(metric="accuracy", file_name="two.csv", chunks=[truth.encode()])
     )
     publishing.publish_draft(competition=competition, user=user)
 
@@ -127,7 +129,7 @@ def test_before_the_launch_a_ground_truth_is_current_at_once(ada: User) -> None:
 
 
 def test_a_draft_takes_the_file_of_the_last_ground_truth_when_none_is_given(pets: Competition, ada: User) -> None:
-    draft = truth_drafts.draft_truth(competition=pets, metric="multilabel_f1", params={})
+    draft = drafts.save_draft(competition=pets, spec=TruthSpec(metric="multilabel_f1"))
     assert draft.report["ok"]
     publishing.publish_draft(competition=pets, user=ada)
     assert pets.candidate is not None
@@ -141,14 +143,14 @@ def test_a_draft_without_any_file_is_refused(ada: User, pets: Competition) -> No
         user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at
     )
     with pytest.raises(competitions.CannotHost, match="Choose"):
-        truth_drafts.draft_truth(competition=bare, metric="accuracy", params={})
+        drafts.save_draft(competition=bare, spec=TruthSpec(metric="accuracy"))
 
 
 @pytest.mark.parametrize("trouble", [table_jobs.JobFailed("killed"), MemoryError()])
 def test_a_check_that_breaks_changes_nothing(
     pets: Competition, monkeypatch: pytest.MonkeyPatch, settings: LazySettings, trouble: BaseException
 ) -> None:
-    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[TRUTH.encode()])
+    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="a.csv", chunks=[TRUTH.encode()]))
     before = files_in(settings)
 
     def broken(*_: object, **__: object) -> None:
@@ -156,7 +158,7 @@ def test_a_check_that_breaks_changes_nothing(
 
     monkeypatch.setattr(table_jobs, "run_page_job", broken)
     with pytest.raises(type(trouble)):
-        truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="b.csv", chunks=[b"id,y\n"])
+        drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="b.csv", chunks=[b"id,y\n"]))
     assert TruthDraft.objects.get().file_name == "a.csv"
     assert files_in(settings) == before
 
@@ -164,8 +166,9 @@ def test_a_check_that_breaks_changes_nothing(
 def test_wrong_parameters_are_refused_before_anything_is_stored(pets: Competition, settings: LazySettings) -> None:
     before = files_in(settings)
     with pytest.raises(metrics.ParameterError):
-        truth_drafts.draft_truth(
-            competition=pets, metric="fbeta", params={"beta": -1}, file_name="a.csv", chunks=[TRUTH.encode()]
+        drafts.save_draft(
+            competition=pets,
+            spec=TruthSpec(metric="fbeta", params={"beta": -1}, file_name="a.csv", chunks=[TRUTH.encode()]),
         )
     assert files_in(settings) == before
 
@@ -180,13 +183,14 @@ def test_a_column_with_a_name_too_long_to_be_kept_is_refused_in_words(
     cells = ["{i},{label}", "{i},{label},{who}"]["row" in header]
     lines = [cells.format(i=i, label="cat" if i % 3 else "dog", who=i % 4) for i in range(1, 41)]
     with pytest.raises(competitions.CannotHost, match="has 339 characters; the limit is 200"):
-        truth_drafts.draft_truth(
+        drafts.save_draft(
             competition=competition,
-            metric="accuracy",
-            params={},
-            file_name="truth.csv",
-            chunks=["\n".join([header.format(long=long.strip()), *lines]).encode()],
-            group_column=long if "row" in header else "",
+            spec=TruthSpec(
+                metric="accuracy",
+                file_name="truth.csv",
+                chunks=["\n".join([header.format(long=long.strip()), *lines]).encode()],
+                group_column=long if "row" in header else "",
+            ),
         )
     assert sorted(settings.FILES_DIR.rglob("*.*")) == files
 
@@ -196,16 +200,16 @@ def test_drafts_leave_one_file_and_their_publication_none_but_the_answers_and_th
 ) -> None:
     before = len(files_in(settings))
     for _ in range(3):
-        truth_drafts.draft_truth(
-            competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()]
+        drafts.save_draft(
+            competition=pets, spec=TruthSpec(metric="accuracy", file_name="a.csv", chunks=[BARE.encode()])
         )
     assert len(files_in(settings)) == before + 1
     publishing.publish_draft(competition=pets, user=ada)
     assert len(files_in(settings)) == before + 2
-    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()])
+    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="a.csv", chunks=[BARE.encode()]))
     with pytest.raises(competitions.CannotHost, match="Apply or discard"):
         publishing.publish_draft(competition=pets, user=ada)
-    truth_drafts.discard_draft(competition=pets)
+    drafts.discard_draft(competition=pets)
     assert len(files_in(settings)) == before + 2
 
 
@@ -215,14 +219,9 @@ def test_the_systems_split_depends_on_secret_seed_and_ids_alone(ada: User) -> No
     competition = make_competition(ada, launched=False)
 
     def public_ids(truth: str, seed: int) -> set[str]:
-        truth_drafts.draft_truth(
+        drafts.save_draft(
             competition=competition,
-            metric="accuracy",
-            params={},
-            file_name="t.csv",
-            chunks=[truth.encode()],
-            public_share=0.5,
-            seed=seed,
+            spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[truth.encode()], public_share=0.5, seed=seed),
         )
         ground_truth = publishing.publish_draft(competition=competition, user=ada)
         lines = path_of(ground_truth.file_key).read_text().splitlines()
@@ -248,8 +247,8 @@ def test_a_correction_with_other_ids_says_what_becomes_of_the_files(pets: Compet
     """As a spreadsheet makes them, which eats zeros."""
 
     def other_ids(text: str) -> list[str]:
-        draft = truth_drafts.draft_truth(
-            competition=pets, metric="accuracy", params={}, file_name="new.csv", chunks=[text.encode()]
+        draft = drafts.save_draft(
+            competition=pets, spec=TruthSpec(metric="accuracy", file_name="new.csv", chunks=[text.encode()])
         )
         assert draft.report["ok"]
         return [one["message"] for one in draft.report["findings"] if one["code"] == "other_ids"]
@@ -365,7 +364,7 @@ def test_a_sample_is_no_rounded_answer(ada: User, constant: str) -> None:
 
 def test_a_table_that_nobody_can_look_into_is_said_to_be_one(pets: Competition) -> None:
     data_files.add_data_file(competition=pets, file_name="Test.PARQUET", chunks=[b"PAR1"])
-    found = truth_drafts.recheck_ground_truth(competition=pets).report
+    found = checks.recheck_ground_truth(competition=pets).report
     assert found["ok"]
     assert [one["message"] for one in found["findings"] if one["code"] == "data_unread"] == [
         "The data file “Test.PARQUET” wasn't checked for answers."
@@ -375,18 +374,14 @@ def test_a_table_that_nobody_can_look_into_is_said_to_be_one(pets: Competition) 
 def test_the_column_of_groups_is_no_answer(ada: User) -> None:
     competition = make_competition(ada, launched=False)
     grouped = "id,label,farm\n" + "".join(f"{i},{'cat' if i % 5 else 'dog'},{i % 4}\n" for i in range(1, 41))
-    truth_drafts.draft_truth(
+    drafts.save_draft(
         competition=competition,
-        metric="accuracy",
-        params={},
-        file_name="two.csv",
-        chunks=[grouped.encode()],
-        group_column="farm",
+        spec=TruthSpec(metric="accuracy", file_name="two.csv", chunks=[grouped.encode()], group_column="farm"),
     )
     features = "id,farm\n" + "".join(f"{i},{i % 4}\n" for i in range(1, 41))
     data_files.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
     assert publishing.publish_draft(competition=competition, user=ada).submission_columns == ["id", "label"]
-    assert truth_drafts.recheck_ground_truth(competition=competition).report["ok"]
+    assert checks.recheck_ground_truth(competition=competition).report["ok"]
     leak = grouped.replace("label", "kind")
     with pytest.raises(competitions.CannotHost, match="answers"):
         data_files.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])
@@ -399,7 +394,7 @@ def test_the_weight_of_a_row_is_no_answer(ada: User) -> None:
     competition = make_competition(ada, metric="weighted_mae", truth=weighed)
     features = "id,weight\n" + "".join(f"{i},{i % 4 + 1}\n" for i in range(1, 17))
     data_files.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
-    assert truth_drafts.recheck_ground_truth(competition=competition).report["ok"]
+    assert checks.recheck_ground_truth(competition=competition).report["ok"]
     leak = "id,size\n" + "".join(f"{i},{i * 3 % 11}\n" for i in range(1, 17))
     with pytest.raises(competitions.CannotHost, match="“size”"):
         data_files.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])
@@ -437,7 +432,7 @@ def test_removing_a_competition_removes_its_files(
     boards.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
     data_files.add_data_file(competition=pets, file_name="a.csv", chunks=[b"id,x\n1,2\n"])
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
-    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
+    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[TRUTH.encode()]))
     competitions.delete_competition(competition=pets)
     assert files_in(settings) == []
     assert not Submission.objects.exists()
@@ -451,7 +446,7 @@ def test_a_file_over_the_limit_leaves_nothing(pets: Competition, ada: User, sett
     with pytest.raises(TooLarge):
         boards.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[b"123456"])
     with pytest.raises(TooLarge):
-        truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[b"123456"])
+        drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[b"123456"]))
     assert files_in(settings) == before
 
 

@@ -114,7 +114,6 @@ def test_the_folder_is_where_everything_is(site: Site) -> None:
 def test_a_frozen_broker_holds_no_upload_up(site: Site, tokens: list[str]) -> None:
     site.shell(
         "from leaderboard.competitions.models import Competition\n"
-        "from leaderboard.ground_truths import publishing, truth_drafts\n"
         "from tests.conftest import enter, make_competition\nfrom leaderboard.accounts.models import User\n"
         "enter(make_competition(User.objects.get(username='ada'), slug='frozen'), User.objects.get(username='bo'))"
     )

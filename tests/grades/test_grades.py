@@ -20,7 +20,9 @@ from leaderboard.grades import releases, sheets
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.files import graded_people
 from leaderboard.grades.models import Grade, GradeRelease, GradeRules
-from leaderboard.ground_truths import publishing, truth_drafts
+from leaderboard.ground_truths import publishing
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import hiding, score
 from tests.conftest import answers, close, enter, make_competition, submit
@@ -241,17 +243,20 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
     set_rules(pets)
     enter(pets, bo)
     submit(pets, bo, answers())
-    truth_drafts.draft_truth(
+    drafts.save_draft(
         competition=pets,
-        metric="error_rate",
-        params={},
-        file_name="truth.csv",
-        chunks=[
-            (
-                "id,label,Usage\n"
-                + "".join(f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13))
-            ).encode()
-        ],
+        spec=TruthSpec(
+            metric="error_rate",
+            file_name="truth.csv",
+            chunks=[
+                (
+                    "id,label,Usage\n"
+                    + "".join(
+                        f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)
+                    )
+                ).encode()
+            ],
+        ),
     )
     candidate = publishing.publish_draft(competition=pets, user=ada)
     score.rescore_batch(candidate.pk)

@@ -10,7 +10,9 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Rescoring, Team
-from leaderboard.ground_truths import publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import publishing, rescoring
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
@@ -24,8 +26,8 @@ GRADES = "/host/pets/candidate/grades/"
 
 def correct(competition: Competition, ada: User, truth: str = TRUTH.replace("3,dog", "3,bird")) -> None:
     """Publish a corrected truth and measure everything with it."""
-    truth_drafts.draft_truth(
-        competition=competition, metric="accuracy", params={}, file_name="two.csv", chunks=[truth.encode()]
+    drafts.save_draft(
+        competition=competition, spec=TruthSpec(metric="accuracy", file_name="two.csv", chunks=[truth.encode()])
     )
     publishing.publish_draft(competition=competition, user=ada)
     assert competition.candidate_id

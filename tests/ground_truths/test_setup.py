@@ -256,7 +256,7 @@ def test_the_page_shows_what_was_found_in_few_queries(hers: Client) -> None:
 def test_the_answer_column_is_asked_where_more_than_one_could_be(hers: Client) -> None:
     address = bring(hers, test_csv=WHOLE)["Location"]
     draft = TruthDraft.objects.get()
-    assert (draft.report["predict"]["columns"], draft.report["predict"]["is_asked"]) == (["rentals"], True)
+    assert (draft.answer_choice["columns"], draft.answer_choice["is_asked"]) == (["rentals"], True)
     assert 'class="decision asked"' in hers.get(address).content.decode()
     assert hers.post(address, {"predict": "temp"}).status_code == 303
     draft.refresh_from_db()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -13,7 +14,9 @@ from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
-from leaderboard.ground_truths import folders, publishing, truth_drafts
+from leaderboard.ground_truths import folders, publishing
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from tests.conftest import make_competition
 
 ROWS = 300
@@ -30,15 +33,10 @@ def started(ada: User, slug: str) -> Competition:
     return competition
 
 
-def check(competition: Competition, text: str | None = ANSWERS, **fields: object) -> TruthDraft:
+def check(competition: Competition, text: str | None = ANSWERS, **fields: Any) -> TruthDraft:
     chunks = None if text is None else [text.encode()]
-    draft: TruthDraft = truth_drafts.draft_truth(
-        competition=competition,
-        metric="accuracy",
-        params={},
-        file_name="truth.csv",
-        chunks=chunks,
-        **fields,  # type: ignore[arg-type]
+    draft: TruthDraft = drafts.save_draft(
+        competition=competition, spec=TruthSpec(metric="accuracy", file_name="truth.csv", chunks=chunks, **fields)
     )
     return draft
 

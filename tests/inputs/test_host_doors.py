@@ -17,7 +17,9 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
-from leaderboard.ground_truths import data_files, truth_drafts
+from leaderboard.ground_truths import data_files
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from metrics.tests.hostile import SECTIONS
 from metrics.tests.hostile_case import NUMBERS, Case, zipped
 from tests.conftest import TRUTH
@@ -72,7 +74,7 @@ THROUGH = [
 def no_advice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which metrics fit is asked of the strangest files alone: of all of them it would take long."""
     if "Lines and quotes" not in request.node.name:
-        monkeypatch.setattr("leaderboard.ground_truths.truth_drafts._suggest_metrics", lambda draft: [])
+        monkeypatch.setattr("leaderboard.ground_truths.services.checks.suggest_metrics", lambda draft: [])
 
 
 @pytest.fixture
@@ -219,7 +221,7 @@ def test_the_check_of_a_truth_says_what_blocks(draft: Competition, ada: User, se
         if not case.data:
             assert look(client, case.data).status_code == 422, case.number
             continue
-        truth_drafts.draft_truth(competition=draft, metric="rmse", params={}, file_name="t.csv", chunks=[case.data])
+        drafts.save_draft(competition=draft, spec=TruthSpec(metric="rmse", file_name="t.csv", chunks=[case.data]))
         report = TruthDraft.objects.get().report
         found = {finding["code"] for finding in report["findings"] if finding["blocking"]}
         # Reasons more than at home: both parts need a row, and a split is made of files with any length of line.

@@ -28,7 +28,9 @@ from leaderboard.competitions.models import (
     Standing,
     Submission,
 )
-from leaderboard.ground_truths import data_files, publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import data_files, publishing, rescoring
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.operations import consistency
 from leaderboard.operations.models import ConsistencyRun
 from tests.conftest import answers, enter, person, submit
@@ -89,7 +91,7 @@ def test_leaving_a_team_and_a_second_ground_truth_break_nothing(
     joining.accept_rules(membership=joining.join_by_invitation(user=fay, invitation=team.invitation))
     teams.leave_team(membership=Membership.objects.get(user=fay))
     truth = "id,label,Usage\n" + "".join(f"{i},cat,{'Public' if i % 2 else 'Private'}\n" for i in range(1, 14))
-    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()])
+    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[truth.encode()]))
     publishing.publish_draft(competition=pets, user=ada)
     work()
     pets.refresh_from_db()

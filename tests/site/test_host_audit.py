@@ -13,7 +13,8 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.ground_truths import truth_drafts
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of, upload
@@ -27,7 +28,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     client.post(f"/host/{made.slug}/settings/", {**FILLED, "slug": "pond-life"})
     made.refresh_from_db()
     host = f"/host/{made.slug}"
-    truth_drafts.draft_truth(competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
+    drafts.save_draft(competition=made, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[TRUTH.encode()]))
     chosen = {"action": "use", "metric": "accuracy", "parameters_of": "accuracy"}
     client.post(f"{host}/truth/metric/", chosen)
     client.post(f"{host}/clone/", {"title": "Once more", "slug": "again"})
@@ -46,8 +47,8 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     enter(made, bo)
     submit(made, bo, answers())
     for action in ("discard", "apply"):
-        truth_drafts.draft_truth(
-            competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()]
+        drafts.save_draft(
+            competition=made, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[TRUTH.encode()])
         )
         client.post(f"{host}/truth/metric/", chosen)
         work()

@@ -31,7 +31,9 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
-from leaderboard.ground_truths import publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import publishing, rescoring
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import outcomes, submitting
 from leaderboard.submissions import score as score_module
 from tests.conftest import TRUTH, answers, enter, submit
@@ -207,8 +209,8 @@ class TestRescoring:
         return submit(pets, bo, answers()), submit(pets, cy, answers(public=1))
 
     def correct(self, competition: Competition, user: User, truth: str = CORRECTED) -> GroundTruth:
-        truth_drafts.draft_truth(
-            competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()]
+        drafts.save_draft(
+            competition=competition, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[truth.encode()])
         )
         return publishing.publish_draft(competition=competition, user=user)
 

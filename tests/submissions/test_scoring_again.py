@@ -15,7 +15,9 @@ from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.ground_truths import publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import publishing, rescoring
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.insights import activity
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
@@ -105,7 +107,7 @@ def test_invalid_files_are_read_again_once_the_ground_truth_is_another(ada: User
     enter(pets, bo)
     file = submit(pets, bo, answers())
     assert file.status == "invalid"
-    truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
+    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[TRUTH.encode()]))
     publishing.publish_draft(competition=pets, user=ada)
     work()
     rescoring.apply_candidate(competition=pets, user=ada)

@@ -385,6 +385,8 @@ class Migration(migrations.Migration):
                 ('split_secret', models.CharField(default=leaderboard.competitions.models.ground_truth.new_split_secret, max_length=32)),
                 ('is_stratified', models.BooleanField(default=True)),
                 ('group_column', models.CharField(blank=True, default='', max_length=200)),
+                ('answer_choice', models.JSONField(default=dict)),
+                ('fits', models.JSONField(default=list)),
                 ('report', models.JSONField(default=dict)),
                 ('accepted_findings', models.JSONField(default=list)),
                 ('uploaded_at', models.DateTimeField(default=django.utils.timezone.now)),

@@ -120,6 +120,11 @@ class TruthDraft(models.Model):
     is_stratified = models.BooleanField(default=True)
     # Rows with the same value in this column stay in one part.
     group_column = models.CharField(max_length=LONGEST_NAME, blank=True, default="")
+    # The columns that students predict (`columns`), the others (`left_out`), the reason (`why`), whether the host
+    # should confirm it (`is_asked`), and the data file without the answers (`copy`); {} if all columns are answers.
+    answer_choice = models.JSONField(default=dict)
+    # Metrics that fit the answers, best first.
+    fits = models.JSONField(default=list)
     report = models.JSONField(default=dict)
     # Warnings that a host has accepted: `key` of the finding, account (`by`) and time (`at`).
     accepted_findings = models.JSONField(default=list)

@@ -20,8 +20,9 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.views import answered_by_worker
 from leaderboard.scoring import JobFailed
 
-from .. import findings, rescoring, truth_drafts
+from .. import findings, rescoring
 from ..forms import ApplyForm
+from ..services import checks
 from ..truth_reports import metric_or_none
 
 MOVES_PER_PAGE = 50
@@ -79,7 +80,7 @@ def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpRes
         return see_other("host_truth_check", fragment="#warnings", slug=competition.slug)
     if request.method == "POST":
         try:
-            truth_drafts.recheck_ground_truth(competition=competition)
+            checks.recheck_ground_truth(competition=competition)
             messages.success(request, _("Checked again."))
         except JobFailed:
             messages.error(request, _("The check failed. Try again in a moment."))

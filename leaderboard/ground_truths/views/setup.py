@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
@@ -30,8 +30,10 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.competitions.views import answer_later, answered_by_worker
 from leaderboard.scoring import JobFailed
 
-from .. import copying, findings, folders, launches, setup_files, truth_drafts
+from .. import copying, findings, folders, launches, setup_files
 from ..forms import AnswersForm
+from ..services import checks, drafts
+from ..specs import TruthSpec, proposed_parameters
 from ..truth_reports import (
     BROKEN,
     draft_of,
@@ -39,7 +41,6 @@ from ..truth_reports import (
     initial_split,
     last_check_report,
     metric_or_none,
-    secondary_of,
 )
 
 PageView = Callable[..., HttpResponse]
@@ -231,7 +232,7 @@ def _do(request: HttpRequest, competition: Competition) -> str:
         return "#files"
     names = posted.getlist("column") if "predict_these" in posted else posted.getlist("predict")
     if names or "predict_these" in posted:
-        setup_files.predict(competition=competition, user=user, names=names)
+        setup_files.choose_answers(competition=competition, user=user, names=names)
         return "#proposal"
     if "split" in posted or "metric" in posted:
         _check_again(request, competition)
@@ -258,32 +259,22 @@ def _check_again(request: HttpRequest, competition: Competition, *, redraws: boo
         raise CannotHost(
             _("The split didn't change."), [str(error) for found in form.errors.values() for error in found]
         )
-    split = form.split if "split" in posted else truth_drafts.split_of(draft) if draft else {}
+    spec = replace(TruthSpec.of(held), redraws_split=redraws)
+    if "split" in posted:
+        spec = replace(spec, **form.split)
     key = posted.get("metric", held.metric)
-    params = held.params
     if key != held.metric:
         if metric_or_none(key) is None:
             raise CannotHost(_("There is no such metric."))
-        fits = draft.report.get("fits", ()) if draft else ()
-        fitting: dict[str, Any] = next((fit["params"] for fit in fits if fit["key"] == key), {})
-        params = {**fitting, **truth_drafts.proposed_parameters(key)}
-    truth_drafts.draft_truth(
-        competition=competition,
-        metric=key,
-        params=params,
-        id_column=form.cleaned_data["id_column"] if "split" in posted else held.id_column,
-        **split,
-        secondary=secondary_of(held),
-        wants_fits=True,
-        redraws_split=redraws or ("split" in posted and form.cleaned_data.get("redraws_split", False)),
-    )
+        spec = replace(spec, metric=key, params=proposed_parameters(key, draft.fits if draft else ()))
+    drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
 
 
 def _fix(competition: Competition, request: HttpRequest) -> None:
     user = signed_in_user(request.user)
     match request.POST["fix"]:
         case "convert":
-            truth_drafts.apply_spreadsheet_conversion(competition=competition)
+            drafts.apply_spreadsheet_conversion(competition=competition)
             setup_files.propose_again(competition=competition, user=user)
         case "redraw":
             _check_again(request, competition, redraws=True)
@@ -312,7 +303,6 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
     about = last_check_report(competition)
     draft: TruthDraft | None = about["draft"]
     report = about["report"] or {}
-    predict = report.get("predict") or {}
     held = about["checked"]
     fits = fitting_metrics(draft, held.metric) if held else None
     context = {
@@ -321,10 +311,9 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
         "form": form,
         "report": report,
         "files": list(competition.data_files.all()),
-        "copy": predict.get("copy", ""),
-        "predict": predict,
+        "answer_choice": draft.answer_choice if draft else {},
         "answer_choices": _answer_choices(draft) if draft else [],
-        "columns": truth_drafts.header_of_draft(draft) if draft else [],
+        "columns": checks.column_names(draft) if draft else [],
         "found": findings.shown_findings(about["held_check"], may_fix=True),
         "split_form": _split_form(draft, competition),
         "metrics": (fits["best"][:METRICS_PROPOSED] if fits else []),
@@ -339,8 +328,8 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
 
 def _answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
     """(column, whether it is an answer): the chosen columns, then the last ones of the others."""
-    names = truth_drafts.possible_answers(draft)
-    chosen = draft.report.get("predict", {}).get("columns") or draft.report.get("target_columns") or []
+    names = checks.possible_answers(draft)
+    chosen = draft.answer_choice.get("columns") or draft.report.get("target_columns") or []
     others = [name for name in reversed(names) if name not in chosen]
     shown = [*(name for name in names if name in chosen), *others][: max(ANSWERS_PROPOSED, len(chosen))]
     return [(name, name in chosen) for name in shown]

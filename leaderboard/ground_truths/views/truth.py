@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -21,9 +22,11 @@ from leaderboard.competitions.models import Competition
 from leaderboard.competitions.views import answered_by_worker
 from leaderboard.scoring import JobFailed
 
-from .. import findings, rescoring, truth_drafts
+from .. import findings, rescoring
 from ..forms import AnswersForm
-from ..truth_reports import BROKEN, draft_of, initial_split, last_check_report, secondary_of
+from ..services import drafts
+from ..specs import TruthSpec
+from ..truth_reports import BROKEN, draft_of, initial_split, last_check_report
 from .truth_metric import publish_checked
 
 
@@ -88,21 +91,9 @@ def _draft_from_form(competition: Competition, form: AnswersForm) -> None:
 
     Before the launch a new file gets the most usual metric for its answers; a correction keeps the current metric.
     """
-    filled, file = form.cleaned_data, form.cleaned_data["file"]
-    is_new = file and competition.launched_at is None
-    held = None if is_new else draft_of(competition) or competition.ground_truth
-    truth_drafts.draft_truth(
-        competition=competition,
-        metric=held.metric if held else "",
-        params=held.params if held else {},
-        file_name=file.name if file else "",
-        chunks=file.chunks() if file else None,
-        id_column=filled["id_column"],
-        **form.split,
-        secondary=secondary_of(held),
-        wants_fits=True,
-        redraws_split=filled.get("redraws_split", False) and not file,
-    )
+    is_new = form.cleaned_data["file"] and competition.launched_at is None
+    spec = TruthSpec.of(None if is_new else draft_of(competition) or competition.ground_truth)
+    drafts.save_draft(competition=competition, spec=replace(spec, **form.split, **form.upload), suggests_metrics=True)
 
 
 def _see_data(competition: Competition, fragment: str = "") -> HttpResponse:
@@ -115,10 +106,10 @@ def _convert_draft(request: HttpRequest, page_context: PageContext) -> HttpRespo
     form = answers_form(competition)
     try:
         if request.POST["action"] == "as_meant":
-            truth_drafts.apply_spreadsheet_conversion(competition=competition)
+            drafts.apply_spreadsheet_conversion(competition=competition)
         else:
             names, group = request.POST.getlist("answers"), request.POST.get("group", "")
-            truth_drafts.choose_answers(competition=competition, names=names, group=group)
+            drafts.choose_answers(competition=competition, names=names, group=group)
         return _see_data(competition, "#check")
     except competitions.CannotHost as error:
         messages.error(request, str(error))
@@ -143,7 +134,7 @@ def _publish(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def _discard(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    truth_drafts.discard_draft(competition=page_context.competition)
+    drafts.discard_draft(competition=page_context.competition)
     messages.info(request, _("The checked file was discarded."))
     return _see_data(page_context.competition)
 

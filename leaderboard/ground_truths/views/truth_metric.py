@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -22,9 +23,11 @@ from leaderboard.competitions.models import Competition, TruthDraft
 from leaderboard.competitions.views import answered_by_worker
 from leaderboard.scoring import JobFailed
 
-from .. import findings, publishing, truth_drafts
+from .. import findings, publishing
 from ..forms import MetricForm, ParameterForm, PublishForm, SecondaryForm
-from ..truth_reports import BROKEN, draft_of, fitting_metrics, last_check_report, metric_or_none, secondary_of
+from ..services import checks, drafts
+from ..specs import TruthSpec, proposed_parameters
+from ..truth_reports import BROKEN, draft_of, fitting_metrics, last_check_report, metric_or_none
 
 
 def _only_shows_parameters(request: HttpRequest) -> bool:
@@ -57,14 +60,16 @@ def host_truth_metric(request: HttpRequest, page_context: PageContext) -> HttpRe
 def parameter_form(competition: Competition, key: str) -> ParameterForm:
     """The form with a metric's parameters: the stored ones, else those suggested for the answers."""
     draft = draft_of(competition)
-    held = draft or competition.ground_truth
-    if held and held.metric == key:
-        values = dict(held.params)
-    else:
-        fits: list[dict[str, Any]] = draft.report.get("fits", []) if draft else []
-        fitting: dict[str, Any] = next((fit["params"] for fit in fits if fit["key"] == key), {})
-        values = {**fitting, **truth_drafts.proposed_parameters(key)}
-    return ParameterForm(key, values=values, columns=truth_drafts.columns_at_hand(competition))
+    last = draft or competition.ground_truth
+    is_same = last is not None and last.metric == key
+    values = last.params if last and is_same else proposed_parameters(key, draft.fits if draft else ())
+    return ParameterForm(key, values=values, columns=columns_of_last_truth(competition))
+
+
+def columns_of_last_truth(competition: Competition) -> list[str]:
+    """Columns, without ID and `Usage`, of the file that is used if none is uploaded; [] without one."""
+    last = drafts.last_truth(competition)
+    return checks.target_columns(last) if last else []
 
 
 def _choose_metric(request: HttpRequest, page_context: PageContext, key: str, action: str) -> HttpResponse:
@@ -72,24 +77,13 @@ def _choose_metric(request: HttpRequest, page_context: PageContext, key: str, ac
     competition, draft = page_context.competition, draft_of(page_context.competition)
     held = draft or competition.ground_truth
     form, secondary, publish_form = MetricForm(request.POST), SecondaryForm(request.POST), PublishForm(request.POST)
-    parameters, status = posted_parameters(request, form, key, truth_drafts.columns_at_hand(competition)), 422
+    parameters, status = posted_parameters(request, form, key, columns_of_last_truth(competition)), 422
     try:
         if all([form.is_valid(), parameters.is_valid(), secondary.is_valid(), publish_form.is_valid()]):
-            params = parameters.cleaned_data
-            also = [(name, dict(given)) for name, given in secondary.cleaned_data["asked"]]
-            if held is None or (held.metric, held.params, secondary_of(held)) != (key, params, also):
-                draft = truth_drafts.draft_truth(
-                    competition=competition,
-                    metric=key,
-                    params=params,
-                    id_column=held.id_column if held else "",
-                    public_share=draft.public_share if draft else 0.3,
-                    seed=draft.seed if draft else 0,
-                    is_stratified=draft.is_stratified if draft else True,
-                    group_column=draft.group_column if draft else "",
-                    secondary=also,
-                    wants_fits=True,
-                )
+            last_spec = TruthSpec.of(held)
+            spec = replace(last_spec, metric=key, params=parameters.cleaned_data, secondary=secondary.metrics)
+            if spec != last_spec:
+                draft = drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
             if action == "look" or (draft and not draft.report["ok"]):
                 return see_other("host_truth_metric", fragment="#check", slug=competition.slug)
             if action == "take":
@@ -111,7 +105,7 @@ def posted_parameters(request: HttpRequest, form: Form, key: str, columns: list[
         return ParameterForm(key, request.POST, columns=columns)
     words = _("%(metric)s has parameters. Review them, then check the file.")
     form.add_error("metric", words % {"metric": translated_message(metric.title)})
-    return ParameterForm(key, values=truth_drafts.proposed_parameters(key), columns=columns)
+    return ParameterForm(key, values=proposed_parameters(key), columns=columns)
 
 
 def publish_checked(

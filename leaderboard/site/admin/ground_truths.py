@@ -26,8 +26,10 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.host_responses import add_refusal
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.competitions.views import answered_by_worker
-from leaderboard.ground_truths import publishing, truth_drafts
+from leaderboard.ground_truths import publishing
 from leaderboard.ground_truths.forms import AnswersForm, ParameterForm, SecondaryForm
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec, proposed_parameters
 from leaderboard.ground_truths.truth_reports import BROKEN, draft_of, metric_or_none
 from leaderboard.ground_truths.views import truth, truth_metric
 from leaderboard.scoring import JobFailed
@@ -62,7 +64,7 @@ class TruthForm(AnswersForm):
         if last and (metric := metric_or_none(last.metric)):
             self.initial["metric"] = metric.title
         if draft := draft_of(held):
-            self.initial["answers"] = ", ".join(draft.report.get("predict", {}).get("columns", ()))
+            self.initial["answers"] = ", ".join(draft.answer_choice.get("columns", ()))
 
     def clean_metric(self) -> str:
         if key := metric_named(self.cleaned_data["metric"]):
@@ -107,7 +109,7 @@ class TruthDraftAdmin(ScopedAdmin):
         if competition is not None and key:
             parameters: ParameterForm | None = truth_metric.parameter_form(competition, key)
         else:
-            parameters = ParameterForm(key, values=truth_drafts.proposed_parameters(key)) if key else None
+            parameters = ParameterForm(key, values=proposed_parameters(key)) if key else None
         context = {"metric": metrics.get(key) if key else None, "parameters": parameters}
         return render(request, "admin/competitions/truthdraft/parameters.html", context)
 
@@ -152,7 +154,7 @@ class TruthDraftAdmin(ScopedAdmin):
             is_valid = form.is_valid()
             if key := form.cleaned_data.get("metric", ""):
                 has_file = bool(request.FILES) or competition is None
-                columns = [] if has_file or competition is None else truth_drafts.columns_at_hand(competition)
+                columns = [] if has_file or competition is None else truth_metric.columns_of_last_truth(competition)
                 parameters = truth_metric.posted_parameters(request, form, key, columns)
                 is_valid = form.is_valid() and parameters.is_valid()
             if secondary.is_valid() and is_valid and parameters is not None:
@@ -217,7 +219,7 @@ class TruthDraftAdmin(ScopedAdmin):
     @admin.action(description="Throw away")
     def discard(self, request: HttpRequest, queryset: QuerySet[TruthDraft]) -> None:
         for draft in queryset.select_related("competition"):
-            truth_drafts.discard_draft(competition=draft.competition)
+            drafts.discard_draft(competition=draft.competition)
             self.message_user(request, f"{draft} is thrown away.", messages.SUCCESS)
 
     def _publish(self, request: HttpRequest, queryset: QuerySet[TruthDraft], *, is_confirmed: bool) -> None:
@@ -277,21 +279,15 @@ class GroundTruthAdmin(ScopedAdmin):
 
 
 def _draft_of_form(form: AnswersForm, parameters: ParameterForm, secondary: SecondaryForm) -> TruthDraft:
-    filled, file = form.cleaned_data, form.cleaned_data["file"]
-    return truth_drafts.draft_truth(
-        competition=filled["competition"],
-        metric=filled["metric"],
+    spec = TruthSpec(
+        metric=form.cleaned_data["metric"],
         params=parameters.cleaned_data,
-        secondary=[(key, dict(params)) for key, params in secondary.cleaned_data["asked"]],
-        file_name=file.name if file else "",
-        chunks=file.chunks() if file else None,
-        id_column=filled["id_column"],
+        secondary=secondary.metrics,
+        answers=form.cleaned_data["answers"],
         **form.split,
-        predict=None if filled["answers"] else {},
-        answers=filled["answers"],
-        wants_fits=True,
-        redraws_split=filled.get("redraws_split", False) and not file,
+        **form.upload,
     )
+    return drafts.save_draft(competition=form.cleaned_data["competition"], spec=spec, suggests_metrics=True)
 
 
 def _draft_verdict(draft: TruthDraft) -> str:

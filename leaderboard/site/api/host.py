@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
@@ -19,7 +20,9 @@ from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
-from leaderboard.ground_truths import data_files, folders, launches, publishing, rescoring, truth_drafts
+from leaderboard.ground_truths import data_files, folders, launches, publishing, rescoring
+from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import JobFailed
 from leaderboard.submissions import scoring_again
 
@@ -137,22 +140,18 @@ def check_truth(
 ) -> TruthOut:
     """For hosts: store a ground-truth file as the draft and return all findings. Nothing is published yet."""
     competition = hosted_competition(request, slug)
-    key, given, secondary_metrics = _requested_metric(competition.ground_truth, metric, params)
+    spec = replace(
+        _requested_metric(competition.ground_truth, metric, params),
+        file_name=file.name or "",
+        chunks=file.chunks(),
+        converts_spreadsheet=as_meant,
+        public_share=public_share,
+        seed=seed,
+        id_column=id_column.replace("\0", ""),
+        group_column=group_column.replace("\0", ""),
+    )
     try:
-        draft = call_host_service(
-            lambda: truth_drafts.draft_truth(
-                competition=competition,
-                metric=key,
-                params=given,
-                file_name=file.name or "",
-                chunks=truth_drafts.converted_spreadsheet(file.chunks()) if as_meant else file.chunks(),
-                public_share=public_share,
-                seed=seed,
-                secondary=secondary_metrics,
-                id_column=id_column.replace("\0", ""),
-                group_column=group_column.replace("\0", ""),
-            )
-        )
+        draft = call_host_service(lambda: drafts.save_draft(competition=competition, spec=spec))
     except metrics.UnknownMetric as error:
         raise ApiError(422, str(error), [{"code": "metric", "message": str(error), "column": "metric"}]) from error
     except metrics.ParameterError as error:
@@ -296,21 +295,19 @@ def score_again(
 # --- helpers ----------------------------------------------------------------------------------------------------
 
 
-def _requested_metric(
-    current: GroundTruth | None, metric: str, params: str
-) -> tuple[str, dict[str, Any], list[tuple[str, dict[str, Any]]]]:
-    """(metric, parameters, secondary metrics) as requested, else of the current ground truth. Raises `ApiError`."""
+def _requested_metric(current: GroundTruth | None, metric: str, params: str) -> TruthSpec:
+    """Metric, parameters and secondary metrics as requested, else of the current ground truth. Raises `ApiError`."""
     try:
-        given = json.loads(params or "{}")
+        requested = json.loads(params or "{}")
     except (ValueError, RecursionError):
-        given = None
-    if not isinstance(given, dict):
+        requested = None
+    if not isinstance(requested, dict):
         words = _("“params” must be a JSON object.")
         raise ApiError(422, words, [{"code": "params", "message": words, "column": "params"}])
-    secondary_metrics = [(key.partition("@")[0], its) for key, its in current.secondary_asked] if current else []
+    spec = TruthSpec.of(current)
     if current and metric in ("", current.metric):
-        return current.metric, {**current.params, **given}, secondary_metrics
-    return metric.replace("\0", ""), given, secondary_metrics
+        return replace(spec, params={**current.params, **requested})
+    return replace(spec, metric=metric.replace("\0", ""), params=requested)
 
 
 def _truth_out(draft: TruthDraft) -> TruthOut:

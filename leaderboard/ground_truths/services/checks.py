@@ -1,0 +1,251 @@
+"""Check answer files: a draft with the split that publishing would make; a published ground truth again, because data
+files and the library's checks change later."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, GroundTruth, TruthCheck, TruthDraft
+from leaderboard.competitions.services import CannotHost
+from leaderboard.scoring import table_jobs
+from leaderboard.submissions.converting import CONVERTIBLE
+from metrics.core.messages import with_templates
+from metrics.reading.headers import USAGE, read_header
+
+from ..data_files import data_files_to_compare, leak_findings
+from ..specs import non_answer_columns, role_columns, secondary_of
+
+log = logging.getLogger(__name__)
+
+HEAD_BYTES = 65_536
+CONVERTIBLE_PROBLEMS = CONVERTIBLE | {"usage_name"}
+
+
+def check_draft(draft: TruthDraft) -> dict[str, Any]:
+    """The report on a draft: all findings, with the split that publishing would make. Raises `JobFailed`."""
+    published = published_split(draft.competition)
+    with tempfile.TemporaryDirectory() as folder:
+        truth, problems = _with_split(draft, Path(folder))
+        report = _check_file(
+            draft,
+            truth,
+            metric=draft.metric,
+            id_column=draft.id_column or None,
+            secondary=secondary_of(draft),
+            group=draft.group_column or None,
+            **_earlier_file(published),
+        )
+    report["findings"] += _other_ids(report.get("differs"))
+    codes = {finding["code"] for finding in report["findings"]}
+    missing = [{**problem, "blocking": True, "why": ""} for problem in problems if problem["code"] not in codes]
+    report["findings"] = missing + report["findings"]
+    if problems:  # checked without a split, so scores on the two parts are unknown
+        report |= {"ok": False, "baselines": [], "apart": {}}
+    report["checked_with"] = _surroundings(draft)
+    report["is_split_by_system"] = not problems and USAGE not in column_names(draft)
+    report["split_kept_from"] = published.number if published and report["is_split_by_system"] else None
+    report["as_meant"] = _spreadsheet_changes(draft) if is_unreadable(report) else []
+    return report
+
+
+def current_report(draft: TruthDraft) -> dict[str, Any]:
+    """The draft's report; checked again if anything that it depends on has changed. Raises `JobFailed`."""
+    return draft.report if draft.report.get("checked_with") == _surroundings(draft) else check_draft(draft)
+
+
+def recheck_draft(*, competition: Competition) -> None:
+    """Check the draft, if there is one, again with the current data files. Raises `JobFailed`."""
+    for draft in TruthDraft.objects.filter(competition=competition):
+        draft.report = check_draft(draft)
+        draft.save(update_fields=["report"])
+
+
+def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
+    """Check the current ground truth again with the current data files, and store the report.
+
+    Raises `CannotHost` without a ground truth, and `JobFailed` if the check itself broke.
+    """
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
+        raise CannotHost(_("There are no answers yet."))
+    report = _check_file(
+        ground_truth,
+        path_of(ground_truth.file_key, ground_truth.sha256),
+        metric=ground_truth.metric_key,
+        id_column=ground_truth.id_column,
+        secondary=ground_truth.secondary_asked,
+    )
+    values = {"report": report, "checked_at": timezone.now()}
+    return TruthCheck.objects.update_or_create(ground_truth=ground_truth, defaults=values)[0]
+
+
+def mark_report_as_current(draft: TruthDraft) -> None:
+    """Mark the report as current after adding a data file that was checked and changes no finding."""
+    draft.report["checked_with"] = _surroundings(draft)
+
+
+def suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
+    """Metrics that fit the answers, best first; [] if the job fails, because they are only suggestions."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            answer = table_jobs.run_page_job(
+                "suggest",
+                truth=str(_without_features(draft, Path(folder))),
+                id_column=draft.id_column or None,
+                group=draft.group_column or None,
+                sample=data_files_to_compare(draft.competition)[0],
+            )
+    except table_jobs.JobFailed:
+        log.exception("no metrics could be suggested for %s", draft.file_key)
+        return []
+    fits: list[dict[str, Any]] = answer["fits"]
+    return fits
+
+
+def file_to_publish(draft: TruthDraft, folder: Path) -> Path:
+    """The file to publish: with the split, and without the group column unless a metric reads it."""
+    path, _problems = _with_split(draft, folder)
+    is_read = not draft.group_column or draft.group_column in role_columns(draft)
+    return path if is_read else drop_columns(path, [draft.group_column], folder / "published.csv")
+
+
+def drop_columns(source: Path, names: Collection[str], target: Path) -> Path:
+    """Write an answer file without some columns to `target`. Raises `JobFailed`."""
+    table_jobs.run_page_job("drop_columns", truth=str(source), columns=list(names), target=str(target))
+    return target
+
+
+def convert_spreadsheet(source: Path, target: Path) -> list[dict[str, Any]]:
+    """Convert a spreadsheet's file to plain CSV in `target`; returns the changes, [] if no conversion helps.
+
+    Raises `JobFailed`.
+    """
+    answer = table_jobs.run_page_job("as_meant", truth=str(source), target=str(target))
+    changes: list[dict[str, Any]] = answer["changes"]
+    return changes
+
+
+def header_of(path: Path) -> list[str]:
+    """The column names in the first line of an answer file."""
+    with path.open("rb") as file:
+        return read_header(file.read(HEAD_BYTES))
+
+
+def column_names(truth: TruthDraft | GroundTruth) -> list[str]:
+    return header_of(path_of(truth.file_key))
+
+
+def target_columns(truth: TruthDraft | GroundTruth) -> list[str]:
+    """The columns of an answer file without ID and `Usage`."""
+    names = column_names(truth)
+    id_column = truth.id_column or (names[0] if names else "")
+    return [name for name in names if name not in (id_column, USAGE)]
+
+
+def possible_answers(draft: TruthDraft) -> list[str]:
+    """Columns of a draft's file that students could predict: all but the ID and those read by metrics or the split."""
+    other_columns = {*role_columns(draft), draft.group_column}
+    return [name for name in target_columns(draft) if name not in other_columns]
+
+
+def blocking_in(report: dict[str, Any]) -> list[dict[str, Any]]:
+    return [finding for finding in report.get("findings", ()) if finding["blocking"]]
+
+
+def is_unreadable(report: dict[str, Any]) -> bool:
+    """Whether the file has a form of spreadsheets, which may be converted, so that its columns are uncertain."""
+    return any(finding["code"] in CONVERTIBLE_PROBLEMS for finding in blocking_in(report))
+
+
+def published_split(competition: Competition) -> GroundTruth | None:
+    """The ground truth whose split later ones keep: after the launch a row never changes between public and private."""
+    return competition.ground_truth if competition.launched_at else None
+
+
+def _check_file(checked: TruthDraft | GroundTruth, truth: Path, **settings: Any) -> dict[str, Any]:
+    """The library's report on an answer file, with findings about data files that contain the answers."""
+    sample, tests = data_files_to_compare(checked.competition)
+    report = table_jobs.run_page_job(
+        "check_truth", truth=str(truth), params=checked.params, sample=sample, tests=tests, **settings
+    )
+    if id_column := report["id_column"]:  # None if the file could not be read
+        leaks = leak_findings(checked.competition, truth.read_bytes(), id_column, non_answer_columns(checked))
+        report["findings"] = leaks + report["findings"]
+    report["ok"] = not blocking_in(report)
+    return report
+
+
+def _surroundings(draft: TruthDraft) -> list[Any]:
+    """Dependencies of a report besides the draft: the metric's version, the current ground truth, the data files."""
+    competition = draft.competition
+    files = sorted(competition.data_files.values_list("name", "sha256"))
+    return [metrics.get(draft.metric).version, competition.ground_truth_id, [list(file) for file in files]]
+
+
+def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Finding about a correction whose IDs differ from the current answers, for example by lost leading zeros."""
+    if not differs or not differs["added"] + differs["gone"]:
+        return []
+    message = metrics.Message(
+        "The ids differ from the current answers: {added} new, {gone} removed.",
+        added=differs["added"],
+        gone=differs["gone"],
+    )
+    why = metrics.Message("All submissions so far would become invalid. Is this what you want?")
+    return [with_templates(metrics.Finding("other_ids", message, blocking=False, why=why))]
+
+
+def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, Any]]]:
+    """(path of the draft's answers with a `Usage` column, drawn if the file has none; problems that prevent that)."""
+    source = _without_features(draft, folder)
+    if USAGE in header_of(source):
+        return source, []
+    target = folder / "truth.csv"
+    answer = table_jobs.run_page_job(
+        "add_split",
+        truth=str(source),
+        share=draft.public_share,
+        seed=draft.seed,
+        secret=draft.split_secret,
+        stratify=draft.is_stratified,
+        id_column=draft.id_column or None,
+        target=str(target),
+        group=draft.group_column or None,
+        roles=role_columns(draft),
+        **_earlier_file(published_split(draft.competition)),
+    )
+    return (source if answer["problems"] else target), answer["problems"]
+
+
+def _earlier_file(published: GroundTruth | None) -> dict[str, str | None]:
+    """Arguments of a job for the answers whose split is kept."""
+    return {
+        "earlier": str(path_of(published.file_key)) if published else None,
+        "earlier_id_column": published.id_column if published else None,
+    }
+
+
+def _without_features(draft: TruthDraft, folder: Path) -> Path:
+    """The draft's file, or a copy without the columns that students do not predict and no metric or split reads."""
+    source, read_columns = path_of(draft.file_key), (*role_columns(draft), draft.group_column)
+    features = [name for name in draft.answer_choice.get("left_out", ()) if name not in read_columns]
+    return drop_columns(source, features, folder / "answers.csv") if features else source
+
+
+def _spreadsheet_changes(draft: TruthDraft) -> list[dict[str, Any]]:
+    """Changes of a conversion of the draft's file; [] if no conversion helps or the job failed."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return convert_spreadsheet(path_of(draft.file_key), Path(folder) / "as_meant.csv")
+    except table_jobs.JobFailed:
+        log.exception("%s could not be read as a spreadsheet's", draft.file_key)
+        return []

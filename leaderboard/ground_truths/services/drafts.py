@@ -1,0 +1,195 @@
+"""Drafts of ground truths: answer files that are stored, checked and split, and not published yet."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.common.storage import clean_name, path_of, remove_file, store_file
+from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
+from leaderboard.competitions.models.ground_truth import LONGEST_NAME, new_split_secret
+from leaderboard.competitions.services import CannotHost
+from leaderboard.scoring import table_jobs
+from metrics.reading.containers import READERS, container_of, read_container
+from metrics.reading.headers import USAGE
+
+from ..specs import TruthSpec, proposed_parameters
+from . import checks
+
+DEFAULT_METRIC = "accuracy"
+GUESSES = ("name", "last")
+"""Reasons for answer columns that the host should confirm."""
+
+
+def save_draft(*, competition: Competition, spec: TruthSpec, suggests_metrics: bool = False) -> TruthDraft:
+    """Store an answer file with its settings as the draft and check it at once.
+
+    All findings are in the draft's `report`, and with `suggests_metrics` the metrics that fit in `fits`. Raises
+    `metrics.ParameterError`; `CannotHost` without a file, for secondary metrics, for answers that the file does not
+    have and for column names that are too long; `storage.TooLarge`; `JobFailed` if the check itself broke. Nothing has
+    changed then.
+    """
+    spec = spec.cleaned()
+    draft = TruthDraft.objects.filter(competition=competition).first() or _new_draft(competition)
+    earlier_key = draft.file_key
+    try:
+        _take_file(draft, spec)
+        _take_settings(draft, spec)
+        draft.fits = checks.suggest_metrics(draft) if suggests_metrics or not spec.metric else []
+        if not spec.metric:
+            draft.metric, draft.params = _most_plausible_metric(draft.fits)
+        draft.report = checks.check_draft(draft)
+        _check_names(draft)
+        draft.save()
+    except BaseException:
+        if draft.file_key != earlier_key:
+            remove_file(draft.file_key)
+        raise
+    if earlier_key and earlier_key != draft.file_key:
+        remove_file(earlier_key)
+    return draft
+
+
+def choose_answers(
+    *, competition: Competition, names: Collection[str], group: str = "", why: str = "chosen"
+) -> TruthDraft:
+    """Choose the columns that students predict, and check the draft again without the others.
+
+    `group` is one of the other columns; the split then keeps its groups together. Raises `CannotHost` if no answer
+    would remain or the file cannot be read, and as `save_draft` does.
+    """
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    columns = checks.possible_answers(draft) if draft else []
+    chosen = [name for name in columns if name in names]
+    if draft is None or not chosen:
+        raise CannotHost(_("Choose at least one column; submissions need answers to be scored."))
+    if checks.is_unreadable(draft.report):
+        raise CannotHost(_("The file must be readable first. Correct it and choose it again."))
+    group_column = group if group in columns and group not in chosen else draft.group_column
+    spec = replace(_spec_of_same_split(draft), answers=chosen, why=why, group_column=group_column)
+    return save_draft(competition=competition, spec=spec, suggests_metrics=True)
+
+
+def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
+    """Replace the draft's file by its conversion from spreadsheet formats, and check the result.
+
+    Raises `CannotHost` if no conversion helps, and as `save_draft` does.
+    """
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    if draft is None or not draft.report.get("as_meant"):
+        raise CannotHost(_("There is no file to convert. Choose one."))
+    spec = replace(_spec_of_same_split(draft), answers=(), converts_spreadsheet=True)
+    return save_draft(competition=competition, spec=spec, suggests_metrics=True)
+
+
+def discard_draft(*, competition: Competition) -> None:
+    """Delete the draft and its file."""
+    for draft in TruthDraft.objects.filter(competition=competition):
+        draft.delete()
+        remove_file(draft.file_key)
+
+
+def last_truth(competition: Competition) -> TruthDraft | GroundTruth | None:
+    """The draft, else the last ground truth: its file is used if none is uploaded."""
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    return draft or competition.ground_truths.order_by("number").last()
+
+
+def plain_csv(chunks: Iterable[bytes]) -> bytes:
+    """The CSV of an upload, which may be gzipped, zipped, Excel or Parquet. A file that cannot be read is returned
+    unchanged, so that the check can report the problem."""
+    data = b"".join(chunks)
+    if container_of(data[:4096]) in READERS:
+        return table_jobs.csv_of(data) or data
+    try:
+        return read_container(data, 1 << 30)
+    except metrics.MetricError:
+        return data
+
+
+def _new_draft(competition: Competition) -> TruthDraft:
+    """A draft with the split secret of the last ground truth, so that the same seed yields the same split again."""
+    last = competition.ground_truths.order_by("number").last()
+    return TruthDraft(competition=competition, split_secret=(last.split_secret if last else "") or new_split_secret())
+
+
+def _spec_of_same_split(draft: TruthDraft) -> TruthSpec:
+    """The draft's settings for other answers of its file.
+
+    Before the launch the metric is suggested anew, because it was not chosen for these answers; after it, it is kept.
+    """
+    spec = TruthSpec.of(draft)
+    return spec if draft.competition.launched_at else replace(spec, metric="", params={}, secondary=())
+
+
+def _take_file(draft: TruthDraft, spec: TruthSpec) -> None:
+    """Set the draft's file: the upload, else the file it has, else a copy of the last ground truth's; converted from a
+    spreadsheet's format and without its split, if asked. Raises `CannotHost` if there is no file."""
+    competition = draft.competition
+    with tempfile.TemporaryDirectory() as folder:
+        stored = path_of(draft.file_key) if draft.file_key else None
+        if spec.chunks is not None:
+            path = Path(folder) / "upload.csv"
+            path.write_bytes(plain_csv(spec.chunks))
+            draft.file_name, draft.answer_choice = clean_name(spec.file_name), {}
+        elif stored is not None:
+            path = stored
+        elif (last := last_truth(competition)) is not None:
+            # A change of the metric only, with the same answers and split.
+            path, draft.file_name = path_of(last.file_key), last.file_name
+        else:
+            raise CannotHost(_("Choose the answer file first."))
+        converted = Path(folder) / "as_meant.csv"
+        if spec.converts_spreadsheet and checks.convert_spreadsheet(path, converted):
+            path = converted
+        if spec.redraws_split and competition.launched_at is None and USAGE in checks.header_of(path):
+            path = checks.drop_columns(path, [USAGE], Path(folder) / "unsplit.csv")
+        if path != stored:
+            draft.file_key = store_file([path.read_bytes()], f"truths/{competition.pk}").key
+
+
+def _take_settings(draft: TruthDraft, spec: TruthSpec) -> None:
+    """Set the draft's fields. Raises `CannotHost` for answers that the file does not have."""
+    draft.metric, draft.params = spec.metric, dict(spec.params)
+    draft.secondary = [{"key": key, "params": params} for key, params in spec.secondary]
+    draft.id_column, draft.group_column = spec.id_column, spec.group_column
+    draft.public_share, draft.seed, draft.is_stratified = spec.public_share, spec.seed, spec.is_stratified
+    draft.split_secret = spec.split_secret or draft.split_secret
+    draft.uploaded_at = timezone.now()
+    if spec.answers is not None:
+        draft.answer_choice = _choice_of_answers(draft, spec.answers, spec.why) if spec.answers else {}
+
+
+def _choice_of_answers(draft: TruthDraft, names: Collection[str], why: str) -> dict[str, Any]:
+    columns = checks.possible_answers(draft)
+    missing = [name for name in names if name not in columns]
+    if missing and why == "chosen":
+        words = _("The file has no answer column “%(name)s”. It has: %(columns)s.")
+        raise CannotHost(words % {"name": missing[0], "columns": ", ".join(columns) or "–"})
+    return {
+        "columns": [name for name in columns if name in names],
+        "left_out": [name for name in columns if name not in names],
+        "why": why,
+        "is_asked": why in GUESSES,
+    }
+
+
+def _check_names(draft: TruthDraft) -> None:
+    """Raise `CannotHost` for column names that are too long for PostgreSQL; SQLite would store any length."""
+    longest = max((draft.id_column, draft.group_column, draft.report.get("id_column") or ""), key=len)
+    if len(longest) > LONGEST_NAME:
+        words = _(
+            "The column name “%(start)s…” has %(number)s characters; the limit is %(most)s. Shorten it in the file."
+        )
+        raise CannotHost(words % {"start": longest[:40], "number": f"{len(longest):,}", "most": LONGEST_NAME})
+
+
+def _most_plausible_metric(fits: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    return (fits[0]["key"], proposed_parameters(fits[0]["key"], fits)) if fits else (DEFAULT_METRIC, {})
