@@ -79,7 +79,7 @@ def test_every_link_into_a_page_leads_to_a_heading(document: Path) -> None:
 
 def named_functions(text: str) -> Iterator[tuple[list[str], list[str]]]:
     """The files and the functions of each row of a table that ends with them."""
-    for row in re.findall(r"^\| .+\|$", text, flags=re.M):
+    for row in re.findall(r"^\| .+ \| .+ \| .+\|$", text, flags=re.M):
         *_, files, functions = row.strip("|").split(" | ")
         if names := re.findall(r"`(\w+)`", functions):
             yield re.findall(r"`([\w/.]+\.py)`", files), names
