@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from leaderboard.competitions.access import PageContext
-from leaderboard.competitions.models import GroundTruth
+from leaderboard.competitions.models import Competition, GroundTruth, Standing
 from leaderboard.competitions.models.competition import Split
 
 from . import queries as boards
@@ -32,6 +32,11 @@ class Neighbour:
     name: str
     value: float
     gap: float
+
+
+def neighbour_of(own_value: float, rank: int, standing: Standing, competition: Competition) -> Neighbour:
+    standing.team.competition = competition
+    return Neighbour(rank, standing.team.shown_name, standing.value, abs(standing.value - own_value))
 
 
 @dataclass(frozen=True)
@@ -86,8 +91,8 @@ def _team_before(page_context: PageContext, own: Placing, ground_truth: GroundTr
     before = team_ranks.next_better(own, ground_truth, split)
     if before is None:
         return None
-    before.team.competition, before.ground_truth = page_context.competition, ground_truth
-    return Neighbour(boards.rank_of(before), before.team.shown_name, before.value, abs(before.value - own.value))
+    before.ground_truth = ground_truth
+    return neighbour_of(own.value, boards.rank_of(before), before, page_context.competition)
 
 
 def _neighbour_of(own: Placing, ranked: Sequence[BoardRowData]) -> Neighbour | None:

@@ -73,8 +73,6 @@ class Placing:
     total: int
     value: float
     submission_id: str
-    rank_before: int | None = None
-    """Rank that its earlier score would have among the other teams now, if requested by `PlaceQuery.earlier`."""
 
 
 def with_page_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:

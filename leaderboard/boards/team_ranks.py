@@ -9,8 +9,7 @@ from datetime import datetime
 from functools import reduce
 from operator import or_
 
-from django.db.models import IntegerField, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import Coalesce
+from django.db.models import OuterRef, Q
 
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, GroundTruth, Standing, Team
@@ -21,70 +20,39 @@ from .rows import Placing, shown_moment
 from .scores import ranked_scores, sign_of
 
 
-@dataclass(frozen=True)
-class PlaceQuery:
-    """Request for a team's rank on a board; with `earlier` (sort key, receipt) also for the rank that would have."""
-
-    team_id: int
-    ground_truth: GroundTruth
-    split: Split
-    earlier: tuple[float, datetime] | None = None
-
-
-def placing_of(
-    team: Team | int, ground_truth: GroundTruth, split: Split, *, earlier: tuple[float, datetime] | None = None
-) -> Placing | None:
+def placing_of(team_id: int, ground_truth: GroundTruth, split: Split) -> Placing | None:
     """A team's rank and score; None before its first score, and on a hidden board."""
-    key = team if isinstance(team, int) else team.pk
-    return placings_of([PlaceQuery(key, ground_truth, split, earlier)]).get(key)
+    return placings_of([(team_id, ground_truth, split)]).get(team_id)
 
 
-def placings_of(wanted: Iterable[PlaceQuery]) -> dict[int, Placing]:
-    """Team → rank and score; teams without a rank are left out. One query."""
-    places = {place.team_id: place for place in wanted if not is_hidden(place.ground_truth, place.split)}
-    if not places:
+def placings_of(places: Iterable[tuple[int, GroundTruth, Split]]) -> dict[int, Placing]:
+    """Team → rank and score on this board; teams without a rank are left out. One query."""
+    shown = [
+        Q(team=team_id, ground_truth=ground_truth, split=split)
+        for team_id, ground_truth, split in places
+        if not is_hidden(ground_truth, split)
+    ]
+    if not shown:
         return {}
-    asked = reduce(
-        or_,
-        (Q(team=key, ground_truth=place.ground_truth, split=place.split) for key, place in places.items()),
-    )
-    everybody = standings_in_order(OuterRef("ground_truth"), OuterRef("split")).order_by()
-    found = Standing.objects.filter(asked).annotate(
-        above=count_rows(everybody.filter(is_better(OuterRef("sort_key"), OuterRef("received_at"))), "split"),
-        total=count_rows(everybody, "split"),
-        above_before=_above_before(everybody, places.values()),
+    board = standings_in_order(OuterRef("ground_truth"), OuterRef("split")).order_by()
+    standings = Standing.objects.filter(reduce(or_, shown)).annotate(
+        above=count_rows(board.filter(is_better(OuterRef("sort_key"), OuterRef("received_at"))), "split"),
+        total=count_rows(board, "split"),
     )
     return {
-        standing.team_id: Placing(
-            rank=standing.above + 1,
-            total=standing.total,
-            value=standing.value,
-            submission_id=str(standing.submission_id),
-            rank_before=standing.above_before + 1 if places[standing.team_id].earlier else None,
-        )
-        for standing in found
+        standing.team_id: Placing(standing.above + 1, standing.total, standing.value, str(standing.submission_id))
+        for standing in standings
     }
 
 
 def placings_now(teams: Mapping[int, Competition], at: datetime) -> dict[int, Placing]:
     """Team → rank and score on the private board once it is revealed, before that on the public one."""
-    wanted = []
+    places = []
     for team_id, competition in teams.items():
         if (ground_truth := competition.ground_truth) is not None:
             ground_truth.competition = competition  # saves a query for it in `is_hidden`
-            wanted.append(
-                PlaceQuery(team_id, ground_truth, Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC)
-            )
-    return placings_of(wanted)
-
-
-def _above_before(everybody: QuerySet[Standing], places: Iterable[PlaceQuery]) -> Coalesce | Value:
-    """SQL expression for the number of other teams better than the earlier score; 0 if none was requested."""
-    with_earlier = [place.earlier for place in places if place.earlier]
-    if not with_earlier:
-        return Value(0, IntegerField())
-    assert len(with_earlier) == 1, "an earlier place is asked of one team alone"
-    return count_rows(everybody.exclude(team=OuterRef("team")).filter(is_better(*with_earlier[0])), "split")
+            places.append((team_id, ground_truth, Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC))
+    return placings_of(places)
 
 
 def next_better(placing: Placing, ground_truth: GroundTruth, split: Split) -> Standing | None:

@@ -6,14 +6,11 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 from typing import Any
-from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.db.models import Exists, OuterRef
 from django.forms import BaseForm
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 
 from leaderboard.common.file_formats import safe_cell
 from leaderboard.common.library_messages import stored_text
@@ -23,7 +20,7 @@ from leaderboard.common.storage import TooLarge
 from . import services as competitions
 from .access import PageContext
 from .forms import CompetitionForm
-from .models import Competition, Submission
+from .models import Competition
 from .services import CannotHost
 
 
@@ -87,21 +84,6 @@ def save_competition(page_context: PageContext, form: CompetitionForm) -> Compet
     except ValidationError as error:
         form.add_error(None, error)
         return None
-
-
-def own_submission(page_context: PageContext, submission_id: UUID | str) -> Submission:
-    """A file of the viewer's team, or of a competition that they host or assist in. Raises `Http404` for others."""
-    mine = Submission.objects.visible_to(page_context.user).filter(competition=page_context.competition)
-    twins = Submission.objects.filter(
-        team=OuterRef("team"), sha256=OuterRef("sha256"), received_at__lt=OuterRef("received_at")
-    )
-    # Annotated, because few files have a twin, and only these need a query to find it.
-    mine = mine.annotate(has_twin=Exists(twins))
-    found = mine.select_related("user", "team", "baseline").filter(pk=submission_id).first()
-    if found is None:
-        raise Http404(_("You have no submission with this number."))
-    found.competition = page_context.competition  # has its ground truth loaded
-    return found
 
 
 def problems_csv(problems: Iterable[Mapping[str, Any]]) -> str:

@@ -1,36 +1,29 @@
-"""Presentation of one file for its team: progress, scores, effect on the board."""
+"""Facts about one file for its team: steps, scores, effect on the board; and about the team's day."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from django.db.models import F, Q, Subquery
 from django.template.defaultfilters import filesizeformat
-from django.utils.functional import cached_property
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.boards import queries as boards
-from leaderboard.boards import secondary, team_ranks
-from leaderboard.boards.board_facts import Neighbour
+from leaderboard.boards import team_ranks
+from leaderboard.boards.board_facts import Neighbour, neighbour_of
 from leaderboard.boards.board_table import gap_text
 from leaderboard.boards.charts import score_histogram
 from leaderboard.boards.rows import Placing
-from leaderboard.boards.scores import ranked_scores, sign_of
+from leaderboard.boards.scores import sign_of
 from leaderboard.common import numbers
 from leaderboard.competitions.access import PageContext
-from leaderboard.competitions.models import Score, Standing, Submission
+from leaderboard.competitions.models import GroundTruth, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
 
 from . import converting, submit_conditions
+from .queries import QueueState, ShownScores, earlier_best_score, queue_state_of, shown_scores_of
 
-PATIENCE = timedelta(seconds=60)
-USUAL_WAIT = timedelta(seconds=10)
 ENDS = {
     "pending": gettext_lazy("pending"),
     "scored": gettext_lazy("scored"),
@@ -39,368 +32,221 @@ ENDS = {
 }
 
 
-# --- the scores that a team may see -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class SecondaryLine:
-    """One secondary metric of one file; `private` is None until the private board is open to the viewer."""
-
-    secondary_metric: secondary.SecondaryMetric
-    public: secondary.ShownSecondaryValue | None
-    private: secondary.ShownSecondaryValue | None
-
-
-@dataclass(frozen=True)
-class ShownScores:
-    """Scores of one file under the current ground truth (split → value), and its secondary metrics.
-
-    `intervals`: split → text of the 95 % interval, "" if unknown.
-    """
-
-    scores: Mapping[str, float]
-    intervals: Mapping[str, str]
-    secondary: tuple[SecondaryLine, ...] = ()
-
-
-NO_SCORES = ShownScores({}, {})
-
-
-def shown_scores_of(submissions: Sequence[Submission], page_context: PageContext) -> dict[str, ShownScores]:
-    """Submission → the scores that the viewer may see; files without any are left out. One query.
-
-    Scores that the viewer may not see are not read.
-    """
-    ground_truth = page_context.competition.ground_truth
-    if ground_truth is None or not page_context.sees_public:
-        return {}
-    secondary_metrics = secondary.secondary_metrics_of(ground_truth)
-    scores: dict[str, dict[str, float]] = defaultdict(dict)
-    intervals: dict[str, dict[str, str]] = defaultdict(dict)
-    values: dict[str, dict[str, tuple[secondary.ShownSecondaryValue, ...]]] = defaultdict(dict)
-    splits = [Split.PUBLIC, Split.PRIVATE] if page_context.sees_private else [Split.PUBLIC]
-    files = [submission.pk for submission in submissions]
-    rows = Score.objects.filter(submission__in=files, ground_truth=ground_truth, split__in=splits)
-    for row in rows.only("submission", "split", "value", "low", "high", "standard_error", "secondary"):
-        key = str(row.submission_id)
-        scores[key][row.split] = row.value
-        intervals[key][row.split] = numbers.interval_text(row.low, row.high, row.standard_error)
-        values[key][row.split] = secondary.shown_secondary_values(secondary_metrics, row.secondary)
-    return {
-        key: ShownScores(scores[key], intervals[key], _secondary_lines(secondary_metrics, values[key]))
-        for key in scores
-    }
-
-
-def _secondary_lines(
-    secondary_metrics: Sequence[secondary.SecondaryMetric],
-    values: Mapping[str, tuple[secondary.ShownSecondaryValue, ...]],
-) -> tuple[SecondaryLine, ...]:
-    """One line for each secondary metric; () for a file without values for all of them."""
-    public, private = values.get(Split.PUBLIC, ()), values.get(Split.PRIVATE, ())
-    if len(public) != len(secondary_metrics):
-        return ()
-    has_private = len(private) == len(secondary_metrics)
-    return tuple(
-        SecondaryLine(secondary_metric, public[place], private[place] if has_private else None)
-        for place, secondary_metric in enumerate(secondary_metrics)
-    )
-
-
-# --- one file and its team --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class EarlierBest:
-    """The team's best public score among the files received before this one."""
-
-    value: float
-    received_at: datetime
-
-
-@dataclass
-class TodayCard:
-    """Facts for the card next to the form: attempts and rank of the viewer's team; read when first used."""
-
-    page_context: PageContext
-
-    @cached_property
-    def allowance(self) -> submit_conditions.AttemptAllowance | None:
-        membership = self.page_context.membership
-        return submit_conditions.allowance_of(membership, self.page_context.at) if membership else None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no file can be submitted any more."""
-        is_closed = self.page_context.state in ("closed", "revealed")
-        return is_closed and not self.page_context.competition.limits.allows_late
-
-    @property
-    def resets_in_time(self) -> bool:
-        """Whether new attempts come before the team's deadline."""
-        if self.allowance is None or self.page_context.competition.limits.allows_late:
-            return True
-        return self.allowance.resets_at < self.allowance.closes_at
-
-    @cached_property
-    def placing(self) -> Placing | None:
-        membership, ground_truth = self.page_context.membership, self.page_context.competition.ground_truth
-        if membership is None or ground_truth is None:
-            return None
-        return team_ranks.placing_of(membership.team_id, ground_truth, Split.PUBLIC)
-
-
 class Step(NamedTuple):
     """One step of a file; `state` is `done`, `current`, `failed` or `todo`."""
 
     label: str
     state: str
-    detail: str
+    detail: str = ""
 
 
-@dataclass
+@dataclass(frozen=True)
+class Comparison:
+    """A public score compared with the team's best earlier one and with the public board."""
+
+    difference: float | None = None
+    """Difference to the earlier best; positive is better, whatever the metric's direction. None for a first score."""
+    gain: str = ""
+    """Signed difference of the scores as text, with three digits."""
+    is_personal_best: bool = False
+    placing: Placing | None = None
+    """Rank of the file's team, which for hosts is not their own."""
+    rank_before: int | None = None
+    """Rank without this file on the board as it is now; None after the reveal."""
+    ranks_won: int = 0
+    """Ranks gained by this file, negative when lost."""
+    next_better: Neighbour | None = None
+    """The team before this one on the board."""
+    histogram: str = ""
+    """Histogram of the board's scores with a mark for this file."""
+
+
+@dataclass(frozen=True)
 class SubmissionProgress:
-    """One file as its team sees it now. Uses public scores only; private ones come from `shown_scores_of`."""
+    """One file as its team sees it now."""
 
-    page_context: PageContext
     submission: Submission
-    today: TodayCard
+    scores: ShownScores
+    comparison: Comparison
+    queue: QueueState | None
+    """None once the file is final."""
+    conversion: converting.ConversionOffer | None
+    same_as: Submission | None
+    """The team's first file with the same bytes, if it came before this one."""
+    is_off_board: bool
+    """Whether the file is hidden or its team disqualified."""
+    is_score_hidden: bool
+    """Whether the file has a score that its team may not see before the reveal."""
+    steps: tuple[Step, ...]
+    summary: str
+    """The result in one sentence, for screen readers."""
 
     @property
     def is_over(self) -> bool:
-        return self.submission.status != Submission.Status.PENDING
-
-    @cached_property
-    def conversion(self) -> converting.ConversionOffer | None:
-        """The conversion offered for the file; None for other teams' files, or if none would help."""
-        membership = self.page_context.membership
-        if membership is None or membership.team_id != self.submission.team_id:
-            return None
-        return converting.offer_conversion(self.submission)
-
-    @cached_property
-    def is_being_scored(self) -> bool:
-        lease = self.submission.lease_until
-        return lease is not None and lease > self.page_context.at
-
-    @cached_property
-    def ahead(self) -> int:
-        """Number of pending files of all teams that were received before this one."""
-        waiting = Submission.objects.filter(status=Submission.Status.PENDING)
-        return waiting.filter(received_at__lt=self.submission.received_at).count()
-
-    @cached_property
-    def scorer_is_down(self) -> bool:
-        """Whether the file has waited longer than `PATIENCE` while no worker has scored any file."""
-        since = self.page_context.at - PATIENCE
-        if self.is_over or self.submission.received_at >= since:
-            return False
-        # Files that are invalid at the upload have `finished_at` equal to `received_at`; no worker has seen them.
-        finished = Q(finished_at__gte=since, finished_at__gt=F("received_at"))
-        return not Submission.objects.filter(finished | Q(lease_until__gte=self.page_context.at)).exists()
-
-    @property
-    def takes_a_while(self) -> bool:
-        """Whether the file has waited longer than `USUAL_WAIT`; False if the scorer is down, which the page says."""
-        waits = not self.is_over and self.submission.received_at < self.page_context.at - USUAL_WAIT
-        return waits and not self.scorer_is_down
-
-    @property
-    def steps(self) -> list[Step]:
-        """The four steps of a file, with states and details."""
-        file, status = self.submission, Submission.Status
-        took = f"{(file.finished_at - file.received_at).total_seconds():.1f} s" if file.finished_at else ""
-        rows = self.page_context.competition.ground_truth
-        read = ngettext("%(n)s row", "%(n)s rows", rows.rows) % {"n": f"{rows.rows:,}"} if rows else ""
-        labels = [_("Uploaded"), _("Checked"), _("Scoring"), _("On the leaderboard")]
-        details = [filesizeformat(file.size), read, "", ""]
-        states = ["done", "todo", "todo", "todo"]
-        if file.status == status.SCORED:
-            states = ["done"] * 4
-            labels[2], details[2] = _("Scored"), took
-            if file.is_late or self.is_off_board:
-                labels[3] = _("Late, not ranked") if file.is_late else _("Not on the leaderboard")
-            elif self.placing:
-                details[3] = _("rank %(rank)s") % {"rank": self.placing.rank}
-        elif file.status == status.INVALID:
-            states[1], labels[2] = "failed", _("Scored")
-            details[1] = ngettext("%(n)s problem", "%(n)s problems", len(file.problems)) % {"n": len(file.problems)}
-        elif file.status == status.FAILED:
-            states[1:3], labels[2] = ["done", "failed"], _("Not scored")
-        elif self.is_being_scored:
-            states[1:3] = ["done", "current"]
-        else:
-            states[1] = "current"
-            details[1] = _("%(n)s ahead of you") % {"n": self.ahead} if self.ahead else ""
-        return [Step(*step) for step in zip(labels, states, details, strict=True)]
-
-    @property
-    def pause(self) -> str:
-        """Time between two polls: short for a new file with few before it, else longer."""
-        is_fresh = self.page_context.at - self.submission.received_at < timedelta(seconds=4)
-        return "300ms" if is_fresh and self.ahead <= 5 else "1s"
+        return self.queue is None
 
     @property
     def seen(self) -> str:
         """A text that changes whenever the page would look different; a poll that sends it back gets 204."""
-        facts = (self.is_being_scored, self.ahead, self.scorer_is_down, self.takes_a_while, self.submission.is_slow)
-        return "-".join([self.submission.status, *map(str, map(int, facts)), self.pause])
-
-    @cached_property
-    def own(self) -> ShownScores:
-        return shown_scores_of([self.submission], self.page_context).get(str(self.submission.pk), NO_SCORES)
-
-    @cached_property
-    def public_score(self) -> float | None:
-        return self._own_row.value if self._own_row else None
-
-    @property
-    def is_score_hidden(self) -> bool:
-        """Whether the file has a score that its team may not see before the reveal."""
-        return self.submission.status == Submission.Status.SCORED and not self.page_context.sees_public
-
-    @property
-    def is_off_board(self) -> bool:
-        """Whether the file is hidden or its team disqualified."""
-        return self.submission.hidden_at is not None or self.page_context.is_disqualified
-
-    @cached_property
-    def _rows(self) -> list[Score]:
-        """The public scores of the file and of the best one received before it; one query. [] on a hidden board."""
-        ground_truth = self.page_context.competition.ground_truth
-        is_scored = self.submission.status == Submission.Status.SCORED
-        if ground_truth is None or not is_scored or not self.page_context.sees_public:
-            return []
-        best_first = "value" if sign_of(ground_truth) > 0 else "-value"
-        earlier = ranked_scores(ground_truth, Split.PUBLIC, teams=[self.submission.team_id or 0]).filter(
-            submission__received_at__lt=self.submission.received_at
-        )
-        best = earlier.order_by(best_first, "submission__received_at").values("pk")[:1]
-        rows = Score.objects.filter(Q(submission=self.submission.pk) | Q(pk=Subquery(best)))
-        public = rows.filter(ground_truth=ground_truth, split=Split.PUBLIC)
-        return list(public.select_related("submission").defer("submission__problems"))
-
-    @property
-    def _own_row(self) -> Score | None:
-        return next((row for row in self._rows if row.submission_id == self.submission.pk), None)
-
-    @cached_property
-    def earlier_best(self) -> EarlierBest | None:
-        """The team's best public score among files received before this one."""
-        best = next((row for row in self._rows if row.submission_id != self.submission.pk), None)
-        return EarlierBest(best.value, best.submission.received_at) if best else None
-
-    @cached_property
-    def difference(self) -> float | None:
-        """Difference to the earlier best; positive is better, whatever the metric's direction."""
-        ground_truth = self.page_context.competition.ground_truth
-        if ground_truth is None or self.earlier_best is None or self.public_score is None:
-            return None
-        return -sign_of(ground_truth) * (self.public_score - self.earlier_best.value)
-
-    @cached_property
-    def placing(self) -> Placing | None:
-        """Rank of the file's team, which for hosts is not their own.
-
-        `rank_before` is the rank without this file on the board as it is now; None after the reveal.
-        """
-        ground_truth, team_id = self.page_context.competition.ground_truth, self.submission.team_id
-        if ground_truth is None or team_id is None:
-            return None
-        is_over = self.page_context.competition.revealed_at is not None
-        best = None if is_over else self.earlier_best
-        earlier = (sign_of(ground_truth) * best.value, best.received_at) if best else None
-        mine = next((row for row in self._board if row.team_id == team_id), None)
-        found = None
-        if mine is not None:
-            before = [row for row in self._board if row.team_id != team_id and earlier and _key(row) < earlier]
-            found = Placing(
-                rank=self._ranks[self._board.index(mine)],
-                total=len(self._board),
-                value=mine.value,
-                submission_id=str(mine.submission_id),
-                rank_before=1 + len(before) if earlier else None,
-            )
-        elif not self._board:
-            found = team_ranks.placing_of(team_id, ground_truth, Split.PUBLIC, earlier=earlier)
-        if self.page_context.membership is not None and self.page_context.membership.team_id == team_id:
-            self.today.placing = found
-        return found
-
-    @property
-    def is_personal_best(self) -> bool:
-        """Whether the file is better than the team's earlier best and is ranked."""
-        return bool(self.difference and self.difference > 0 and not self.submission.is_late and not self.is_off_board)
-
-    @property
-    def gain(self) -> str:
-        """Signed difference to the earlier best score as text, with three digits."""
-        if self.earlier_best is None or self.public_score is None:
-            return ""
-        return gap_text(self.public_score, self.earlier_best.value) or "0"
-
-    @property
-    def ranks_won(self) -> int:
-        """Ranks gained by this file, negative when lost."""
-        found = self.placing
-        return found.rank_before - found.rank if found and found.rank_before else 0
-
-    @cached_property
-    def _board(self) -> list[Standing]:
-        """The standings of the public board; [] if the file is not ranked or the board is hidden."""
-        ground_truth = self.page_context.competition.ground_truth
-        if ground_truth is None or self.public_score is None or self.submission.is_late or self.is_off_board:
-            return []
-        in_order = boards.standings_in_order(ground_truth, Split.PUBLIC).select_related("team")
-        return [] if boards.is_hidden(ground_truth, Split.PUBLIC) else list(in_order)
-
-    @cached_property
-    def _ranks(self) -> list[int]:
-        return boards.shared_ranks([*map(boards.rank_order, self._board)])
-
-    @cached_property
-    def next_better(self) -> Neighbour | None:
-        """The team before this one on the public board."""
-        ground_truth, own = self.page_context.competition.ground_truth, self.placing
-        if ground_truth is None or own is None:
-            return None
-        before = [(rank, row) for rank, row in zip(self._ranks, self._board, strict=True) if rank < own.rank]
-        if not before:
-            return None
-        rank, row = before[-1]
-        row.team.competition = self.page_context.competition
-        return Neighbour(rank, row.team.shown_name, row.value, abs(row.value - own.value))
-
-    @cached_property
-    def histogram(self) -> SafeString:
-        """Histogram of the public board's scores with a mark for this file."""
-        ground_truth = self.page_context.competition.ground_truth
-        if ground_truth is None or not self._board:
-            return SafeString()
-        return score_histogram(ground_truth, Split.PUBLIC, [row.value for row in self._board], self.public_score)
-
-    @cached_property
-    def same_as(self) -> Submission | None:
-        """The team's first file with the same bytes, if it came before this one."""
-        if not getattr(self.submission, "has_twin", True):
-            return None
-        found = Submission.objects.with_same_bytes(self.submission.team_id, self.submission.sha256)
-        return found.filter(received_at__lt=self.submission.received_at).first()
-
-    @property
-    def words(self) -> str:
-        """The result in one sentence, for screen readers."""
-        name, status = self.submission.file_name, self.submission.status
-        if status == Submission.Status.SCORED and self.public_score is not None:
-            what = {"file": name, "score": numbers.number_text(self.public_score)}
-            if not self.placing:
-                return _("%(file)s scored %(score)s.") % what
-            place = {"rank": self.placing.rank, "total": self.placing.total}
-            return _("%(file)s scored %(score)s, rank %(rank)s of %(total)s.") % {**what, **place}
-        if self.is_score_hidden:
-            return _("%(file)s: valid; scores are hidden until the end.") % {"file": name}
-        return f"{name}: {ENDS[status]}."
+        return f"{self.submission.status}-{self.submission.is_slow:d}-{self.queue}"
 
 
-def _key(row: Standing) -> tuple[float, datetime]:
-    return row.sort_key, row.received_at
+def progress_of(page_context: PageContext, submission: Submission) -> SubmissionProgress:
+    is_pending = submission.status == Submission.Status.PENDING
+    is_off_board = submission.hidden_at is not None or page_context.is_disqualified
+    scores = ShownScores() if is_pending else shown_scores_of(page_context, [submission])[submission.pk]
+    comparison = Comparison()
+    if (ground_truth := page_context.competition.ground_truth) and scores.public:
+        comparison = _compare(page_context, submission, ground_truth, scores.public, is_off_board=is_off_board)
+    queue = queue_state_of(submission, page_context.at) if is_pending else None
+    is_score_hidden = submission.status == Submission.Status.SCORED and not page_context.sees_public
+    return SubmissionProgress(
+        submission=submission,
+        scores=scores,
+        comparison=comparison,
+        queue=queue,
+        conversion=conversion_offered(page_context, submission),
+        same_as=_first_twin(submission),
+        is_off_board=is_off_board,
+        is_score_hidden=is_score_hidden,
+        steps=_steps(submission, ground_truth, queue, comparison.placing, is_off_board=is_off_board),
+        summary=_summary(submission, scores.public, comparison.placing, is_score_hidden=is_score_hidden),
+    )
+
+
+def conversion_offered(page_context: PageContext, submission: Submission) -> converting.ConversionOffer | None:
+    """The conversion offered for the file; None for other teams' files, or if none would help."""
+    membership = page_context.membership
+    if membership is None or membership.team_id != submission.team_id:
+        return None
+    return converting.offer_conversion(submission)
+
+
+def _first_twin(submission: Submission) -> Submission | None:
+    if not getattr(submission, "has_twin", True):
+        return None
+    twins = Submission.objects.with_same_bytes(submission.team_id, submission.sha256)
+    return twins.filter(received_at__lt=submission.received_at).first()
+
+
+def _compare(
+    page_context: PageContext, submission: Submission, ground_truth: GroundTruth, own: Score, *, is_off_board: bool
+) -> Comparison:
+    """Three queries at most. A file that is not ranked is not compared with the board."""
+    team_id, sign = submission.team_id, sign_of(ground_truth)
+    best = earlier_best_score(submission, ground_truth)
+    difference = sign * (best.value - own.value) if best else None
+    is_ranked = not submission.is_late and not is_off_board
+    comparison = Comparison(
+        difference=difference,
+        gain=gap_text(own.value, best.value) or "0" if best else "",
+        is_personal_best=is_ranked and (difference or 0) > 0,
+    )
+    board = _public_board(ground_truth) if is_ranked else []
+    if not board:
+        placing = team_ranks.placing_of(team_id, ground_truth, Split.PUBLIC) if team_id else None
+        return replace(comparison, placing=placing)
+    values = [row.value for row in board]
+    comparison = replace(comparison, histogram=score_histogram(ground_truth, Split.PUBLIC, values, own.value))
+    standing = next((row for row in board if row.team_id == team_id), None)
+    if standing is None:
+        return comparison
+    ranks = boards.shared_ranks([*map(boards.rank_order, board)])
+    rank, rank_before = ranks[board.index(standing)], None
+    if best and page_context.competition.revealed_at is None:
+        order = (sign * best.value, best.submission.received_at)
+        rank_before = 1 + sum(boards.rank_order(row) < order for row in board if row.team_id != team_id)
+    better = [(number, row) for number, row in zip(ranks, board, strict=True) if number < rank]
+    return replace(
+        comparison,
+        placing=Placing(rank, len(board), standing.value, str(standing.submission_id)),
+        rank_before=rank_before,
+        ranks_won=rank_before - rank if rank_before else 0,
+        next_better=neighbour_of(standing.value, *better[-1], page_context.competition) if better else None,
+    )
+
+
+def _public_board(ground_truth: GroundTruth) -> list[Standing]:
+    """The standings of the public board; [] if it is hidden."""
+    if boards.is_hidden(ground_truth, Split.PUBLIC):
+        return []
+    return list(boards.standings_in_order(ground_truth, Split.PUBLIC).select_related("team"))
+
+
+def _steps(
+    submission: Submission,
+    ground_truth: GroundTruth | None,
+    queue: QueueState | None,
+    placing: Placing | None,
+    *,
+    is_off_board: bool,
+) -> tuple[Step, ...]:
+    status = Submission.Status
+    uploaded = Step(_("Uploaded"), "done", filesizeformat(submission.size))
+    number = ground_truth.rows if ground_truth else 0
+    rows = ngettext("%(n)s row", "%(n)s rows", number) % {"n": f"{number:,}"} if number else ""
+    ranked = Step(_("On the leaderboard"), "todo")
+    if queue is not None:
+        if queue.is_being_scored:
+            return uploaded, Step(_("Checked"), "done", rows), Step(_("Scoring"), "current"), ranked
+        ahead = _("%(n)s ahead of you") % {"n": queue.ahead} if queue.ahead else ""
+        return uploaded, Step(_("Checked"), "current", ahead), Step(_("Scoring"), "todo"), ranked
+    if submission.status == status.INVALID:
+        number = len(submission.problems)
+        problems = ngettext("%(n)s problem", "%(n)s problems", number) % {"n": number}
+        return uploaded, Step(_("Checked"), "failed", problems), Step(_("Scored"), "todo"), ranked
+    checked = Step(_("Checked"), "done", rows)
+    if submission.status == status.FAILED:
+        return uploaded, checked, Step(_("Not scored"), "failed"), ranked
+    assert submission.finished_at is not None, "a scored file has a time"
+    seconds = (submission.finished_at - submission.received_at).total_seconds()
+    if submission.is_late or is_off_board:
+        ranked = Step(_("Late, not ranked") if submission.is_late else _("Not on the leaderboard"), "done")
+    else:
+        ranked = Step(ranked.label, "done", _("rank %(rank)s") % {"rank": placing.rank} if placing else "")
+    return uploaded, checked, Step(_("Scored"), "done", f"{seconds:.1f} s"), ranked
+
+
+def _summary(submission: Submission, public: Score | None, placing: Placing | None, *, is_score_hidden: bool) -> str:
+    if public is not None:
+        facts = {"file": submission.file_name, "score": numbers.number_text(public.value)}
+        if placing is None:
+            return _("%(file)s scored %(score)s.") % facts
+        place = {"rank": placing.rank, "total": placing.total}
+        return _("%(file)s scored %(score)s, rank %(rank)s of %(total)s.") % {**facts, **place}
+    if is_score_hidden:
+        return _("%(file)s: valid; scores are hidden until the end.") % {"file": submission.file_name}
+    return f"{submission.file_name}: {ENDS[submission.status]}."
+
+
+# --- the team's day ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TodayCard:
+    """Facts for the card next to the form: attempts and rank of the viewer's team."""
+
+    allowance: submit_conditions.AttemptAllowance | None
+    placing: Placing | None
+    is_over: bool
+    """Whether no file can be submitted any more."""
+    resets_in_time: bool
+    """Whether new attempts come before the team's deadline."""
+
+
+def today_card(page_context: PageContext, progress: SubmissionProgress | None = None) -> TodayCard:
+    """The card of the viewer; `progress` saves the query for the rank if it is of a file of their team."""
+    competition, membership, allowance = page_context.competition, page_context.membership, None
+    allows_late, placing = competition.limits.allows_late, None
+    if membership is not None:
+        allowance = submit_conditions.allowance_of(membership, page_context.at)
+        if progress and progress.submission.team_id == membership.team_id and progress.comparison.placing:
+            placing = progress.comparison.placing
+        elif competition.ground_truth is not None and not page_context.is_disqualified:
+            placing = team_ranks.placing_of(membership.team_id, competition.ground_truth, Split.PUBLIC)
+    return TodayCard(
+        allowance=allowance,
+        placing=placing,
+        is_over=page_context.state in ("closed", "revealed") and not allows_late,
+        resets_in_time=allows_late or allowance is None or allowance.resets_at < allowance.closes_at,
+    )

@@ -127,7 +127,7 @@ def test_a_hidden_board_lists_teams_by_their_last_file(ada: User, bo: User, cy: 
     assert board_of(pets) == [(None, "cy", None), (None, "bo", None)]
     row = next(boards_module.ranked_lines(pets, Split.PUBLIC))
     assert (row.submission_id, row.received_at) == ("", last.received_at), "not those of the best file"
-    assert team_ranks.placing_of(bo.memberships.get().team, ground_truth_of(pets), Split.PUBLIC) is None
+    assert team_ranks.placing_of(bo.memberships.get().team_id, ground_truth_of(pets), Split.PUBLIC) is None
 
 
 def test_after_the_reveal_a_hidden_board_is_open(ada: User, bo: User) -> None:

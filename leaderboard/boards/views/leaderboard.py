@@ -170,7 +170,7 @@ class BoardQuery:
             return None
         here = next((row for row in table.rows if row.team_id == self.team.pk), None)
         if here is None or here.rank is None or here.value is None:
-            return team_ranks.placing_of(self.team, self.ground_truth, self.split)
+            return team_ranks.placing_of(self.team.pk, self.ground_truth, self.split)
         return rows.Placing(here.rank, table.total, here.value, here.submission_id)
 
     def etag(self, request: HttpRequest, *, is_part: bool) -> str:

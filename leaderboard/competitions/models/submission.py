@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import ClassVar
 
 from django.db import models
@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User, Viewer
 from leaderboard.common.library_messages import stored_text, translated_failure
+from leaderboard.common.numbers import interval_text
 
 from .competition import Competition, Split
 from .ground_truth import GroundTruth
@@ -177,6 +178,9 @@ class Submission(models.Model):
     def __str__(self) -> str:
         return self.file_name
 
+    def is_being_scored(self, at: datetime) -> bool:
+        return self.lease_until is not None and self.lease_until > at
+
     @property
     def failure_words(self) -> str:
         """The reason of a failure in the reader's language; it is stored in English."""
@@ -233,6 +237,11 @@ class Score(models.Model):
 
     def __str__(self) -> str:
         return f"{self.split} {self.value!r}"
+
+    @property
+    def interval(self) -> str:
+        """The 95 % interval as text; "" if it is unknown."""
+        return interval_text(self.low, self.high, self.standard_error)
 
 
 class Refusal(models.Model):

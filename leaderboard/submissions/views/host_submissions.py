@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
-from itertools import zip_longest
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -16,7 +13,6 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from leaderboard.boards import secondary
 from leaderboard.boards import services as boards
 from leaderboard.common.responses import as_download, in_order, see_other, signed_in_user, sort_choice, streamed_zip
 from leaderboard.common.storage import TooLarge
@@ -30,6 +26,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.views import answered_by_worker
 
 from .. import hiding, scoring_again, submissions_zip
+from ..queries import ShownScores, shown_scores_of
 
 PER_PAGE = 50
 NAMED_FOR_SCORING_AGAIN = 10
@@ -55,7 +52,7 @@ def host_submissions(request: HttpRequest, page_context: PageContext) -> HttpRes
     context = {
         "page_context": page_context,
         "page": page,
-        "rows": _submission_rows(page_context.competition, page),
+        "rows": _with_scores(page_context, page),
         "status": status,
         "q": text,
         "sort": "-received",
@@ -90,34 +87,10 @@ def _with_names(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     return related.annotate(listed_as=hooks.roster.name_on_roster())
 
 
-def _submission_rows(competition: Competition, submissions: Iterable[Submission]) -> list[dict[str, Any]]:
-    """Rows for the template: the files with their scores under the current ground truth."""
+def _with_scores(page_context: PageContext, submissions: Iterable[Submission]) -> list[tuple[Submission, ShownScores]]:
     listed = list(submissions)
-    secondary_metrics = secondary.secondary_metrics_of(competition.ground_truth)
-    held = Score.objects.filter(ground_truth=competition.ground_truth_id, submission__in=[one.pk for one in listed])
-    scores: dict[UUID, dict[str, Score]] = defaultdict(dict)
-    for score in held.only("submission", "split", "value", "parts", "secondary"):
-        scores[score.submission_id][score.split] = score
-    rows = []
-    for submission in listed:
-        public, private = (scores[submission.pk].get(split) for split in (Split.PUBLIC, Split.PRIVATE))
-        columns = [
-            secondary.shown_secondary_values(secondary_metrics, score.secondary if score else ())
-            for score in (public, private)
-        ]
-        rows.append(
-            {
-                "secondary": list(zip_longest(secondary_metrics, *columns)) if public else [],
-                "submission": submission,
-                "public": public.value if public else None,
-                "private": private.value if private else None,
-                "parts": [
-                    (name, value, private.parts.get(name) if private else None)
-                    for name, value in (public.parts.items() if public else ())
-                ],
-            }
-        )
-    return rows
+    scores = shown_scores_of(page_context, listed)
+    return [(submission, scores[submission.pk]) for submission in listed]
 
 
 @open_to(Audience.ASSISTANTS)
@@ -150,7 +123,7 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
     if done:
         messages.success(request, done)
         return see_other("host_submission", slug=competition.slug, submission_id=submission.pk)
-    (scores,) = _submission_rows(competition, [submission])
+    scores = shown_scores_of(page_context, [submission])[submission.pk]
     context = {"page_context": page_context, "submission": submission, "form": form, "scores": scores}
     return render(request, "submissions/host_submission.html", context, status=status)
 
@@ -225,7 +198,7 @@ def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpRespo
         status = add_refusal(form, error)
     # By a subquery that starts at the few baselines, because there are many files.
     files = Submission.objects.filter(baseline__in=competition.baselines.order_by().values("pk"))
-    rows = _submission_rows(competition, _with_names(files).order_by("baseline__name"))
+    rows = _with_scores(page_context, _with_names(files).order_by("baseline__name"))
     context = {"page_context": page_context, "form": form, "rows": rows}
     return render(request, "submissions/host_baselines.html", context, status=status)
 

@@ -21,13 +21,14 @@ from leaderboard.boards.scores import ranked_scores, sign_of
 from leaderboard.common import charts
 from leaderboard.common.responses import as_download, see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.host_responses import csv_response, own_submission, problems_csv
+from leaderboard.competitions.host_responses import csv_response, problems_csv
 from leaderboard.competitions.models import GroundTruth, Refusal, Rescoring, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
 from .. import submit_conditions, submitting
 from ..forms import NoteForm
-from ..submission_progress import NO_SCORES, SubmissionProgress, TodayCard, shown_scores_of
+from ..queries import own_submission, shown_scores_of
+from ..submission_progress import conversion_offered
 
 PAGE = 50
 MOST_RESCORED = 100
@@ -53,23 +54,18 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
         request.GET.get("page")
     )
     files = list(page.object_list)
-    shown = shown_scores_of(files, page_context)
+    scores = shown_scores_of(page_context, files)
     # Ticks that could not be saved are shown again.
     ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
-    rows = []
-    for file in files:
-        key = str(file.pk)
-        own = shown.get(key, NO_SCORES)
-        rows.append(
-            {
-                "submission": file,
-                "public": own.scores.get("public"),
-                "private": own.scores.get("private"),
-                "secondary": own.secondary,
-                "is_picked": key in finals["picks"],
-                "is_ticked": key in ticked,
-            }
-        )
+    rows = [
+        {
+            "submission": file,
+            "scores": scores[file.pk],
+            "is_picked": str(file.pk) in finals["picks"],
+            "is_ticked": str(file.pk) in ticked,
+        }
+        for file in files
+    ]
     context = {
         "page_context": page_context,
         "show": show if show in dict(TABS) else "all",
@@ -166,17 +162,19 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
             submitting.save_note(submission=found, note=form.cleaned_data["note"])
             messages.success(request, _("Note saved."))
             return see_other("submission", slug=page_context.competition.slug, submission_id=found.pk)
-    progress = SubmissionProgress(page_context, found, TodayCard(page_context))
     ground_truth = page_context.competition.ground_truth
+    shown = shown_scores_of(page_context, [found])[found.pk]
     scores = Score.objects.filter(submission=found, ground_truth=ground_truth)
     context = {
         "page_context": page_context,
         "submission": found,
+        "is_being_scored": found.is_being_scored(page_context.at),
         "note_form": form if is_own else None,
-        "progress": progress,
-        "ground_truth": ground_truth,
+        "scores": shown,
         # With all digits, for comparison with the home scorer.
-        "full": {split: repr(value) for split, value in progress.own.scores.items()},
+        "full": {score.split: repr(score.value) for score in (shown.public, shown.private) if score},
+        "conversion": conversion_offered(page_context, found),
+        "ground_truth": ground_truth,
         "metric_version": scores.values_list("metric_version", flat=True).first(),
         "refusal": Refusal.objects.filter(submission=found, ground_truth=ground_truth).first(),
     }
@@ -235,7 +233,7 @@ def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             ground_truth.competition = page_context.competition
         context["lines"] = _rescored_files(page_context, team, last, splits)
         # Standings of the earlier ground truth are kept as they were at the switch.
-        context["ranks"] = [team_ranks.placing_of(team, one, splits[-1]) for one in (last.before, last.after)]
+        context["ranks"] = [team_ranks.placing_of(team.pk, one, splits[-1]) for one in (last.before, last.after)]
     return render(request, "submissions/rescored.html", context)
 
 

@@ -20,7 +20,6 @@ from leaderboard.common.clock import time_since_arrival
 from leaderboard.common.responses import STOP_POLLING, see_other, sha256_of, signed_in_user
 from leaderboard.common.storage import TooLarge, clean_name, path_of
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.host_responses import own_submission
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.templatetags.leaderboard import forget_size
 from leaderboard.competitions.views import answered_by_worker
@@ -28,7 +27,8 @@ from leaderboard.scoring import JobFailed
 
 from .. import converting, submit_conditions, submitting
 from ..forms import DuplicateForm, UploadForm
-from ..submission_progress import SubmissionProgress, TodayCard
+from ..queries import own_submission
+from ..submission_progress import progress_of, today_card
 
 PIECE = 1_048_576
 
@@ -78,13 +78,15 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
 
     Without htmx a redirect to the Submit page.
     """
-    card = TodayCard(page_context)
-    progress = SubmissionProgress(page_context, own_submission(page_context, submission_id), card)
+    submission = own_submission(page_context, submission_id)
     if not getattr(request, "htmx", False):
         return see_other("submit", query=f"?submission={submission_id}", slug=page_context.competition.slug)
+    progress = progress_of(page_context, submission)
     if not progress.is_over and request.GET.get("seen") == progress.seen:
         return HttpResponse(status=204)
-    context = {"page_context": page_context, "progress": progress, "today": card, "is_poll": True}
+    context = {"page_context": page_context, "progress": progress, "is_poll": True}
+    if progress.is_over:
+        context["today"] = today_card(page_context, progress)
     status = STOP_POLLING if progress.is_over else 200
     return render(request, "submissions/submission_progress.html", context, status=status)
 
@@ -192,7 +194,8 @@ def _submit_page(
 ) -> HttpResponse:
     """The Submit page; `outcome` is `same` (question about a file submitted before) or `not_taken` (the refusal)."""
     competition = page_context.competition
-    card = TodayCard(page_context)
+    progress = progress_of(page_context, shown) if shown else None
+    card = today_card(page_context, progress)
     context = {
         "page_context": page_context,
         "form": form,
@@ -200,7 +203,7 @@ def _submit_page(
         "refusal": submit_conditions.refusal_of_submission(
             competition, page_context.membership, page_context.at, card.allowance
         ),
-        "progress": SubmissionProgress(page_context, shown, card) if shown else None,
+        "progress": progress,
         "is_result": shown is not None and not outcome,
         **outcome,
         "largest": min(competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES),
