@@ -145,13 +145,9 @@ def can_write() -> bool:
 
 def scratch_folder() -> Path:
     """A local folder for files that are assembled piece by piece and then sent."""
-    folder = _local_folder()
+    folder = Path(settings.CACHE_DIR if settings.STORAGE_URL else settings.FILES_DIR)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
-
-
-def _local_folder() -> Path:
-    return Path(settings.CACHE_DIR if settings.STORAGE_URL else settings.FILES_DIR)
 
 
 def clean_name(name: str) -> str:

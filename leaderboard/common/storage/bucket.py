@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import shutil
 import time
 from base64 import b64encode
 from collections.abc import Iterator
@@ -88,14 +89,13 @@ def _client_config(style: str) -> Any:
 
 log = logging.getLogger("leaderboard.common.storage")
 
-MOST_FETCHES = 3
+MAX_FETCHES = 3
 FIRST_PAUSE = 0.2
 # No new try after this time: a person may wait for a page.
 FETCH_AGAIN_WITHIN_SECONDS = 5.0
 # The time to open a path that `path_of` returned, before the copy may be removed to make room.
 IN_USE_FOR = 300.0
 FORGOTTEN_AFTER = 86_400.0  # unfinished copies of a process that died
-SHA256 = "sha256"
 
 
 class StorageUnreachable(Exception):
@@ -144,15 +144,13 @@ def written(key: str, *, max_seconds: float = float("inf")) -> Iterator[IO[bytes
         yield file
         file.flush()
         partial = Path(file.name)
-        digest = _hash_of(partial)
         # After the last byte the bucket has time to answer.
         ends_at = time.monotonic() + max_seconds - ANSWER_SECONDS - 1
         with partial.open("rb") as body, _bucket_errors(key):
             _client().put_object(
                 **_named(key),
                 Body=_BodyUntil(body, ends_at),
-                ChecksumSHA256=b64encode(bytes.fromhex(digest)).decode(),
-                Metadata={SHA256: digest},
+                ChecksumSHA256=b64encode(bytes.fromhex(_hash_of(partial))).decode(),
                 ContentType="application/octet-stream",
             )
         partial.replace(path)
@@ -191,37 +189,30 @@ def _fetched(key: str, sha256: str) -> Iterator[IO[bytes]]:
     """An object's bytes in a temporary file; an incomplete or wrong object is fetched again."""
     with partial_of(_cached(key)) as file:
         pause, ends_at = FIRST_PAUSE, time.monotonic() + FETCH_AGAIN_WITHIN_SECONDS
-        for left in reversed(range(MOST_FETCHES)):
+        for tries_left in reversed(range(MAX_FETCHES)):
             try:
                 _fetch(key, sha256, file)
                 break
             except (StorageUnreachable, StoredFileChanged) as error:
-                if not left or time.monotonic() > ends_at:
-                    if isinstance(error, StoredFileChanged) and not sha256:
-                        break  # the caller gave no hash, so it gets the object as it is
+                if not tries_left or time.monotonic() > ends_at:
                     raise
                 log.warning("a file could not be fetched (%s); trying again in %g s", error, pause)
                 time.sleep(pause)
                 pause *= 2
-        file.flush()
         yield file
 
 
 def _fetch(key: str, sha256: str, file: IO[bytes]) -> None:
     file.seek(0)
     file.truncate()
-    digest, size = hashlib.sha256(), 0
     with _bucket_errors(key):
         answer = _client().get_object(**_named(key))
         with closing(answer["Body"]) as body:
-            for chunk in body.iter_chunks(CHUNK):
-                digest.update(chunk)
-                size += file.write(chunk)
-    if size != answer["ContentLength"]:
+            shutil.copyfileobj(body, file, CHUNK)
+    file.flush()
+    if file.tell() != answer["ContentLength"]:
         raise StorageUnreachable(f"{key} did not arrive whole")
-    # The hash that the caller expects, or the one noted when the object was stored.
-    expected = sha256 or answer["Metadata"].get(SHA256)
-    if expected and digest.hexdigest() != expected:
+    if sha256 and _hash_of(Path(file.name)) != sha256:
         raise StoredFileChanged(f"{key} is another file than the one that was stored")
 
 
