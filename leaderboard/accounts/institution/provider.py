@@ -66,15 +66,6 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
         configuration: dict[str, Any] = self.metadata.configuration
         return configuration
 
-    def _fetch(self, address: str, **headers: str) -> Any:
-        try:
-            with get_adapter(self.request).get_requests_session() as session:
-                response = session.get(address, headers=headers)
-                response.raise_for_status()
-                return response.json()
-        except (NoAnswer, *MALFORMED) as error:
-            raise self.refuse(SignInRefusal.UNREACHABLE, str(error) if isinstance(error, NoAnswer) else "") from None
-
     def get_access_token_data(self, *given: Any, **named: Any) -> dict[str, Any]:
         try:
             data = super().get_access_token_data(*given, **named)
@@ -113,10 +104,16 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
         """Claims from the userinfo endpoint, where many providers send the address; {} without such an endpoint."""
         if not self.openid_config.get("userinfo_endpoint"):
             return {}
-        found = self._fetch(self.profile_url, Authorization=f"Bearer {token.token}")
-        if not isinstance(found, dict) or found.get("sub") != claims["sub"]:
+        try:
+            with get_adapter(self.request).get_requests_session() as session:
+                response = session.get(self.profile_url, headers={"Authorization": f"Bearer {token.token}"})
+                response.raise_for_status()
+                info = response.json()
+        except (NoAnswer, *MALFORMED) as error:
+            raise self.refuse(SignInRefusal.UNREACHABLE, str(error) if isinstance(error, NoAnswer) else "") from None
+        if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
             raise self.refuse(SignInRefusal.NOT_VERIFIED, "subject of the user info")
-        return found
+        return info
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:
         return own_address(request.build_absolute_uri(callback_path(self.institution)))

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import threading
 import time
+from concurrent.futures import Future
 from io import BytesIO
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import requests
@@ -51,36 +51,31 @@ class ProviderSession(requests.Session):
         places = _at_once
         if not places.acquire(blocking=False):
             raise Unreachable("too many at once")
-        answers: SimpleQueue[requests.Response | Exception] = SimpleQueue()
-        asking = threading.Thread(target=self._answer_into, args=(places, answers, method, url, given), daemon=True)
+        answer: Future[requests.Response] = Future()
+        asking = threading.Thread(target=self._answer_into, args=(answer, places, method, url, given), daemon=True)
         try:
             asking.start()
         except RuntimeError:  # the machine has no more threads
             places.release()
             raise Unreachable("no thread") from None
         try:
-            answer = answers.get(timeout=max(self.ends_at - time.monotonic(), 0.01))
-        except Empty:
+            return answer.result(timeout=max(self.ends_at - time.monotonic(), 0.01))
+        except TimeoutError:
             raise Unreachable("late") from None
-        if isinstance(answer, Exception):
-            raise Unreachable(type(answer).__name__) from None  # the error's message quotes URLs and answers
-        return answer
+        except Exception as error:
+            raise Unreachable(type(error).__name__) from None  # the error's message quotes URLs and answers
 
     def _answer_into(
-        self,
-        places: threading.BoundedSemaphore,
-        answers: SimpleQueue[requests.Response | Exception],
-        method: str,
-        url: str,
-        given: dict[str, Any],
+        self, answer: Future[requests.Response], places: threading.BoundedSemaphore, method: str, url: str, given: Any
     ) -> None:
-        answer: requests.Response | Exception
         try:
-            answer = self._ask(method, url, given)
+            response = self._ask(method, url, given)
         except Exception as error:
-            answer = error
-        places.release()
-        answers.put(answer)
+            places.release()
+            answer.set_exception(error)
+        else:
+            places.release()
+            answer.set_result(response)
 
     def _ask(self, method: str, url: str, given: dict[str, Any]) -> requests.Response:
         seconds = max(self.ends_at - time.monotonic(), 0.01)
