@@ -115,7 +115,7 @@ if "PLAIN_FOLDER" in os.environ:
 @contextmanager
 def running_plain(folder: Path, truths: dict[str, str], *, workers: int = 1) -> Iterator[tuple[str, list[int]]]:
     """Start it with the truth of each competition (`id,label,Usage`); gives its address and its processes."""
-    from leaderboard.operations.supervisor.children import valkey_server
+    from leaderboard.operations.supervisor.processes import valkey_server
     from tests.running_site import free_port, until
 
     (folder / "files").mkdir(parents=True)

@@ -96,7 +96,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "leaderboard.site.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "leaderboard.common.compression.CompressionMiddleware",
+    "leaderboard.site.middleware.CompressionMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

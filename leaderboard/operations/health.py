@@ -6,9 +6,8 @@ import logging
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -98,24 +97,19 @@ def readiness() -> dict[str, bool]:
 _last: list[tuple[float, SiteHealth]] = []
 
 
-def site_health(read: Callable[[], tuple[PendingFiles, datetime | None]] | None = None) -> SiteHealth:
-    """The site's health, cached for two seconds because it is asked often. `read` returns the pending files and when a
-    worker was last heard, for callers that have read them already."""
+def site_health() -> SiteHealth:
+    """The site's health, cached for two seconds because it is asked often."""
     now = time.monotonic()
     if not _last or now - _last[0][0] > HEALTH_CACHE_SECONDS:
-        _last[:] = [(now, _read_health(read or _queue_and_workers))]
+        _last[:] = [(now, _read_health())]
     return _last[0][1]
 
 
-def _queue_and_workers() -> tuple[PendingFiles, datetime | None]:
-    return pending_files(), Worker.objects.aggregate(last=Max("last_seen_at"))["last"]
-
-
-def _read_health(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> SiteHealth:
+def _read_health() -> SiteHealth:
     """The site's health by reading alone: if the database accepts no writes, workers fall silent and their tasks are
     late."""
     try:
-        queue, last = read()
+        queue, last = pending_files(), Worker.objects.aggregate(last=Max("last_seen_at"))["last"]
         heard, late, has_database = seconds_since(last), tuple(duties.late_tasks()), True
     except Exception as error:
         log.error("the database does not answer: %s", error)
@@ -139,8 +133,7 @@ def site_overview() -> dict[str, Any]:
     now = database_now()
     final = Submission.objects.filter(finished_at__gte=now - timedelta(days=1))
     fates = dict(final.order_by().values_list("status").annotate(Count("pk")))
-    known = list(Worker.objects.all())
-    workers = [worker for worker in known if worker.last_seen_at >= now - FORGOTTEN_AFTER]
+    workers = Worker.objects.filter(last_seen_at__gte=now - FORGOTTEN_AFTER)
     failed = Submission.objects.filter(status=Submission.Status.FAILED).select_related("competition", "team")
     newest = list(failed.order_by("-finished_at")[:SHOWN])
     held = Submission.objects.filter(is_held()).select_related("competition", "team")
@@ -148,7 +141,7 @@ def site_overview() -> dict[str, Any]:
     return {
         "heard_within": HEARD_WITHIN.total_seconds(),
         "stuck": STUCK_AFTER,
-        "health": site_health(lambda: (queue, max((worker.last_seen_at for worker in known), default=None))),
+        "health": site_health(),
         "pending": queue,
         "in_hand": held.order_by("received_at")[:SHOWN] if queue.in_hand else (),
         "queue": queue_length(),

@@ -1,4 +1,5 @@
-"""Middleware for every request: IDs, logs and security headers; the viewer's language, time zone and second factor."""
+"""Middleware for every request: IDs, logs, security headers, compression; the viewer's language, time zone and second
+factor."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
@@ -28,6 +31,7 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 
 NO_POWERS = "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()"
 FOR_FILES = "default-src 'none'; frame-ancestors 'none'; sandbox"
+COMPRESSED_FILES = ("text/css", "text/javascript", "image/svg+xml")
 # Views that programs request every few seconds; logged at level DEBUG only.
 ASKED_BY_PROGRAMS = ("healthz", "healthz_deep", "readyz", "prometheus")
 OPEN_WITHOUT_SECOND_FACTOR = ("account_", "mfa_", "usersessions_", "theme", "healthz", "readyz", "api")
@@ -62,6 +66,16 @@ class RequestMiddleware:
     def process_view(self, request: HttpRequest, _: object, __: object, arguments: dict[str, Any]) -> None:
         facts = {"competition": arguments.get("slug"), "submission": arguments.get("submission_id")}
         bind_contextvars(**{name: str(value) for name, value in facts.items() if value})
+
+
+class CompressionMiddleware(GZipMiddleware):
+    """Django's gzip for pages, API responses and the site's own text files. Other streamed files are left alone: fonts
+    are compressed already, and a data file would be compressed anew for each student."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if response.streaming and not response.get("Content-Type", "").startswith(COMPRESSED_FILES):
+            return response
+        return super().process_response(request, response)
 
 
 class ViewerMiddleware:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from leaderboard.common.request_bodies import MAX_STRANGER_BYTES
-from leaderboard.operations.supervisor import children
+from leaderboard.operations.supervisor import processes
 from tests.running_site import free_port, patience, until
 
 HELLO = """
@@ -55,9 +55,9 @@ def port(tmp_path: Path) -> Iterator[int]:
     (tmp_path / "hello.py").write_text(HELLO)
     (tmp_path / "large").write_bytes(b"x" * LARGE_BYTES)
     port = free_port()
-    *command, _application = children.web_process("127.0.0.1", port).command
+    *command, _application = processes.web_process("127.0.0.1", port).command
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "LARGE": str(tmp_path / "large")}
-    server = children.spawn_process([*command, "hello:application"], tmp_path / "log", environment)
+    server = processes.spawn_process([*command, "hello:application"], tmp_path / "log", environment)
     try:
         until(lambda: is_open(port), what="the web server")
         yield port
@@ -119,7 +119,7 @@ def test_two_thousand_half_sent_headers_of_one_address_leave_pages_to_all(port: 
 def test_a_connection_without_a_whole_header_ends(port: int) -> None:
     with connected(port, 3, HALF) as connections:
         for connection in connections:
-            connection.settimeout(3 * children.HEADER_MILLISECONDS / 1000)
+            connection.settimeout(3 * processes.HEADER_MILLISECONDS / 1000)
             assert connection.recv(99) == b""
 
 

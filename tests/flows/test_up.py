@@ -22,9 +22,8 @@ import pytest
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.operations.supervisor import place as place_module
 from leaderboard.operations.supervisor import prepare
-from leaderboard.operations.supervisor.children import FIRST_PAUSE, LONGEST_PAUSE, ManagedProcess
 from leaderboard.operations.supervisor.place import Trouble
-from leaderboard.operations.supervisor.signs import Heartbeats
+from leaderboard.operations.supervisor.processes import FIRST_PAUSE, LONGEST_PAUSE, Heartbeats, ManagedProcess
 from manage import BASE
 from tests.running_site import patience
 

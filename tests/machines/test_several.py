@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.operations.supervisor import children
+from leaderboard.operations.supervisor import processes
 from leaderboard.operations.supervisor.place import SiteFolders
 from tests.conftest import answers
 from tests.machines.bucket import bucket
@@ -58,7 +58,7 @@ class Cluster:
     variables: dict[str, str]
     uploaded: list[str] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
-    parts: list[tuple[Machine, children.ManagedProcess, Path]] = field(default_factory=list)
+    parts: list[tuple[Machine, processes.ManagedProcess, Path]] = field(default_factory=list)
 
     def environment(self, host: str) -> dict[str, str]:
         foreign = ("REDIS_URL", "DATABASE_URL", "STORAGE_URL")
@@ -73,12 +73,12 @@ class Cluster:
             done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
-    def start(self, machine: Machine, host: str, child: children.ManagedProcess) -> None:
+    def start(self, machine: Machine, host: str, child: processes.ManagedProcess) -> None:
         """A part of the site, as a service of that host would start it."""
         log = SiteFolders(self.folder / host).log_of(child.name)
         self.parts.append((machine, child, log))
         with machine.inside():
-            child.start(log, {**children.THRIFT, **self.environment(host)})
+            child.start(log, {**processes.THRIFT, **self.environment(host)})
 
     def until_all_answer(self) -> None:
         for machine, child, log in self.parts:
@@ -95,7 +95,7 @@ class Cluster:
         host = f"worker-{number}"
         place = SiteFolders(self.folder / host)
         place.make()
-        self.start(self.workers[number], host, children.worker_process(place, 1))
+        self.start(self.workers[number], host, processes.worker_process(place, 1))
 
     @property
     def site(self) -> Site:
@@ -122,7 +122,7 @@ class Cluster:
         assert dict(rows) == dict.fromkeys(self.uploaded, "scored")
 
 
-def _is_ready(child: children.ManagedProcess, log: Path) -> bool:
+def _is_ready(child: processes.ManagedProcess, log: Path) -> bool:
     assert child.process is not None
     assert child.process.poll() is None, log.read_text()
     child.check(time.monotonic())
@@ -157,7 +157,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
             prepare = [sys.executable, "-m", "leaderboard.operations.supervisor.prepare"]
             subprocess.run(prepare, cwd=ROOT, env=made.environment("web"), check=True, stdout=subprocess.DEVNULL)
             made.tokens = made.site.shell(SET_UP).splitlines()[-2:]
-        made.start(web, "web", children.web_process(web.address, PORT))
+        made.start(web, "web", processes.web_process(web.address, PORT))
         for number in range(2):
             made.start_worker(number)
         made.until_all_answer()

@@ -27,7 +27,7 @@ from leaderboard.competitions import duties
 from leaderboard.competitions.models import Competition, Duty, Submission, Worker
 from leaderboard.operations import health
 from leaderboard.operations.supervisor.place import SiteFolders
-from leaderboard.operations.supervisor.signs import Heartbeats
+from leaderboard.operations.supervisor.processes import Heartbeats
 from leaderboard.submissions import claims, queue, submitting, worker
 from tests.conftest import answers, claim, enter, submit
 from tests.pages import tidy
@@ -196,7 +196,7 @@ def test_a_broker_a_store_or_a_database_that_is_away_is_named(
     def away() -> None:
         raise OperationalError("the connection was refused")
 
-    monkeypatch.setattr(health, "_queue_and_workers", away)
+    monkeypatch.setattr(health, "pending_files", away)
     status, answer = deep(client)
     assert (status, answer["database"]) == (503, False)
 
@@ -221,7 +221,7 @@ def test_the_probe_leaves_nothing_behind(client: Client, db: None, settings: Laz
 def test_many_questions_cost_one_look(client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
     look = health._read_health
-    monkeypatch.setattr(health, "_read_health", lambda read: looks.append(1) or look(read))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(health, "_read_health", lambda: looks.append(1) or look())  # type: ignore[func-returns-value]
     for _ in range(5):
         client.get("/healthz/deep")
     assert len(looks) == 1

@@ -17,16 +17,16 @@ pytestmark = pytest.mark.slow
 SUPERVISOR = """
 import os, sys
 from pathlib import Path
-from leaderboard.operations.supervisor import signs
-from leaderboard.operations.supervisor.children import ManagedProcess
+from leaderboard.operations.supervisor import processes
+from leaderboard.operations.supervisor.processes import ManagedProcess
 from leaderboard.operations.supervisor.place import SiteFolders
 from leaderboard.operations.supervisor.supervisor import Stopped, Supervisor
-signs.QUESTION_SECONDS = 1.0
+processes.QUESTION_SECONDS = 1.0
 folder, port, server = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 place = SiteFolders(folder)
 place.make()
 supervisor = Supervisor(place, dict(os.environ), lambda line: print(line, flush=True))
-answers = signs.Replies(("127.0.0.1", port), b"GET /", b"HTTP/1.1 200", b"HTTP/1.1 503")
+answers = processes.Replies(("127.0.0.1", port), b"GET /", b"HTTP/1.1 200", b"HTTP/1.1 503")
 supervisor.add(ManagedProcess("web", [sys.executable, "-c", server, str(port), str(folder / "counts")], answers))
 try:
     supervisor.wait_for_start()

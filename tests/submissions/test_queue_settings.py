@@ -12,7 +12,7 @@ from kombu.transport import redis as broker
 from kombu.transport import virtual
 
 from leaderboard.celery import app
-from leaderboard.operations.supervisor import children
+from leaderboard.operations.supervisor import processes
 from leaderboard.operations.supervisor.place import SiteFolders
 from leaderboard.submissions import score
 
@@ -66,7 +66,7 @@ def test_a_task_ends_half_a_minute_after_the_time_of_its_metric(settings: LazySe
 def test_the_embedded_broker_evicts_nothing_and_has_no_door_to_the_network(tmp_path: Path) -> None:
     place = SiteFolders(tmp_path / "var")
     place.make()
-    command = " ".join(children.broker_process(place, place.socket()).command)
+    command = " ".join(processes.broker_process(place, place.socket()).command)
     for setting in ("--maxmemory-policy noeviction", "--port 0", "--unixsocketperm 600"):
         assert setting in command
     assert place.run.stat().st_mode & 0o777 == 0o700

@@ -16,9 +16,9 @@ from types import FrameType
 
 from leaderboard.common import child_processes
 
-from . import children
-from .children import ManagedProcess
+from . import processes
 from .place import SiteFolders
+from .processes import ManagedProcess
 
 LOOK_EVERY = 0.1
 START_WITHIN = 60.0
@@ -62,7 +62,7 @@ class Supervisor:
         self, name: str, command: list[str], env: dict[str, str], stdout: int | None = None
     ) -> subprocess.Popen[bytes]:
         """Start a process that does one thing and ends."""
-        process = children.spawn_process(command, self.log_of(name), {**self.env, **env}, stdout)
+        process = processes.spawn_process(command, self.log_of(name), {**self.env, **env}, stdout)
         self.others[process.pid] = process
         return process
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from leaderboard.common import child_processes, folders
 
-from . import children
+from . import processes
 from .place import SiteFolders, Trouble, allowed_hosts, claim_port, url_of
 from .supervisor import TIME_TO_FINISH, Stopped, Supervisor
 
@@ -98,15 +98,15 @@ def _run(place: SiteFolders, options: argparse.Namespace, parts: Collection[str]
     supervisor = Supervisor(place, environment(options, place.var, broker_socket), print_text)
     try:
         if not os.environ.get("REDIS_URL"):
-            supervisor.add(children.broker_process(place, broker_socket))
+            supervisor.add(processes.broker_process(place, broker_socket))
         making_files = start_making_files(supervisor) if "web" in parts else None
         link = prepare_database(supervisor, options, parts)
         # The web server looks for fonts only when it starts.
         supervisor.wait_until(lambda: making_files is None or making_files.returncode is not None, FILES_WITHIN)
         if "web" in parts:
-            supervisor.add(children.web_process(options.host, options.port))
+            supervisor.add(processes.web_process(options.host, options.port))
         if "worker" in parts:
-            supervisor.add(children.worker_process(place, options.workers))
+            supervisor.add(processes.worker_process(place, options.workers))
         supervisor.wait_for_start()
         started = f"Started in {time.monotonic() - began:.1f} s."
         (welcome_service if options.only else welcome)(supervisor, options, link, started)
@@ -140,7 +140,7 @@ def welcome(supervisor: Supervisor, options: argparse.Namespace, link: str | Non
 
 def environment(options: argparse.Namespace, var: Path, broker_socket: Path) -> dict[str, str]:
     """The environment variables of every child process, without the operator's password."""
-    env = {**children.THRIFT, **os.environ}
+    env = {**processes.THRIFT, **os.environ}
     env.pop("ADMIN_PASSWORD", None)
     env.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     env["VAR_DIR"] = str(var)

@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.common import child_processes
-from leaderboard.operations.supervisor.signs import MAX_MISSES, QUESTION_SECONDS, SILENT_SECONDS, Heartbeats, Replies
+from leaderboard.operations.supervisor.processes import (
+    MAX_MISSES,
+    QUESTION_SECONDS,
+    SILENT_SECONDS,
+    Heartbeats,
+    Replies,
+)
 
 QUESTION, READY, STUCK = b"how are you\n", b"well", b"stuck"
 SESSION = os.getsid(0)
