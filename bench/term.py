@@ -270,7 +270,7 @@ def _submit(term: Term, competition: Competition) -> None:
             )
     assert competition.ground_truth is not None
     standings.rebuild_standings(competition.ground_truth)
-    competition.touch_board()
+    competition.bump_board_version()
 
 
 def _run(term: Term, competition: Competition) -> None:

@@ -82,7 +82,7 @@ def gap_text(value: float | None, leader: float | None) -> str:
 
 def _secondary_cell(one: secondary.ShownSecondaryValue) -> dict[str, str]:
     """A cell of a secondary metric; `digits` is the exact value, or the reason why there is none."""
-    name = one.secondary_metric.words
+    name = one.secondary_metric.translated_name
     if one.value is None:
         return {"name": name, "text": "–", "digits": translated_message(one.problem)}
     return {"name": name, "text": numbers.number_text(one.value), "digits": _digits(one.value)}

@@ -8,10 +8,8 @@ from typing import Any
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-import metrics
 from leaderboard.common import charts
 from leaderboard.common.chart_parts import THREE, WIDE
-from leaderboard.common.library_messages import translated_message
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import GroundTruth, Team
 from leaderboard.competitions.models.competition import Split
@@ -23,14 +21,6 @@ from .scores import sign_of
 
 DRAWN_MOVES = 20
 """Number of teams of the private board in the slope chart, besides the viewer's."""
-
-
-def metric_title(ground_truth: GroundTruth) -> str:
-    """The title of the metric, for axes; its key if the file of a custom metric is lost."""
-    try:
-        return translated_message(metrics.get(ground_truth.metric_key).title)
-    except metrics.UnknownMetric:
-        return ground_truth.metric_key
 
 
 def board_charts(view: str, page_context: PageContext, split: Split, mine: Team | None) -> dict[str, Any]:
@@ -51,7 +41,7 @@ def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team |
     return charts.race(
         [charts.RaceLine(one.team.shown_name, one.steps, one.team == mine) for one in histories],
         sign=sign_of(ground_truth),
-        axis=metric_title(ground_truth),
+        axis=ground_truth.metric_title,
         opens_at=competition.opens_at,
         now=competition.closes_at if is_over else page_context.at,
         marks=_baselines(ground_truth, Split.PUBLIC) if histories else (),
@@ -73,7 +63,7 @@ def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[fl
     return charts.histogram(
         values,
         sign=sign_of(ground_truth),
-        axis=metric_title(ground_truth),
+        axis=ground_truth.metric_title,
         mine=mine,
         marks=_baselines(ground_truth, split),
         width=WIDE,

@@ -8,19 +8,17 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-import metrics
 from leaderboard.competitions.models import GroundTruth, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
 
 
 def sign_of(ground_truth: GroundTruth) -> float:
     """+1.0 if a lower value is better, −1.0 if a higher one is: sort keys are `sign * value`, ascending."""
-    try:
-        return 1.0 if metrics.get(ground_truth.metric_key).direction == "minimize" else -1.0
-    except metrics.UnknownMetric:
-        # The file of a custom metric is lost, with all copies: take the sign from a stored standing.
-        known = Standing.objects.filter(ground_truth=ground_truth).exclude(value=0.0).first()
-        return math.copysign(1.0, known.sort_key / known.value) if known else -1.0
+    if metric := ground_truth.library_metric:
+        return 1.0 if metric.direction == "minimize" else -1.0
+    # The file of a custom metric is lost, with all copies: take the sign from a stored standing.
+    standing = Standing.objects.filter(ground_truth=ground_truth).exclude(value=0.0).first()
+    return math.copysign(1.0, standing.sort_key / standing.value) if standing else -1.0
 
 
 def ranked_files(of: str = "") -> Q:

@@ -31,7 +31,7 @@ class SecondaryMetric:
         return self._called(self.title)
 
     @property
-    def words(self) -> str:
+    def translated_name(self) -> str:
         """`name` in the reader's language."""
         return self._called(translated_message(self.title))
 

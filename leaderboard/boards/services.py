@@ -84,7 +84,7 @@ def add_baseline(
             received_at=database_now(),
             upload_key=uuid.uuid4().hex,
         )
-        competition.touch_board()
+        competition.bump_board_version()
         wake_ups.wake_workers_after_commit(wake_ups.SCORE_NEXT_SUBMISSIONS, submission.pk, competition.ground_truth_id)
         AuditEntry.append(
             AuditEvent.BASELINE_ADDED,
@@ -103,7 +103,7 @@ def remove_baseline(*, baseline: Baseline, user: User | None = None) -> None:
     """Delete a baseline and its file."""
     files = list(Submission.objects.filter(baseline=baseline))
     with transaction.atomic():
-        baseline.competition.touch_board()
+        baseline.competition.bump_board_version()
         baseline.delete()
         AuditEntry.append(
             AuditEvent.BASELINE_REMOVED,

@@ -185,7 +185,7 @@ def rebuild_boards(competition: Competition) -> None:
         competition.ground_truth.competition = competition
         rebuild_standings(competition.ground_truth)
     else:
-        competition.touch_board()
+        competition.bump_board_version()
 
 
 @transaction.atomic
@@ -194,7 +194,7 @@ def rebuild_standings(ground_truth: GroundTruth) -> int:
     Standing.objects.filter(ground_truth=ground_truth).delete()
     made = [_standing(ground_truth, split, best) for split, best in expected_standings(ground_truth)]
     Standing.objects.bulk_create(made, batch_size=2000)
-    ground_truth.competition.touch_board()
+    ground_truth.competition.bump_board_version()
     return len(made)
 
 

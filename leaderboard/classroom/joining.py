@@ -49,7 +49,7 @@ def roster_entry_of(competition: Competition, user: User) -> RosterEntry | None:
     return waiting.filter(email__in=addresses).first() if addresses else None
 
 
-def obstacle_to_joining(competition: Competition, user: User) -> str:
+def join_refusal(competition: Competition, user: User) -> str:
     """The reason why this person may not join, shown to them; "" if they may. Not asked for one-time links."""
     kind = competition.admission.kind
     if kind == Admission.Kind.CODE:
@@ -190,7 +190,7 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
             _refuse_uninvited(competition, user)
             held = Membership.objects.create(team=team, competition=competition, user=user)
             _link_to_roster(held, None)
-        competition.touch_board()
+        competition.bump_board_version()
         # Notify the team: the link may have reached people it was not meant for.
         words = gettext_lazy(
             "“%(name)s” joined “%(team)s” with the invitation link and sees its submissions. A mistake? The "
@@ -252,7 +252,7 @@ def move_student(*, membership: Membership, team: Team, user: User) -> None:
             disqualify_team(team=left, user=user, reason=_("Its last member moved to another team."))
         else:
             left.delete()
-        competition.touch_board()
+        competition.bump_board_version()
         names = {"name": mark_mention(held.user), "team": mark_mention(team)}
         words = gettext_lazy("A host moved “%(name)s” to “%(team)s”. Earlier submissions stay with the earlier team.")
         notify_team(
@@ -302,7 +302,7 @@ def _refuse_hosts(competition: Competition, user: User) -> None:
 
 
 def _refuse_uninvited(competition: Competition, user: User) -> None:
-    if obstacle := obstacle_to_joining(competition, user):
+    if obstacle := join_refusal(competition, user):
         raise CannotJoin(obstacle)
 
 
@@ -312,7 +312,7 @@ def _link_to_roster(membership: Membership, entry: RosterEntry | None) -> None:
     if entry is not None and entry.user_id is None:
         RosterEntry.objects.filter(pk=entry.pk, user=None).update(**joined_values(membership.user_id, database_now()))
         # The board can be filtered by section, and the team has one now.
-        membership.competition.touch_board()
+        membership.competition.bump_board_version()
 
 
 def _move_membership(held: Membership, team: Team) -> None:

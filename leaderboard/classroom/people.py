@@ -212,5 +212,5 @@ def unlink_accounts(*, competition: Competition, entries: Sequence[int], user: U
 
 
 def _log_roster_change(competition: Competition, user: User | None, after: dict[str, object]) -> None:
-    competition.touch_board()
+    competition.bump_board_version()
     AuditEntry.append(AuditEvent.ROSTER_CHANGED, user=user, competition=competition, after=after)

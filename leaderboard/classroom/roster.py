@@ -231,7 +231,7 @@ def apply_roster(*, competition: Competition, user: User | None) -> RosterPrevie
             _apply_change(change)
         link_members(held)
         draft.delete()
-        held.touch_board()
+        held.bump_board_version()
         numbers = {name: len(getattr(found, name)) for name in ("new", "changed", "unchanged", "missing", "bad")}
         AuditEntry.append(AuditEvent.ROSTER_READ, user=user, competition=held, about=draft.file_name, after=numbers)
     return found
@@ -259,7 +259,7 @@ def remove_roster_list(*, competition: Competition, number: int, user: User | No
         if taken is None or not numbers:
             raise CannotHost(_("There's no one left to remove. Everyone on this list has joined or is already gone."))
         waiting.filter(pk__in=numbers).delete()
-        held.touch_board()
+        held.bump_board_version()
         AuditEntry.append(
             AuditEvent.ROSTER_TAKEN_BACK,
             user=user,
@@ -332,7 +332,7 @@ def move_to_section(*, competition: Competition, entries: Sequence[int], section
         numbers = sorted(competition.roster.filter(pk__in=entries).values_list("pk", flat=True))
         if numbers:
             competition.roster.filter(pk__in=numbers).update(section=section)
-            competition.touch_board()
+            competition.bump_board_version()
             AuditEntry.append(
                 AuditEvent.ROSTER_CHANGED,
                 user=user,

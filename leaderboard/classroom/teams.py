@@ -69,7 +69,7 @@ def rename_team(*, membership: Membership, name: str) -> None:
             words = _("The name “%(name)s” is taken or looks like another team's. Choose a different name.")
             raise CannotJoin(words % {"name": cleaned})
         Team.objects.filter(pk=membership.team_id).update(name=cleaned, name_copy=copy)
-        competition.touch_board()
+        competition.bump_board_version()
 
 
 def renew_invitation(*, membership: Membership) -> None:
@@ -99,7 +99,7 @@ def leave_team(*, membership: Membership) -> Membership:
             raise CannotJoin(_("You're the only member of this team."))
         membership.team = create_team_of_one(membership.competition, membership.user)
         membership.save(update_fields=["team"])
-        team.competition.touch_board()
+        team.competition.bump_board_version()
         note_departure(team, membership)
     count_try("leave_team", membership.pk, seconds=86_400)
     return membership

@@ -40,7 +40,7 @@ from leaderboard.common.access import View
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
 
-from . import hooks
+from . import hooks, queries
 from .models import Competition, Membership
 from .models.extension import effective_limits_of, extended_deadline, last_deadline
 
@@ -152,6 +152,11 @@ class PageContext:
         return self.competition.public_is_visible_to(self.user, self.at)
 
     @property
+    def counts(self) -> str:
+        """Numbers of teams and submissions, as text for the head of the page."""
+        return queries.counts(self.competition)
+
+    @property
     def has_data(self) -> bool:
         """Whether the viewer may have the data files: hosts and assistants, and after the opening members who have
         accepted the rules."""
@@ -193,10 +198,10 @@ def _refuse(request: HttpRequest, page_context: PageContext | None, audience: Au
     if page_context is not None and page_context.assists:
         # Assistants know that the competition exists, so they get an explanation and no 404.
         if audience is Audience.GRADERS:
-            words = _("You assist in “%(competition)s”. Its hosts don't let assistants export grades.")
+            message = _("You assist in “%(competition)s”. Its hosts don't let assistants export grades.")
         else:
-            words = _("You assist in “%(competition)s”. This page is only for its hosts.")
-        raise PermissionDenied(words % {"competition": page_context.competition})
+            message = _("You assist in “%(competition)s”. This page is only for its hosts.")
+        raise PermissionDenied(message % {"competition": page_context.competition})
     raise Http404(_("No competition with this name is open to you."))
 
 

@@ -52,5 +52,5 @@ def empty_bin(at: datetime) -> int:
 def _change(competition: Competition, event: AuditEvent, user: User, **fields: object) -> None:
     with transaction.atomic():
         Archive.objects.filter(competition=competition).update(**fields)
-        competition.touch_board()
+        competition.bump_board_version()
         AuditEntry.append(event, user=user, competition=competition)

@@ -155,7 +155,7 @@ def _leave_team_anonymously(membership: Membership, leaving: Leaving) -> None:
         if team.captain_id == membership.user_id:
             team.captain = heir.user if heir else None
         team.save(update_fields=["name", "invitation", "captain", "vacated_at"])
-    membership.competition.touch_board()
+    membership.competition.bump_board_version()
     if heir is None or team.name != before:
         leaving.teams[number] = team.name if team.name != before else NAMELESS
 

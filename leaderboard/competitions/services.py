@@ -134,7 +134,7 @@ def change_competition(*, competition: Competition, user: User | None = None, **
             give_pseudonyms(held)
         elif before.get("uses_pseudonyms"):
             number_shared_names(held)
-        held.touch_board()
+        held.bump_board_version()
         _log_changes(held, user, before)
     return held
 
@@ -220,7 +220,7 @@ def pause_competition(*, competition: Competition, user: User | None, reason: st
         if running.limits.paused_at is not None:
             raise CannotHost(_("The competition is already paused."))
         Limits.objects.filter(pk=running.pk).update(paused_at=now, pause_reason=reason)
-        running.touch_board()
+        running.bump_board_version()
         after = audit_values({"paused_at": now, "reason": reason})
         hooks.paused(competition=competition, reason=reason)
         AuditEntry.append(AuditEvent.PAUSED, user=user, competition=competition, after=after)
@@ -233,7 +233,7 @@ def resume_competition(*, competition: Competition, user: User | None) -> None:
         if paused.limits.paused_at is None:
             return
         Limits.objects.filter(pk=paused.pk).update(paused_at=None, pause_reason="")
-        paused.touch_board()
+        paused.bump_board_version()
         before = audit_values({"paused_at": paused.limits.paused_at, "reason": paused.limits.pause_reason})
         hooks.resumed(competition=paused)
         AuditEntry.append(AuditEvent.RESUMED, user=user, competition=paused, before=before)

@@ -200,4 +200,4 @@ def _make_current_or_candidate(competition: Competition, ground_truth: GroundTru
         competition.candidate = ground_truth
         wake_ups.wake_workers_after_commit(wake_ups.RESCORE_CANDIDATE, ground_truth.pk)
     competition.save(update_fields=["ground_truth", "candidate"])
-    competition.touch_board()
+    competition.bump_board_version()

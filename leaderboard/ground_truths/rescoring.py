@@ -18,9 +18,9 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions import hooks, wake_ups
 from leaderboard.competitions.models import (
+    CandidateProblem,
     Competition,
     GroundTruth,
-    Refusal,
     Rescoring,
     Score,
     Submission,
@@ -72,7 +72,7 @@ class RescoringPreview:
     measured: int
     waiting: int
     refused: int
-    refusals: list[Refusal]
+    refusals: list[CandidateProblem]
     moves: list[RankMove]
 
     @property
@@ -120,7 +120,7 @@ def preview_candidate(competition: Competition, *, split: Split | None = None) -
         return None
     candidate.competition = current.competition = competition
     measured, refused, invalid = _rescoring_progress(candidate)
-    refusals = Refusal.objects.filter(ground_truth=candidate).select_related("submission__team")
+    refusals = CandidateProblem.objects.filter(ground_truth=candidate).select_related("submission__team")
     waiting = score.without_scores(candidate).count()
     return RescoringPreview(
         ground_truth=candidate,
@@ -139,7 +139,7 @@ def _rescoring_progress(candidate: GroundTruth) -> tuple[int, int, int]:
     files = Submission.objects.filter(competition=OuterRef("competition"))
     measured, refused, invalid = GroundTruth.objects.values_list(
         count_rows(scores, "ground_truth"),
-        count_rows(Refusal.objects.filter(ground_truth=OuterRef("pk")), "ground_truth"),
+        count_rows(CandidateProblem.objects.filter(ground_truth=OuterRef("pk")), "ground_truth"),
         count_rows(files.filter(status=Submission.Status.INVALID), "competition"),
     ).get(pk=candidate.pk)
     return measured, refused, invalid
@@ -214,7 +214,7 @@ def _affected_teams(competition: Competition, current: GroundTruth, candidate: G
     """
     moves = _rank_moves(current, candidate)
     teams = {move.team.pk for move in moves if move.is_affected or competition.board_is_hidden}
-    refused = Refusal.objects.filter(ground_truth=candidate, submission__team__isnull=False)
+    refused = CandidateProblem.objects.filter(ground_truth=candidate, submission__team__isnull=False)
     return [*teams.union(refused.values_list("submission__team", flat=True))]
 
 

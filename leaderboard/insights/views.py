@@ -15,7 +15,6 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.boards.charts import metric_title
 from leaderboard.boards.scores import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import WIDE
@@ -189,7 +188,7 @@ def host_report(request: HttpRequest, page_context: PageContext) -> HttpResponse
 def _report_charts(
     competition: Competition, ground_truth: GroundTruth, report: report_module.ClassReport, at: datetime
 ) -> dict[str, Any]:
-    scale: dict[str, Any] = {"sign": sign_of(ground_truth), "axis": metric_title(ground_truth)}
+    scale: dict[str, Any] = {"sign": sign_of(ground_truth), "axis": ground_truth.metric_title}
     teams, days = len(report.teams), activity.files_per_day(competition, at)
     return {
         "without_score": teams - len(report.ranked),

@@ -213,7 +213,7 @@ def notify_hosts_of_failure(submission_id: UUID) -> bool:
             % {
                 "file": mark_mention(submission),
                 "when": moment_text(submission.received_at, competition.zone),
-                "why": submission.failure_words,
+                "why": submission.failure_text,
             }
         ),
         link=f"/host/{competition.slug}/submissions/?status=failed",

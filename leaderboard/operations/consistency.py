@@ -24,7 +24,7 @@ from django.db.models import Case, Count, F, Max, Q, When
 import metrics
 from leaderboard.boards import standings
 from leaderboard.common.storage import StorageUnreachable, open_stored
-from leaderboard.competitions.models import Competition, DailyAttempts, GroundTruth, Refusal, Score, Submission
+from leaderboard.competitions.models import CandidateProblem, Competition, DailyAttempts, GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.submissions import outcomes
 from leaderboard.submissions import score as score_module
@@ -172,7 +172,7 @@ def check_one_score_each(findings: CheckRun) -> Iterator[str]:
         yield f"submission {pk} is scored and has no scores"
     current = {"ground_truth": F("submission__competition__ground_truth")}
     shown = Score.objects.filter(**current).values("submission")
-    refused = Refusal.objects.filter(**current).values("submission")
+    refused = CandidateProblem.objects.filter(**current).values("submission")
     unknown = scored.filter(pk__in=measured).exclude(pk__in=shown).exclude(pk__in=refused)
     for pk in unknown.values_list("pk", flat=True):
         yield f"submission {pk} is scored and has neither scores nor a refusal under the current ground truth"

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 MAX_TRIES = 5
 MAX_DEATHS = 3
 
-# Stored with a file in English; `Submission.failure_words` translates them for the reader.
+# Stored with a file in English; `Submission.failure_text` translates them for the reader.
 OUR_FAULT = gettext_noop("Scoring failed through no fault of your file. We told the host and returned your attempt.")
 TOO_LONG = gettext_noop("Scoring took longer than %(seconds)s s. We told the host and returned your attempt.")
 

@@ -26,7 +26,7 @@ from leaderboard.competitions.models import Conversion, Submission
 from leaderboard.scoring import table_jobs
 
 from . import outcomes, submitting
-from .submit_conditions import SubmissionRefused, membership_of, refusal_of_submission
+from .submit_conditions import SubmissionRefused, membership_of, submit_refusal_now
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ def submit_converted(*, submission: Submission, user: User, waited: timedelta = 
     if earlier is not None:
         return earlier.submission
     membership = membership_of(competition, user)
-    if refusal := refusal_of_submission(competition, membership, database_now() - waited):
+    if refusal := submit_refusal_now(competition, membership, database_now() - waited):
         raise refusal
     known = caches["default"].get(_answer_key(submission)) if _may_be_convertible(submission) else NOTHING
     if known is not None and not known["changes"]:

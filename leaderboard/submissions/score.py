@@ -30,9 +30,9 @@ from leaderboard.boards import standings
 from leaderboard.common.claims import Claim
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.models import (
+    CandidateProblem,
     Competition,
     GroundTruth,
-    Refusal,
     Score,
     StudentPreview,
     Submission,
@@ -221,7 +221,7 @@ def _write_turn(turn: Sequence[FileOfTurn]) -> None:
     public = _write_scores([(row, file.ground_truth, result) for row, file, result in scored])
     standing = [(row, file.ground_truth, value) for (row, file, _), value in zip(scored, public, strict=True)]
     for competition_id in standings.update_standings(standing):
-        Competition(pk=competition_id).touch_board()
+        Competition(pk=competition_id).bump_board_version()
 
 
 def _held_rows(turn: Sequence[FileOfTurn]) -> dict[uuid.UUID, Submission]:
@@ -307,7 +307,7 @@ def without_scores(ground_truth: GroundTruth) -> Any:
     return (
         Submission.objects.filter(competition=ground_truth.competition_id, status=Submission.Status.SCORED)
         .exclude(pk__in=Score.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).values("submission"))
-        .exclude(pk__in=Refusal.objects.filter(ground_truth=ground_truth).values("submission"))
+        .exclude(pk__in=CandidateProblem.objects.filter(ground_truth=ground_truth).values("submission"))
         .order_by("received_at")
     )
 
@@ -336,18 +336,18 @@ def _write_rescored(ground_truth: GroundTruth, outcomes: dict[Submission, Scorin
     """Write scores and refusals that no other worker has written meanwhile."""
     Competition.objects.select_for_update().get(pk=ground_truth.competition_id)
     written: list[tuple[Submission, GroundTruth, metrics.Result]] = []
-    refused: list[Refusal] = []
+    refused: list[CandidateProblem] = []
     for submission in without_scores(ground_truth).filter(pk__in=[submission.pk for submission in outcomes]):
         outcome = outcomes[submission]
         if outcome.result is not None:
             written.append((submission, ground_truth, outcome.result))
             continue
         problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
-        refused.append(Refusal(submission=submission, ground_truth=ground_truth, problems=problems))
+        refused.append(CandidateProblem(submission=submission, ground_truth=ground_truth, problems=problems))
         if outcome.host_details:  # not part of the refusal, which the file's author reads too
             Submission.objects.filter(pk=submission.pk).update(host_details=outcome.host_details)
     _write_scores(written)
-    Refusal.objects.bulk_create(refused)
+    CandidateProblem.objects.bulk_create(refused)
 
 
 # --- student previews ------------------------------------------------------------------------------------------

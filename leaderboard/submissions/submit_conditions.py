@@ -97,7 +97,7 @@ def allowances_of_teams(
     return {key: _attempts_left(its, used.get((key, days[key]), 0), teams[key], days[key]) for key, its in each.items()}
 
 
-def refusal_of_submission(
+def submit_refusal_now(
     competition: Competition, membership: Membership | None, at: datetime, allowed: AttemptAllowance | None = None
 ) -> SubmissionRefused | None:
     """The refusal that a file would get now; None if it would be accepted.
@@ -107,7 +107,7 @@ def refusal_of_submission(
     if membership is not None and allowed is None:
         allowed = _allowance(competition, membership, at)
     closes_at = allowed.closes_at if allowed else competition.closes_at
-    refusal = refusal_by_terms(competition, membership, at, closes_at=closes_at)
+    refusal = submit_refusal(competition, membership, at, closes_at=closes_at)
     if refusal or membership is None or allowed is None:
         return refusal
     if allowed.left == 0:
@@ -115,7 +115,7 @@ def refusal_of_submission(
     return None
 
 
-def refusal_by_terms(
+def submit_refusal(
     competition: Competition, membership: Membership | None, at: datetime, *, closes_at: datetime | None
 ) -> SubmissionRefused | None:
     """The refusal at a time that does not depend on earlier submissions; None if there is none. No query.
@@ -148,14 +148,14 @@ def _refusal_by_host(competition: Competition, team: Team, at: datetime) -> Subm
 
 def out_of_attempts(limit: int, *, by_person: bool) -> SubmissionRefused:
     if by_person:
-        words = _("You've used your attempts for today, some with another team. You get new ones at midnight.")
-        return SubmissionRefused("attempts", words)
-    words = ngettext(
+        message = _("You've used your attempts for today, some with another team. You get new ones at midnight.")
+        return SubmissionRefused("attempts", message)
+    message = ngettext(
         "Your team has used today's attempt. You get a new one at midnight.",
         "Your team has used all %(number)s attempts for today. You get new ones at midnight.",
         limit,
     )
-    return SubmissionRefused("attempts", words % {"number": limit})
+    return SubmissionRefused("attempts", message % {"number": limit})
 
 
 def refusal_within_pause(membership: Membership, at: datetime) -> SubmissionRefused | None:
@@ -175,11 +175,11 @@ def refusal_within_pause(membership: Membership, at: datetime) -> SubmissionRefu
         return None
     if not today.filter(own, received_at__gt=at - timedelta(seconds=PAUSE_SECONDS)).exists():
         return None
-    words = _(
+    message = _(
         "Your team sent %(number)s files today that couldn't be scored, so you can submit one file a minute now. "
         "Try again in a minute."
     )
-    return SubmissionRefused("one_a_minute", words % {"number": FREE_FILES_PER_DAY})
+    return SubmissionRefused("one_a_minute", message % {"number": FREE_FILES_PER_DAY})
 
 
 # Further relations to load for an upload; not needed when the membership is read again under the lock.

@@ -78,7 +78,7 @@ def submit_file(
     received_at = database_now() - waited
     with _log_refusals(competition):
         membership = membership or submit_conditions.membership_of(competition, user)
-        if refusal := submit_conditions.refusal_by_terms(competition, membership, received_at, closes_at=None):
+        if refusal := submit_conditions.submit_refusal(competition, membership, received_at, closes_at=None):
             raise refusal
         assert membership is not None, "who is no member is refused"
         membership.user = user
@@ -131,11 +131,11 @@ def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
     files = Submission.objects.with_stored_file().filter(team=membership.team_id)
     taken = files.aggregate(bytes=Sum("size", default=0))["bytes"]
     if taken + stored.size > settings.TEAM_BYTES:
-        words = _(
+        message = _(
             "Your team's files would exceed %(most)s, the limit. Unreadable files are deleted after two "
             "weeks. Compress this file (.gz), or ask a host."
         )
-        raise SubmissionRefused("team_bytes", words % {"most": size_text(settings.TEAM_BYTES)})
+        raise SubmissionRefused("team_bytes", message % {"most": size_text(settings.TEAM_BYTES)})
 
 
 @contextmanager
@@ -189,7 +189,7 @@ def check_beginning(file_key: str, size: int, ground_truth: GroundTruth | None) 
     with path_of(file_key).open("rb") as file:
         head = file.read(HEAD_BYTES)
     columns, rows = (ground_truth.submission_columns, ground_truth.rows) if ground_truth else (None, None)
-    metric = _metric_of(ground_truth)
+    metric = ground_truth.library_metric if ground_truth else None
     problems = metrics.sniff(
         head,
         size,
@@ -199,14 +199,6 @@ def check_beginning(file_key: str, size: int, ground_truth: GroundTruth | None) 
         longest_line=metric.longest_line if metric else HEAD_BYTES,
     )
     return [problem.as_stored() for problem in problems]
-
-
-def _metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
-    """The metric of a ground truth; None if the file of a custom metric is lost, which scoring reports."""
-    try:
-        return metrics.get(ground_truth.metric_key) if ground_truth else None
-    except metrics.UnknownMetric:
-        return None
 
 
 def _wake_worker(submission: Submission) -> None:
@@ -223,7 +215,7 @@ def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefu
     competition, team, received_at = held.competition, held.team, submission.received_at
     day = competition.day_of(received_at)
     limits = effective_limits_of(team.pk, competition)
-    if refusal := submit_conditions.refusal_by_terms(competition, held, received_at, closes_at=limits.closes_at):
+    if refusal := submit_conditions.submit_refusal(competition, held, received_at, closes_at=limits.closes_at):
         raise refusal
     if pause:
         raise pause
@@ -263,7 +255,7 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
         mine.exclude(pk__in=[file.pk for file in chosen]).update(is_selected=False)
         chosen.update(is_selected=True)
         # Boards do not depend on final submissions before the reveal, but hosts' pages do.
-        competition.touch_board()
+        competition.bump_board_version()
 
 
 def save_note(*, submission: Submission, note: str) -> None:

@@ -149,7 +149,7 @@ def test_an_unchanged_board_is_a_304_and_a_changed_one_is_not(client: Client, bo
         asked = {"HX-Request": "true", "If-None-Match": etag}
         answer = client.get(BOARD, headers=asked)
         assert (answer.status_code, answer.content) == (304, b"")
-        board.touch_board()
+        board.bump_board_version()
         assert client.get(BOARD, headers=asked).status_code == 200
 
 
@@ -159,7 +159,7 @@ def test_in_a_burst_open_pages_share_one_board_for_a_second_and_who_opens_it_ane
     monkeypatch.setattr(board_cache.calm_versions, "seconds", 1000.0)
     asked = {"HX-Request": "true", "If-None-Match": "older"}
     shown = client.get(BOARD, headers=asked)["ETag"]
-    board.touch_board()
+    board.bump_board_version()
     assert client.get(BOARD, headers=asked)["ETag"] == shown
     assert client.get(BOARD, headers={"HX-Request": "true"})["ETag"] != shown
     monkeypatch.setattr(board_cache.calm_versions, "seconds", 0.0)
@@ -224,7 +224,7 @@ def test_before_the_reveal_private_scores_change_no_byte_for_students(
 
     before = seen()
     Score.objects.filter(split="private").update(value=0.987654321)
-    board.touch_board()
+    board.bump_board_version()
     assert seen() == before
 
 

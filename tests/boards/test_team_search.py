@@ -140,7 +140,7 @@ def test_a_search_in_a_section_says_how_many_of_its_teams_it_found(ada: User, op
         assert "0 of 6 teams of section “Lab 2” match “zed”." in nobody
         assert "No team with this name in this section" in nobody
     RosterEntry.objects.filter(name="p11").update(section="Lab 3")
-    open_labs.touch_board()
+    open_labs.bump_board_version()
     assert "1 of 1 team of section “Lab 3” matches “p”." in text_of(student().get(f"{BOARD}?section=Lab+3&q=p"))
 
 
@@ -213,7 +213,7 @@ def test_equal_teams_share_their_rank_in_the_section_too(open_labs: Competition)
     Standing.objects.filter(team__name__in=["p03", "p00"], split="public").update(
         sort_key=first.sort_key, received_at=first.received_at
     )
-    open_labs.touch_board()
+    open_labs.bump_board_version()
     page = student().get(f"{BOARD}?section=Lab+2").content.decode()
     assert [place for _rank, place, _name in in_file(student(), "?section=Lab+2")[1:]] == ["1", "1", "3", "4", "5", "6"]
     assert dict((name, rank) for rank, name in within(page))["p01"] == "1"
@@ -240,7 +240,7 @@ def test_a_section_without_a_ranked_team_is_answered_like_one_that_does_not_exis
     idle = person("idle")
     enter(open_labs, idle)
     RosterEntry.objects.filter(name="waits").update(user=idle)
-    open_labs.touch_board()
+    open_labs.bump_board_version()
     his = student()
     answers_of = {name: his.get(f"{BOARD}?section={name}").content.decode() for name in ("Night", "Ghost")}
     assert chooser(answers_of["Night"]) == ["All sections", "My section: Lab 1", "Lab 2"]
@@ -339,7 +339,7 @@ def test_a_student_asks_the_database_no_more_often_for_a_section(open_labs: Comp
     his.get(BOARD)
     numbers = {}
     for asked in ("", "?section=Lab+1", "?section=Lab+1&q=p", "?section=Ghost"):
-        open_labs.touch_board()
+        open_labs.bump_board_version()
         with CaptureQueriesContext(connection) as queries:
             his.get(BOARD + asked)
         numbers[asked] = len(queries) - (connection.vendor == "postgresql")

@@ -82,8 +82,8 @@ def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywher
             moment(pets.closes_at)
         )
     membership = pets.memberships.get()
-    assert submit_conditions.refusal_of_submission(pets, membership, pets.closes_at - MINUTE) is None
-    late = submit_conditions.refusal_of_submission(pets, membership, pets.closes_at)
+    assert submit_conditions.submit_refusal_now(pets, membership, pets.closes_at - MINUTE) is None
+    late = submit_conditions.submit_refusal_now(pets, membership, pets.closes_at)
     assert late is not None
     assert late.code == "closed"
 

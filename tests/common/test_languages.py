@@ -171,10 +171,10 @@ def test_a_reminder_is_in_the_language_of_each_member_of_a_team(ada: User, bo: U
 )
 def test_why_a_file_failed_is_stored_in_english_and_read_in_each_language(stored: str, shown: str) -> None:
     submission = Submission(failure=stored)
-    assert submission.failure_words == stored
+    assert submission.failure_text == stored
     with translation.override(CODE):
-        assert submission.failure_words == shown
-    assert Submission().failure_words == ""
+        assert submission.failure_text == shown
+    assert Submission().failure_text == ""
 
 
 def test_the_pages_of_second_factors_speak_the_language_that_their_library_knows_in_our_frame(bo: User) -> None:

@@ -17,7 +17,7 @@ import metrics
 from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions import services as competitions
-from leaderboard.competitions.models import Competition, Refusal, StudentPreview, Submission, TruthDraft
+from leaderboard.competitions.models import CandidateProblem, Competition, StudentPreview, Submission, TruthDraft
 from leaderboard.ground_truths import publishing
 from leaderboard.ground_truths.services import drafts
 from leaderboard.ground_truths.specs import TruthSpec
@@ -168,15 +168,15 @@ def test_a_wrong_parameter_is_refused_in_the_hosts_language(ada: User) -> None:
 def test_what_a_new_ground_truth_cannot_read_is_said_in_each_readers_language(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     submission = submit(pets, bo, REFUSED)
-    refusal = Refusal(submission=submission, problems=submission.problems[:1])
-    failed = Refusal(submission=submission, problems=[{"code": "failed", "message": claims.OUR_FAULT}])
-    assert (refusal.words, failed.words) == (submission.problems[0]["message"], claims.OUR_FAULT)
+    refusal = CandidateProblem(submission=submission, problems=submission.problems[:1])
+    failed = CandidateProblem(submission=submission, problems=[{"code": "failed", "message": claims.OUR_FAULT}])
+    assert (refusal.text, failed.text) == (submission.problems[0]["message"], claims.OUR_FAULT)
     with translation.override(CODE):
-        assert refusal.words.startswith("⟦1 id unknown")
-        assert failed.words == f"⟦{claims.OUR_FAULT}⟧"
+        assert refusal.text.startswith("⟦1 id unknown")
+        assert failed.text == f"⟦{claims.OUR_FAULT}⟧"
         student_preview = StudentPreview(failure=claims.OUR_FAULT, problems=submission.problems)
-        assert student_preview.failure_words == f"⟦{claims.OUR_FAULT}⟧"
-    assert StudentPreview().failure_words == ""
+        assert student_preview.failure_text == f"⟦{claims.OUR_FAULT}⟧"
+    assert StudentPreview().failure_text == ""
 
 
 def test_bos_own_data_hold_the_documented_keys_of_problems(pets: Competition, bo: User) -> None:

@@ -16,6 +16,7 @@ from leaderboard.classroom.models import RoleInvitation, RosterEntry
 from leaderboard.competitions.models import (
     Admission,
     Baseline,
+    CandidateProblem,
     Competition,
     DailyAttempts,
     DataFile,
@@ -24,7 +25,6 @@ from leaderboard.competitions.models import (
     Limits,
     Membership,
     PageTask,
-    Refusal,
     Score,
     Standing,
     Submission,
@@ -121,8 +121,8 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "score_once_per_submission_truth_and_split": lambda: score(split="public"),
     "score_is_finite": lambda: score(value=float("inf")),
     "score_split_known": lambda: score(split="both"),
-    "one_refusal_per_ground_truth": lambda: twice(
-        Refusal, submission=Submission.objects.get(), ground_truth=GroundTruth.objects.get()
+    "candidate_problem_once": lambda: twice(
+        CandidateProblem, submission=Submission.objects.get(), ground_truth=GroundTruth.objects.get()
     ),
     "worker_reports_once": lambda: twice(Worker, host="here", process=1, version="1", last_seen_at=timezone.now()),
     "a_pause_says_why": lambda: Limits.objects.update(paused_at=timezone.now()),

@@ -19,11 +19,11 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, teams
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import (
+    CandidateProblem,
     Competition,
     DailyAttempts,
     GroundTruth,
     Membership,
-    Refusal,
     Score,
     Standing,
     Submission,
@@ -96,7 +96,7 @@ def test_leaving_a_team_and_a_second_ground_truth_break_nothing(
     work()
     pets.refresh_from_db()
     rescoring.apply_candidate(competition=pets, user=ada)
-    assert Refusal.objects.exists()
+    assert CandidateProblem.objects.exists()
     assert [result.line for result in found().values() if not result.holds] == []
 
 

@@ -15,7 +15,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.boards.scores import sign_of
 from leaderboard.competitions import services as competitions
-from leaderboard.competitions.models import Competition, DailyAttempts, Refusal, Score, Submission
+from leaderboard.competitions.models import CandidateProblem, Competition, DailyAttempts, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths import publishing
 from leaderboard.ground_truths.services import drafts
@@ -213,7 +213,7 @@ def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
     ground_truth = publishing.publish_draft(competition=gaps, user=ada)
     while score.rescore_batch(ground_truth.pk):
         pass
-    assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": claims.OUR_FAULT}]
+    assert CandidateProblem.objects.get(submission=first).problems == [{"code": "failed", "message": claims.OUR_FAULT}]
     first.refresh_from_db()
     assert "canary" in first.host_details
 

@@ -15,7 +15,7 @@ from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.templatetags.leaderboard import forget_size
+from leaderboard.competitions.queries import clear_counts
 from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import tidy
 
@@ -62,11 +62,11 @@ def test_the_head_counts_the_teams_that_compete_and_their_files(
     competitions.change_competition(competition=pets, user=ada, is_listed=True)
     assert "2 teams · 3 submissions" in page(client)
     extensions.disqualify_team(team=team, user=ada, reason="Copied.")
-    forget_size(pets)  # as half a minute does
+    clear_counts(pets)  # as half a minute does
     assert "1 team · 1 submission" in page(client)
     assert "1 team " in " ".join(client.get("/competitions/").content.decode().split())
     extensions.readmit_team(team=team, user=ada)
-    forget_size(pets)
+    clear_counts(pets)
     assert "2 teams · 3 submissions" in page(client)
 
 

@@ -21,10 +21,10 @@ from leaderboard.boards import standings
 from leaderboard.common.storage import StorageUnreachable, path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import (
+    CandidateProblem,
     Competition,
     DailyAttempts,
     GroundTruth,
-    Refusal,
     Score,
     Standing,
     Submission,
@@ -236,7 +236,7 @@ class TestRescoring:
             with pytest.raises(StorageUnreachable):
                 score_module.rescore_batch(candidate.pk)
         work()
-        assert not Refusal.objects.exists()
+        assert not CandidateProblem.objects.exists()
         assert Score.objects.filter(ground_truth=candidate).count() == 4
 
     @pytest.mark.fault(36)
@@ -289,7 +289,7 @@ class TestRescoring:
         preview = rescoring.preview_candidate(pets)
         assert preview is not None
         assert len(preview.refusals) == 2
-        assert Refusal.objects.count() == 2
+        assert CandidateProblem.objects.count() == 2
         assert Submission.objects.filter(status="scored").count() == 2
 
     @pytest.mark.fault(36)

@@ -203,7 +203,7 @@ def test_after_twenty_free_files_a_day_further_ones_are_taken_one_a_minute(
         submit(pets, bo, answers() if fails else b"%PDF-1.7")
     assert used(membership) == 0
     assert refusal(pets, bo) == "one_a_minute"
-    assert submit_conditions.refusal_of_submission(pets, membership, timezone.now()) is None
+    assert submit_conditions.submit_refusal_now(pets, membership, timezone.now()) is None
     for _ in range(2):
         a_minute_passes()
         assert upload(pets, bo).status == Submission.Status.PENDING

@@ -86,8 +86,8 @@ class BoardQuery:
 
     def query_string(self, **others: object) -> str:
         """A query string for the same teams, with other parameters replaced or added."""
-        words = {"board": self.split.value, "section": self.section, "q": self.text, **others}
-        return urlencode({name: value for name, value in words.items() if value})
+        parameters = {"board": self.split.value, "section": self.section, "q": self.text, **others}
+        return urlencode({name: value for name, value in parameters.items() if value})
 
     @cached_property
     def key(self) -> tuple[Hashable, ...]:

@@ -22,7 +22,7 @@ from leaderboard.competitions.models.competition import normalize_code
 from leaderboard.submissions.forms import CodeForm, RulesForm
 
 from .. import joining, teams
-from ..joining import obstacle_to_joining
+from ..joining import join_refusal
 from ..models import RosterEntry, join_card_digest
 
 WRONG_CODES_PER_PERSON = 10
@@ -168,7 +168,7 @@ def _join_page(
     if Membership.objects.filter(competition=competition, user=signed_in_user(request.user)).exists():
         messages.info(request, _("You've already joined “%(competition)s”.") % {"competition": competition})
         return redirect("overview", slug=competition.slug)
-    obstacle = _closed_page(competition) or obstacle_to_joining(competition, signed_in_user(request.user))
+    obstacle = _closed_page(competition) or join_refusal(competition, signed_in_user(request.user))
     return _confirm_join(request, competition, template, enter, {"obstacle": obstacle})
 
 

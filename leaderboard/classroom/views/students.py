@@ -17,7 +17,6 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts import people
 from leaderboard.boards import team_ranks
-from leaderboard.boards.charts import metric_title
 from leaderboard.boards.scores import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import THREE
@@ -139,7 +138,7 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
         "chart": charts.history(
             [(one.received_at, one.public) for one in reversed(ranked)],
             sign=sign,
-            axis=metric_title(competition.ground_truth) if competition.ground_truth else "",
+            axis=competition.ground_truth.metric_title if competition.ground_truth else "",
             width=THREE,
         ),
         "can_have_link": page_context.is_host and people.may_have_password_link(member.user),

@@ -219,12 +219,12 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Refusal',
+            name='CandidateProblem',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('problems', models.JSONField(default=list)),
-                ('ground_truth', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='refusals', to='competitions.groundtruth')),
-                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='refusals', to='competitions.submission')),
+                ('ground_truth', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='candidate_problems', to='competitions.groundtruth')),
+                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='candidate_problems', to='competitions.submission')),
             ],
         ),
         migrations.CreateModel(
@@ -513,8 +513,8 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('place__gte', 1), ('place__lte', 2)), name='place_of_task_exists'),
         ),
         migrations.AddConstraint(
-            model_name='refusal',
-            constraint=models.UniqueConstraint(fields=('submission', 'ground_truth'), name='one_refusal_per_ground_truth'),
+            model_name='candidateproblem',
+            constraint=models.UniqueConstraint(fields=('submission', 'ground_truth'), name='candidate_problem_once'),
         ),
         migrations.AddIndex(
             model_name='score',

@@ -9,9 +9,9 @@ from .ground_truth import GroundTruth, Rescoring, RowReport, StudentPreview, Tru
 from .page_task import PageTask
 from .submission import (
     Baseline,
+    CandidateProblem,
     Conversion,
     Duty,
-    Refusal,
     Score,
     Standing,
     Submission,
@@ -24,6 +24,7 @@ __all__ = [
     "Archive",
     "Baseline",
     "BoardSettings",
+    "CandidateProblem",
     "Competition",
     "Conversion",
     "DailyAttempts",
@@ -34,7 +35,6 @@ __all__ = [
     "Limits",
     "Membership",
     "PageTask",
-    "Refusal",
     "Rescoring",
     "RowReport",
     "Score",

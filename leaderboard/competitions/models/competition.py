@@ -272,7 +272,7 @@ class Competition(models.Model):
     def begin_of_day(self, at: datetime) -> datetime:
         return self.midnight(self.day_of(at))
 
-    def touch_board(self) -> None:
+    def bump_board_version(self) -> None:
         """Invalidate all cached boards of this competition. Call it in the transaction that changes a board."""
         Competition.objects.filter(pk=self.pk).update(board_version=F("board_version") + 1)
 

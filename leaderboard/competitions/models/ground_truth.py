@@ -9,8 +9,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+import metrics
 from leaderboard.accounts.models import User
-from leaderboard.common.library_messages import translated_failure
+from leaderboard.common.library_messages import translated_failure, translated_message
 
 from .competition import Competition
 
@@ -84,6 +85,20 @@ class GroundTruth(models.Model):
     def metric_key(self) -> str:
         """Key of the metric for the library; of a custom metric in the version that it was published with."""
         return f"{self.metric}@{self.metric_version}"
+
+    @property
+    def library_metric(self) -> metrics.Metric | None:
+        """The metric of the library; None if the file of a custom metric is lost, which scoring reports."""
+        try:
+            return metrics.get(self.metric_key)
+        except metrics.UnknownMetric:
+            return None
+
+    @property
+    def metric_title(self) -> str:
+        """The title in the reader's language; the key if the file of a custom metric is lost."""
+        metric = self.library_metric
+        return translated_message(metric.title) if metric else self.metric
 
     @property
     def sample_key(self) -> str:
@@ -203,7 +218,7 @@ class StudentPreview(models.Model):
         return f"sample of {self.ground_truth}"
 
     @property
-    def failure_words(self) -> str:
+    def failure_text(self) -> str:
         """The reason of a failure in the reader's language; it is stored in English."""
         return translated_failure(self.failure)
 

@@ -1,4 +1,4 @@
-"""Submissions and baselines, their scores and refusals, standings; workers and scheduled tasks."""
+"""Submissions and baselines, their scores and problems with candidates, standings; workers and scheduled tasks."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Submission(models.Model):
         return self.lease_until is not None and self.lease_until > at
 
     @property
-    def failure_words(self) -> str:
+    def failure_text(self) -> str:
         """The reason of a failure in the reader's language; it is stored in English."""
         return translated_failure(self.failure)
 
@@ -244,26 +244,27 @@ class Score(models.Model):
         return interval_text(self.low, self.high, self.standard_error)
 
 
-class Refusal(models.Model):
+class CandidateProblem(models.Model):
     """The problems of a scored submission that cannot be scored with a candidate, for the preview of the rescoring."""
 
-    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="refusals")
-    ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="refusals")
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="candidate_problems")
+    ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="candidate_problems")
     problems = models.JSONField(default=list)
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["submission", "ground_truth"], name="one_refusal_per_ground_truth"),
+            models.UniqueConstraint(fields=["submission", "ground_truth"], name="candidate_problem_once"),
         ]
 
     def __str__(self) -> str:
         return f"{self.submission} under {self.ground_truth}"
 
     @property
-    def words(self) -> str:
-        """All reasons in the reader's language."""
+    def text(self) -> str:
+        """All problems in the reader's language."""
         return " ".join(
-            translated_failure(one["message"]) if one["code"] == "failed" else stored_text(one) for one in self.problems
+            translated_failure(problem["message"]) if problem["code"] == "failed" else stored_text(problem)
+            for problem in self.problems
         )
 
 

@@ -8,15 +8,13 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from django import forms, template
-from django.core.cache import caches
-from django.db.models import OuterRef
 from django.forms import BoundField
 from django.template import Context
 from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 import metrics
 from leaderboard import __version__
@@ -24,11 +22,10 @@ from leaderboard.common import drawings, numbers
 from leaderboard.common.display_time import moment
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.markdown import render_formula, render_markdown, render_markdown_line
-from leaderboard.common.queries import count_rows
 
 from .. import navigation, parameter_texts
 from ..access import PageContext
-from ..models import Baseline, Competition, GroundTruth, Submission, Team
+from ..models import Competition
 
 register = template.Library()
 # Metrics are callable, and Django's templates would call them when they read an attribute.
@@ -101,7 +98,7 @@ def score(value: float | str | None) -> SafeString:
 
 
 @register.filter
-def size(number: float) -> float:
+def without_sign(number: float) -> float:
     """A number without its sign."""
     return abs(number)
 
@@ -187,7 +184,7 @@ def _url_name(context: Context) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def sort_head(context: Context, name: str, words: str, style: str = "") -> SafeString:
+def sort_head(context: Context, name: str, title: str, style: str = "") -> SafeString:
     """The head of a column that sorts the table: `?sort=name`, and `?sort=-name` the other way round."""
     asked = context["request"].GET.copy()
     now = asked.get("sort", context.get("sort", ""))
@@ -197,7 +194,7 @@ def sort_head(context: Context, name: str, words: str, style: str = "") -> SafeS
     order = ' aria-sort="ascending"' if is_up else ' aria-sort="descending"' if is_down else ""
     return format_html(
         '<th scope="col" class="sortable {}"{}><a href="?{}">{}<span aria-hidden="true">{}</span></a></th>',
-        style, SafeString(order), asked.urlencode(), words, "▲" if is_up else "▼" if is_down else "",
+        style, SafeString(order), asked.urlencode(), title, "▲" if is_up else "▼" if is_down else "",
     )  # fmt: skip
 
 
@@ -244,55 +241,9 @@ def join_code(competition: Competition) -> str:
     return f"{code[:middle]} {code[middle:]}" if len(code) > 5 else code
 
 
-@register.simple_tag
-def metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
-    """A ground truth's metric; None without a ground truth, or if the file of a custom metric is lost."""
-    if ground_truth is None:
-        return None
-    try:
-        return metrics.get(ground_truth.metric_key)
-    except KeyError:
-        return None
-
-
 @register.filter
 def better(metric: metrics.Metric) -> str:
     return _("higher is better") if metric.direction == "maximize" else _("lower is better")
-
-
-@register.simple_tag
-def competition_size(competition: Competition) -> str:
-    """“12 teams · 340 submissions”, cached for 30 seconds."""
-    return str(caches["local"].get_or_set(_size_key(competition), lambda: _count_size(competition), 30))
-
-
-def forget_size(competition: Competition) -> None:
-    """Clear the cached counts, so that a student who has just submitted sees a number that includes the new file."""
-    caches["local"].delete(_size_key(competition))
-
-
-def _size_key(competition: Competition) -> str:
-    return f"size:{competition.pk}:{get_language()}"
-
-
-def _count_size(competition: Competition) -> str:
-    # All files minus those of baselines and disqualified teams, because the first count is read from an index only.
-    out = Team.objects.filter(competition=OuterRef(OuterRef("pk")), disqualified_at__isnull=False).values("pk")
-    own = {"competition": OuterRef("pk")}
-    parts = [
-        count_rows(Team.objects.filter(**own, disqualified_at=None), "competition"),
-        count_rows(Submission.objects.filter(**own), "competition"),
-        count_rows(Baseline.objects.filter(**own), "competition"),
-        count_rows(Submission.objects.filter(team__in=out), "competition"),
-    ]
-    # No row: the competition was deleted during the upload; the page that says so is still rendered.
-    found = Competition.objects.filter(pk=competition.pk).values_list(*parts).first()
-    teams, files, baselines, disqualified = found or (0, 0, 0, 0)
-    files -= baselines + disqualified
-    team_text = ngettext("%(number)s team", "%(number)s teams", teams) % {"number": f"{teams:,}"}
-    return f"{team_text} · " + ngettext("%(number)s submission", "%(number)s submissions", files) % {
-        "number": f"{files:,}"
-    }
 
 
 @register.filter

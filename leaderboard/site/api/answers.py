@@ -9,7 +9,6 @@ from typing import Any, Literal
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.http import Http404
 
-import metrics
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.boards import secondary
@@ -62,10 +61,8 @@ def competition_summary(competition: Any, at: datetime) -> dict[str, Any]:
 
 def metric_out(ground_truth: GroundTruth) -> MetricOut:
     direction: Literal["maximize", "minimize"] = "minimize" if sign_of(ground_truth) > 0 else "maximize"
-    try:
-        title = metrics.get(ground_truth.metric_key).title
-    except metrics.UnknownMetric:  # the file of a custom metric is lost
-        title = ground_truth.metric
+    metric = ground_truth.library_metric
+    title = metric.title if metric else ground_truth.metric
     return MetricOut(key=ground_truth.metric, title=title, direction=direction, params=ground_truth.params)
 
 

@@ -141,10 +141,10 @@ def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpRes
         except competitions.CannotHost as error:
             refusal, status = error.message, 409
         else:
-            words = ngettext(
+            message = ngettext(
                 "%(number)d submission is being rescored.", "%(number)d submissions are being rescored.", done
             )
-            messages.success(request, words % {"number": done})
+            messages.success(request, message % {"number": done})
             return see_other("host_submissions", slug=page_context.competition.slug)
     ended = {
         str(one): Count("pk", filter=Q(status=one)) for one in (Submission.Status.FAILED, Submission.Status.INVALID)

@@ -16,13 +16,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.boards import reveal, standings, team_ranks
-from leaderboard.boards.charts import metric_title
 from leaderboard.boards.scores import ranked_scores, sign_of
 from leaderboard.common import charts
 from leaderboard.common.responses import as_download, see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import csv_response, problems_csv
-from leaderboard.competitions.models import GroundTruth, Refusal, Rescoring, Score, Submission, Team
+from leaderboard.competitions.models import CandidateProblem, GroundTruth, Rescoring, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
 from .. import submit_conditions, submitting
@@ -138,7 +137,7 @@ def _chart(page_context: PageContext) -> SafeString:
     scores = ranked_scores(ground_truth, Split.PUBLIC, teams=[membership.team_id])
     times = scores.order_by("submission__received_at").values_list("submission__received_at", "value")
     points = list(times) if page_context.sees_public else []
-    return charts.history(points, sign=sign_of(ground_truth), axis=metric_title(ground_truth))
+    return charts.history(points, sign=sign_of(ground_truth), axis=ground_truth.metric_title)
 
 
 def _is_uuid(text: str) -> bool:
@@ -176,7 +175,7 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
         "conversion": conversion_offered(page_context, found),
         "ground_truth": ground_truth,
         "metric_version": scores.values_list("metric_version", flat=True).first(),
-        "refusal": Refusal.objects.filter(submission=found, ground_truth=ground_truth).first(),
+        "refusal": CandidateProblem.objects.filter(submission=found, ground_truth=ground_truth).first(),
     }
     return render(request, "submissions/submission.html", context, status=422 if form.errors else 200)
 
@@ -211,12 +210,12 @@ def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         ticks = urlencode([("show", "scored"), *(("tick", pk) for pk in wanted)])
         return see_other("submissions", query=f"?{ticks}", slug=page_context.competition.slug)
     else:
-        words = (
+        message = (
             _("Your final submissions are saved.")
             if wanted
             else _("You chose none, so your best public submissions will be used.")
         )
-        messages.success(request, words)
+        messages.success(request, message)
     return see_other("finals", slug=page_context.competition.slug)
 
 
@@ -244,7 +243,7 @@ def _rescored_files(
     scored = Submission.objects.filter(team=team, status=Submission.Status.SCORED, received_at__lt=last.applied_at)
     files = list(scored.order_by("-received_at")[:MOST_RESCORED])
     before, after = (_scores_under(page_context, team, one, splits) for one in (last.before, last.after))
-    found = Refusal.objects.filter(ground_truth=last.after, submission__in=files)
+    found = CandidateProblem.objects.filter(ground_truth=last.after, submission__in=files)
     refusals = {one.submission_id: one for one in found}
     return [
         {

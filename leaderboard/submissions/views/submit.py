@@ -21,7 +21,7 @@ from leaderboard.common.responses import STOP_POLLING, see_other, sha256_of, sig
 from leaderboard.common.storage import TooLarge, clean_name, path_of
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.competitions.templatetags.leaderboard import forget_size
+from leaderboard.competitions.queries import clear_counts
 from leaderboard.competitions.views import answered_by_worker
 from leaderboard.scoring import JobFailed
 
@@ -67,7 +67,7 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def _see_progress(competition: Competition, submission: Submission) -> HttpResponse:
-    forget_size(competition)
+    clear_counts(competition)
     converting.request_preview(submission)
     return see_other("submit", query=f"?submission={submission.pk}", fragment="#progress", slug=competition.slug)
 
@@ -107,8 +107,8 @@ def submission_convert(request: HttpRequest, page_context: PageContext, submissi
     except submit_conditions.SubmissionRefused as error:
         return _submit_page(request, page_context, UploadForm.fresh(), not_taken=error.message, status=409)
     except JobFailed:
-        words = _("We couldn't convert the file. Try again in a minute.")
-        return _submit_page(request, page_context, UploadForm.fresh(), not_taken=words, status=503)
+        message = _("We couldn't convert the file. Try again in a minute.")
+        return _submit_page(request, page_context, UploadForm.fresh(), not_taken=message, status=503)
     return _see_progress(page_context.competition, submission)
 
 
@@ -200,7 +200,7 @@ def _submit_page(
         "page_context": page_context,
         "form": form,
         "today": card,
-        "refusal": submit_conditions.refusal_of_submission(
+        "refusal": submit_conditions.submit_refusal_now(
             competition, page_context.membership, page_context.at, card.allowance
         ),
         "progress": progress,
