@@ -12,6 +12,7 @@ urlpatterns = [
     path("accounts/signup/", SignUpView.as_view(), name="account_signup"),
     path("", include("leaderboard.accounts.urls")),
     path("accounts/", include("allauth.urls")),
+    path("api/v1/", include("leaderboard.site.api.urls")),
     path("", include("leaderboard.operations.urls")),
     path("", include("leaderboard.notifications.urls")),
     path("", include("leaderboard.classroom.urls")),

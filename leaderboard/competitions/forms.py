@@ -128,16 +128,6 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "opens_at",
             "closes_at",
             "zone",
-            "reveals_itself",
-            "allows_late",
-            "hides_scores",
-            "daily_attempts",
-            "final_count",
-            "team_size",
-            "max_megabytes",
-            "is_listed",
-            "needs_code",
-            "join_code",
         ]
         labels: ClassVar = {
             "title": _("Title"),

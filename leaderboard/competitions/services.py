@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -11,14 +12,16 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.common import logs
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 from leaderboard.common.storage import remove_file
 
 from . import hooks
-from .models import Competition, DailyAttempts, Limits, Submission, Team, TruthDraft
+from .models import Archive, Competition, DailyAttempts, Limits, Submission, Team, TruthDraft
 from .models.competition_settings import (
+    EDITABLE,
     check_settings,
     make_settings,
     read_setting,
@@ -27,35 +30,6 @@ from .models.competition_settings import (
 )
 from .models.extension import team_deadline
 from .models.team import give_pseudonyms, number_shared_names
-
-EDITABLE = (
-    "title",
-    "slug",
-    "subtitle",
-    "course",
-    "overview",
-    "rules",
-    "contact",
-    "is_listed",
-    "join_code",
-    "needs_code",
-    "admission",
-    "allowed_addresses",
-    "uses_pseudonyms",
-    "shows_sections",
-    "assistants_grade",
-    "opens_at",
-    "closes_at",
-    "zone",
-    "reveals_itself",
-    "hides_scores",
-    "daily_attempts",
-    "final_count",
-    "team_size",
-    "max_bytes",
-    "allows_late",
-)
-
 
 LONGEST_REASON = 300
 
@@ -237,3 +211,42 @@ def resume_competition(*, competition: Competition, user: User | None) -> None:
         before = audit_values({"paused_at": paused.limits.paused_at, "reason": paused.limits.pause_reason})
         hooks.resumed(competition=paused)
         AuditEntry.append(AuditEvent.RESUMED, user=user, competition=paused, before=before)
+
+
+def archive_competition(*, competition: Competition, user: User) -> None:
+    """Remove a competition from the lists; it stays readable. Raises `CannotHost` before the deadline."""
+    now = database_now()
+    if competition.state(now) in ("upcoming", "live"):
+        raise CannotHost(_("You can archive it after the deadline."))
+    _change_archive(competition, AuditEvent.ARCHIVED, user, archived_at=now)
+
+
+def unarchive_competition(*, competition: Competition, user: User) -> None:
+    _change_archive(competition, AuditEvent.UNARCHIVED, user, archived_at=None)
+
+
+def bin_competition(*, competition: Competition, user: User) -> None:
+    """Move a competition to the bin: its pages are closed, and it can be restored for `Archive.BIN_DAYS` days."""
+    _change_archive(competition, AuditEvent.BINNED, user, binned_at=database_now(), binned_by=user)
+
+
+def restore_competition(*, competition: Competition, user: User) -> None:
+    _change_archive(competition, AuditEvent.RESTORED, user, binned_at=None, binned_by=None)
+
+
+def empty_bin(at: datetime) -> int:
+    """Delete competitions for good whose days in the bin are over; returns how many."""
+    due = Competition.objects.filter(archive__binned_at__lte=at - timedelta(days=Archive.BIN_DAYS))
+    removed = 0
+    for competition in due.select_related("archive__binned_by"):
+        with logs.log_errors(competition=competition.slug):
+            delete_competition(competition=competition, user=competition.archive.binned_by)
+            removed += 1
+    return removed
+
+
+def _change_archive(competition: Competition, event: AuditEvent, user: User, **fields: object) -> None:
+    with transaction.atomic():
+        Archive.objects.filter(competition=competition).update(**fields)
+        competition.bump_board_version()
+        AuditEntry.append(event, user=user, competition=competition)

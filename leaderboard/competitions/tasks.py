@@ -11,7 +11,7 @@ from leaderboard.common.child_processes import run_command
 from leaderboard.common.clock import database_now
 from leaderboard.common.hooks import on
 
-from . import archive, hooks, page_tasks, wake_ups
+from . import hooks, page_tasks, services, wake_ups
 
 # Accounts are a room below, which does not know this hook.
 on(hooks.due_tasks)(accounts_tasks.find_due)
@@ -44,7 +44,7 @@ def find_due() -> list[tuple[str]]:
 def clear_sessions() -> None:
     """Nightly: delete expired sessions (in another process) with their IP addresses, old answered forms, and
     competitions whose time in the bin is over."""
-    archive.empty_bin(database_now())
+    services.empty_bin(database_now())
     personal_data.forget_ended_sessions(database_now())
     page_tasks.remove_old_tasks(database_now())
     run_command("clearsessions")

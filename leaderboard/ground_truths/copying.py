@@ -22,7 +22,7 @@ from leaderboard.common.names import slug_from_title
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.models.competition_settings import read_setting
+from leaderboard.competitions.models.competition_settings import EDITABLE, read_setting
 from leaderboard.competitions.services import CannotHost
 
 from . import data_files, publishing
@@ -62,7 +62,7 @@ def clone_competition(
     host to review; `with_baselines` they are published at once, because baselines need a ground truth. Raises
     `ValidationError` for title and address, `CannotHost` and `JobFailed`; nothing is left behind then.
     """
-    fields = {name: read_setting(competition, name) for name in competitions.EDITABLE if name not in ITS_OWN}
+    fields = {name: read_setting(competition, name) for name in EDITABLE if name not in ITS_OWN}
     slug = slug or free_slug(title)
     copy = competitions.create_competition(
         user=user, is_proposal=True, title=title, slug=slug, **fields, **_dates(competition)

@@ -33,7 +33,7 @@ from leaderboard.common.library_messages import translated_message
 from leaderboard.common.storage import TooLarge, open_stored, size_text
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth
-from leaderboard.competitions.models.competition_settings import read_setting
+from leaderboard.competitions.models.competition_settings import EDITABLE, read_setting
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import JobFailed
 
@@ -45,7 +45,7 @@ TIMES = ("opens_at", "closes_at")
 OF_THEIR_OWN = {"overview", "rules", "join_code"}
 """Fields that are not in `competition.toml`: texts are separate files, and an import draws a new join code, because a
 code must not belong to two competitions."""
-PLAIN_FIELDS = tuple(name for name in competitions.EDITABLE if name not in {*TIMES, *OF_THEIR_OWN})
+PLAIN_FIELDS = tuple(name for name in EDITABLE if name not in {*TIMES, *OF_THEIR_OWN})
 SPLIT_SECRET = "split_secret.txt"
 """File with the secret of the split. A separate file, because `competition.toml` may be shown to students."""
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import competitions, front, home, metrics, overview
+from .views import competitions, home, host, metrics
 
 urlpatterns = [
     path("", home.home, name="home"),
-    path("competitions/", front.competitions, name="competitions"),
+    path("competitions/", competitions.competitions, name="competitions"),
     path("metrics/", metrics.metrics, name="metrics"),
     path("metrics/<slug:key>/", metrics.metric, name="metric"),
-    path("c/<slug:slug>/", overview.overview, name="overview"),
-    path("preview/", competitions.markdown_preview, name="markdown_preview"),
-    path("host/", competitions.host, name="host"),
-    path("host/<slug:slug>/settings/", competitions.host_settings, name="host_settings"),
-    path("host/<slug:slug>/audit/", competitions.host_audit, name="host_audit"),
-    path("host/<slug:slug>/pause/", competitions.host_pause, name="host_pause"),
-    path("host/<slug:slug>/archive/", competitions.host_archive, name="host_archive"),
-    path("host/<slug:slug>/restore/", competitions.host_restore, name="host_restore"),
-    path("host/<slug:slug>/delete/", competitions.host_delete, name="host_delete"),
+    path("c/<slug:slug>/", competitions.overview, name="overview"),
+    path("preview/", host.markdown_preview, name="markdown_preview"),
+    path("host/", host.host, name="host"),
+    path("host/<slug:slug>/settings/", host.host_settings, name="host_settings"),
+    path("host/<slug:slug>/audit/", host.host_audit, name="host_audit"),
+    path("host/<slug:slug>/pause/", host.host_pause, name="host_pause"),
+    path("host/<slug:slug>/archive/", host.host_archive, name="host_archive"),
+    path("host/<slug:slug>/restore/", host.host_restore, name="host_restore"),
+    path("host/<slug:slug>/delete/", host.host_delete, name="host_delete"),
 ]

@@ -12,7 +12,7 @@ from leaderboard.boards import reveal
 from leaderboard.classroom import joining, teams
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.storage import path_of
-from leaderboard.competitions import archive, tasks
+from leaderboard.competitions import services, tasks
 from leaderboard.competitions.models import Archive, Competition, Submission
 from leaderboard.ground_truths import copying
 from tests.conftest import answers, close, enter, submit
@@ -62,7 +62,7 @@ def test_a_deleted_competition_is_closed_to_everybody_until_ada_restores_it(
 def test_nobody_joins_what_was_deleted_and_nobody_else_restores_it(
     pets: Competition, ada: User, bo: User, dee: User
 ) -> None:
-    archive.bin_competition(competition=pets, user=ada)
+    services.bin_competition(competition=pets, user=ada)
     assert joining.competition_by_code(pets.admission.join_code) is None
     pets.refresh_from_db()
     with pytest.raises(teams.CannotJoin):
@@ -73,7 +73,7 @@ def test_nobody_joins_what_was_deleted_and_nobody_else_restores_it(
 
 def test_what_was_deleted_reveals_nothing_by_itself(pets: Competition, ada: User) -> None:
     close(pets)
-    archive.bin_competition(competition=pets, user=ada)
+    services.bin_competition(competition=pets, user=ada)
     assert reveal.reveal_due_competitions(timezone.now()) == []
 
 
@@ -83,7 +83,7 @@ def test_after_thirty_days_the_night_removes_it_with_its_files(
     monkeypatch.setattr(tasks, "run_command", lambda *_: None)
     enter(pets, bo)
     path = path_of(submit(pets, bo, answers()).file_key)
-    archive.bin_competition(competition=pets, user=ada)
+    services.bin_competition(competition=pets, user=ada)
     tasks.clear_sessions()
     assert path.exists()
     Archive.objects.update(binned_at=timezone.now() - timedelta(days=31))

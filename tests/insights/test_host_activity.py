@@ -13,8 +13,8 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import reveal
 from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, team_lines
+from leaderboard.competitions.metric_display import problem_label
 from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team, Worker
-from leaderboard.competitions.parameter_texts import problem_label
 from leaderboard.insights import activity
 from leaderboard.submissions import score, submitting
 from tests.conftest import answers, close, enter, make_competition, submit

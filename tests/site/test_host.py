@@ -17,7 +17,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import reveal
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
-from leaderboard.competitions import archive
+from leaderboard.competitions import services
 from leaderboard.competitions.models import Competition, DataFile, Membership
 from leaderboard.ground_truths import copying, publishing
 from leaderboard.notifications.models import Notice
@@ -226,7 +226,7 @@ def test_a_competition_is_deleted_with_its_files_by_typing_its_address(
     assert Competition.objects.exists()
     assert hers.post("/host/pets/delete/", {"confirm": "pets"}).status_code == 303
     assert Competition.objects.exists(), "it can be restored"
-    assert archive.empty_bin(timezone.now() + timedelta(days=31)) == 1
+    assert services.empty_bin(timezone.now() + timedelta(days=31)) == 1
     assert not Competition.objects.exists()
     assert [path for path in Path(settings.FILES_DIR).rglob("*") if path.is_file()] == []
 

@@ -185,6 +185,9 @@ PLACES = {
     "max_bytes": "limits.max_bytes",
     "allows_late": "limits.allows_late",
 }
+OWN_FIELDS = ("title", "slug", "subtitle", "course", "overview", "rules", "contact", "opens_at", "closes_at", "zone")
+EDITABLE = (*OWN_FIELDS, *PLACES)
+"""Names of all settings that hosts change."""
 
 
 def make_settings(competition: Competition) -> None:

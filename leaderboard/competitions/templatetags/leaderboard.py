@@ -23,7 +23,7 @@ from leaderboard.common.display_time import moment
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.markdown import render_formula, render_markdown, render_markdown_line
 
-from .. import navigation, parameter_texts
+from .. import metric_display, navigation
 from ..access import PageContext
 from ..models import Competition
 
@@ -119,10 +119,10 @@ def line(text: str | None) -> SafeString:
     return render_markdown_line(text or "")
 
 
-register.filter("in_words", parameter_texts.parameter_value_text)
-register.filter("kind_words", parameter_texts.parameter_kind_text)
-register.filter("allowed", parameter_texts.allowed_values_text)
-register.filter("in_plain", parameter_texts.problem_label)
+register.filter("in_words", metric_display.parameter_value_text)
+register.filter("kind_words", metric_display.parameter_kind_text)
+register.filter("allowed", metric_display.allowed_values_text)
+register.filter("in_plain", metric_display.problem_label)
 
 
 @register.filter

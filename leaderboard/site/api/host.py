@@ -1,4 +1,4 @@
-"""API endpoints for hosts: import, data files, ground truths, launch, corrections, scoring files again."""
+"""API endpoints for hosts: import, data files, ground truths, launch, corrections, scoring files again, downloads."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
-from ninja import File, Form, Status
+from ninja import File, Form, Query, Status
 from ninja.files import UploadedFile
 
 import metrics
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
+from leaderboard.common.responses import streamed_zip
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
+from leaderboard.grades import files, sheets
 from leaderboard.ground_truths import data_files, folders, launches, publishing, rescoring
 from leaderboard.ground_truths.services import drafts
 from leaderboard.ground_truths.specs import TruthSpec
@@ -27,12 +29,13 @@ from leaderboard.scoring import JobFailed
 from leaderboard.submissions import scoring_again
 
 from .answers import competition_summary, visible_competition, visible_competition_with_counts
-from .base import ApiError, Scope, Token, answered_by_worker, api, declared_answers, token_owner
+from .base import ApiError, Scope, Token, answered_by_worker, api, declared_answers, file_answer, token_owner
 from .schemas import (
     CompetitionSummaryOut,
     CreatedCompetitionOut,
     FileOut,
     FindingOut,
+    GradeKind,
     GroundTruthOut,
     MoveOut,
     RescoringOut,
@@ -43,6 +46,7 @@ from .schemas import (
 from .student import file_out
 
 HOST = Token(Scope.HOST)
+
 Found = TypeVar("Found")
 LongText = Annotated[str, Form(max_length=2000)]
 StatusWithoutScore = Literal["failed", "invalid"]
@@ -332,3 +336,41 @@ def _ground_truth_out(competition: Competition, ground_truth: GroundTruth | None
     becomes: Literal["current", "candidate"] = "candidate" if competition.candidate_id == ground_truth.pk else "current"
     names = ("number", "metric", "params", "rows", "public_rows", "private_rows", "ignored_rows", "note")
     return GroundTruthOut(becomes=becomes, notified=notified, **{name: getattr(ground_truth, name) for name in names})
+
+
+@api.get(
+    "competitions/{slug:slug}/grades",
+    response=declared_answers(404, 409, 422),
+    auth=HOST,
+    openapi_extra=file_answer("text/csv"),
+    operation_id="export_grades",
+    url_name="api_grades",
+)
+def export_grades(
+    request: HttpRequest,
+    slug: str,
+    kind: Annotated[GradeKind, Query(description="For which learning platform.")] = "plain",
+) -> HttpResponse:
+    """For people who may export grades: everybody's grade as CSV, by the saved rules."""
+    user = token_owner(request)
+    page_context = PageContext(visible_competition(user, slug), user, database_now())
+    if not page_context.grades:
+        raise Http404(_("You don't host a competition with this name."))
+    sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
+    data = call_host_service(lambda: files.grade_file(page_context.competition, sheet, kind))
+    answer = HttpResponse(data, content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{slug}-grades-{kind}.csv"'
+    return answer
+
+
+@api.get(
+    "competitions/{slug:slug}/export",
+    response=declared_answers(404),
+    auth=HOST,
+    openapi_extra=file_answer("application/zip"),
+    operation_id="export_competition",
+    url_name="api_export",
+)
+def export_competition(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """For hosts: the competition as a zip of a folder, which makes a draft of it on any site. It holds the answers."""
+    return streamed_zip(folders.export_zip(hosted_competition(request, slug)), f"{slug}.zip")

@@ -1,194 +1,118 @@
-"""Hosts' pages about whole competitions: the list, settings, pause, archive, audit log, deletion."""
+"""Pages for everybody: the list of competitions with search, and the overview of one."""
 
 from __future__ import annotations
 
-import json
-import re
+from datetime import datetime
 from typing import Any
 
-from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Count, OuterRef, Q
+from django.db.models import Case, Count, Q, When
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from leaderboard.accounts.models import User
+from leaderboard.accounts.models import Viewer
+from leaderboard.boards import queries as boards
+from leaderboard.boards import rows, team_ranks
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.markdown import render_markdown
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.queries import count_rows
-from leaderboard.common.responses import see_other, signed_in_user
-from leaderboard.competitions import archive
-from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms import CompetitionForm, ReasonForm, SlugForm
-from leaderboard.competitions.host_responses import add_refusal, posted_data, save_competition
-from leaderboard.competitions.models import Archive, Competition, Submission, Team
+from leaderboard.competitions.metric_display import competition_metric
+from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.models.competition import CompetitionQuerySet, Split
 
-AUDIT_ENTRIES_PER_PAGE = 50
-MAX_PREVIEWED_CHARACTERS = 16_000  # takes a third of a second at worst
-NUMBERED = re.compile(r"(team|account) #([0-9]{1,18})")
+PER_PAGE = 24
+CHIPS = (
+    ("", gettext_lazy("All")),
+    ("live", gettext_lazy("Live")),
+    ("upcoming", gettext_lazy("Upcoming")),
+    ("ended", gettext_lazy("Ended")),
+)
 
 
-@open_page_to(SiteAudience.SIGNED_IN)
-def host(request: HttpRequest) -> HttpResponse:
-    """The competitions that the viewer hosts or assists in, and those in the bin; for operators all."""
-    user, now = signed_in_user(request.user), timezone.now()
-    binned = list(Competition.objects.in_bin_of(user))
-    if not user.is_host and not binned and not Competition.objects.run_by(user).exists():
-        raise PermissionDenied(_("Ask your administrator for permission to host competitions."))
-    teams = Team.objects.filter(competition=OuterRef("pk"))
-    waiting = Submission.objects.filter(competition=OuterRef("pk"), status=Submission.Status.PENDING)
-    held = (
-        Competition.objects.run_by(user)
-        .with_roles_of(user)
-        .annotate(team_count=count_rows(teams, "competition"), waiting_count=count_rows(waiting, "competition"))
-    )
-    rows = [(competition, competition.state(now)) for competition in held]
+@open_page_to(SiteAudience.ANYONE)
+def competitions(request: HttpRequest) -> HttpResponse:
+    at, user = timezone.now(), request.user
+    show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:100]
+    page = Paginator(_find_competitions(user, show, text, at), PER_PAGE).get_page(request.GET.get("page"))
+    chips = CHIPS if user.is_anonymous else (*CHIPS, ("mine", _("Mine")))
     context = {
-        "rows": [row for row in rows if row[0].archive.archived_at is None],
-        "archived": [row for row in rows if row[0].archive.archived_at is not None],
-        "binned": binned,
-        "has_demo": user.is_superuser and any(competition.is_demo for competition, _state in rows),
+        "cards": _cards(list(page), user, at),
+        "page": page,
+        "chips": chips,
+        "show": show if show in dict(chips) else "",
+        "q": text,
     }
-    return render(request, "site/host.html", context)
+    return render(request, "site/competitions.html", context)
 
 
-@open_page_to(SiteAudience.SIGNED_IN)
-def host_restore(request: HttpRequest, slug: str) -> HttpResponse:
-    """Restore a competition from the bin."""
-    user = signed_in_user(request.user)
-    competition = get_object_or_404(Competition.objects.in_bin_of(user), slug=slug)
-    if request.method != "POST":
-        return see_other("host", fragment="#bin")
-    archive.restore_competition(competition=competition, user=user)
-    messages.success(request, _("“%(title)s” was restored.") % {"title": competition})
-    return see_other("host_competition", slug=competition.slug)
+def _find_competitions(user: Viewer, show: str, text: str, at: datetime) -> CompetitionQuerySet:
+    """Listed competitions and the viewer's, filtered by state and text. Even operators see no other unlisted ones."""
+    found = Competition.objects.outside_bin().filter(launched_at__isnull=False, archive__archived_at=None)
+    public = Q(admission__is_listed=True)
+    if user.is_anonymous:
+        found = found.filter(public)
+    else:
+        run = Competition.objects.filter(Q(hosts=user) | Q(assistants=user)).values("pk")
+        mine = Q(pk__in=run) | Q(pk__in=user.memberships.values("competition"))
+        found = found.filter(mine if show == "mine" else public | mine)
+    states = {
+        "live": Q(opens_at__lte=at, closes_at__gt=at),
+        "upcoming": Q(opens_at__gt=at),
+        "ended": Q(closes_at__lte=at),
+    }
+    found = found.filter(states.get(show, Q()))
+    if text:
+        found = found.filter(Q(title__icontains=text) | Q(subtitle__icontains=text) | Q(course__icontains=text))
+    # Live competitions first, then upcoming ones, then ended ones.
+    turn = Case(When(states["live"], then=0), When(states["upcoming"], then=1), default=2)
+    return found.select_related("ground_truth", "limits").order_by(turn, "-opens_at", "slug")
 
 
-@open_to(Audience.HOSTS)
-def host_archive(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Archive a competition, or list it again."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
-    try:
-        if request.POST.get("action") == "archive":
-            archive.archive_competition(competition=competition, user=user)
-            messages.success(request, _("Archived. It's no longer listed; whoever could open it still can."))
-        elif request.POST.get("action") == "unarchive":
-            archive.unarchive_competition(competition=competition, user=user)
-            messages.success(request, _("Listed again."))
-    except competitions.CannotHost as error:
-        messages.error(request, error.message)
-    return see_other("host_settings", fragment="#archive", slug=competition.slug)
-
-
-@open_page_to(SiteAudience.SIGNED_IN)
-def markdown_preview(request: HttpRequest) -> HttpResponse:
-    """The rendered Markdown of a form field, as a fragment for htmx, else as a page."""
-    text = request.POST.get(request.POST.get("field", ""), "")
-    if len(text) > MAX_PREVIEWED_CHARACTERS:
-        text = text[:MAX_PREVIEWED_CHARACTERS] + "\n\n" + _("*The preview ends here. Save to see the whole text.*")
-    if getattr(request, "htmx", False):
-        return HttpResponse(format_html('<div class="card prose">{}</div>', render_markdown(text)))
-    return render(request, "markdown_preview.html", {"text": text})
-
-
-@open_to(Audience.HOSTS)
-def host_settings(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    # A copy, because validating the form changes the instance, and the head of the page must not change.
-    copy = Competition.objects.get(pk=page_context.competition.pk)
-    form = CompetitionForm(posted_data(request), instance=copy)
-    if form.is_valid() and (changed := save_competition(page_context, form)):
-        messages.success(request, _("Saved."))
-        return see_other("host_settings", slug=changed.slug)
-    context = {"page_context": page_context, "form": form}
-    return render(request, "site/host_settings.html", context, status=422 if form.errors else 200)
-
-
-@open_to(Audience.HOSTS)
-def host_delete(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    competition = page_context.competition
-    form = SlugForm(competition.slug, posted_data(request))
-    if request.method == "POST" and form.is_valid():
-        archive.bin_competition(competition=competition, user=signed_in_user(page_context.user))
-        words = _("“%(title)s” was deleted. You can restore it here for %(days)s days.")
-        messages.success(request, words % {"title": competition, "days": Archive.BIN_DAYS})
-        return see_other("host")
-    counted = {status.value: Count("pk", filter=Q(status=status)) for status in Submission.Status}
-    files = competition.submissions.filter(team__isnull=False).order_by()
-    numbers = {"teams": competition.teams.count(), **files.aggregate(submissions=Count("pk"), **counted)}
-    context = {"page_context": page_context, "form": form, "numbers": numbers}
-    return render(request, "site/host_delete.html", context, status=422 if form.errors else 200)
-
-
-@open_to(Audience.HOSTS)
-def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """The audit log of a competition, newest first.
-
-    The log stores numbers of people and teams; their names are looked up here, and deleted accounts have none.
-    """
-    found = AuditEntry.objects.filter(competition=page_context.competition.pk)
-    page = Paginator(found, AUDIT_ENTRIES_PER_PAGE).get_page(request.GET.get("page"))
-    numbers: dict[str, set[int]] = {"account": set(), "team": set()}
-    for entry in page:
-        numbers["account"] |= {number for number in (entry.by, entry.account) if number is not None}
-        for kind, number in NUMBERED.findall(json.dumps([entry.about, *entry.changes], default=str)):
-            numbers[kind].add(int(number))
-    accounts = dict(User.objects.filter(pk__in=numbers["account"]).values_list("pk", "username"))
-    teams = dict(Team.objects.filter(pk__in=numbers["team"]).values_list("pk", "name"))
-
-    def account_name(number: int | None) -> str:
-        if number is None:
-            return ""
-        return accounts.get(number) or _("deleted account %(number)s") % {"number": number}
-
-    def with_names(value: Any) -> Any:
-        """The value with names in place of numbers of teams and accounts, also in nested lists."""
-        if isinstance(value, list | tuple):
-            return [with_names(one) for one in value]
-        numbered = NUMBERED.fullmatch(value) if isinstance(value, str) else None
-        if numbered is None:
-            return value
-        number = int(numbered[2])
-        if numbered[1] == "account":
-            return account_name(number)
-        return teams.get(number) or _("team %(number)s") % {"number": number}
-
-    rows = [
-        (
-            entry,
-            account_name(entry.by) or _("the site itself"),
-            account_name(entry.account),
-            with_names(entry.about),
-            with_names(entry.changes),
+def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[dict[str, Any]]:
+    keys = [competition.pk for competition in shown]
+    counted = Count("teams", filter=Q(teams__disqualified_at=None))
+    numbers = dict(Competition.objects.filter(pk__in=keys).order_by().values_list("pk").annotate(number=counted))
+    mine = {}
+    if not user.is_anonymous:
+        held = Membership.objects.filter(user=user, competition__in=keys).select_related("team")
+        mine = {membership.competition_id: membership.team for membership in held}
+    joined = {mine[competition.pk].pk: competition for competition in shown if competition.pk in mine}
+    placings = team_ranks.placings_now(joined, at)
+    cards = []
+    for competition in shown:
+        team = mine.get(competition.pk)
+        cards.append(
+            {
+                "competition": competition,
+                "state": competition.state(at),
+                "teams": numbers.get(competition.pk, 0),
+                "team": team.name if team else "",
+                "placing": placings.get(team.pk) if team else None,
+            }
         )
-        for entry in page
-    ]
-    return render(request, "site/host_audit.html", {"page_context": page_context, "page": page, "rows": rows})
+    return cards
 
 
-@open_to(Audience.HOSTS)
-def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Pause the competition with a reason, or resume it."""
+@open_to(Audience.VISITORS)
+def overview(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition = page_context.competition
-    form = ReasonForm(request.POST if request.POST.get("action") == "pause" else None)
-    status = 422 if request.method == "POST" else 200
-    try:
-        if request.POST.get("action") == "resume":
-            competitions.resume_competition(competition=competition, user=signed_in_user(page_context.user))
-            messages.success(request, _("Resumed. Students can submit again."))
-            return see_other("host_pause", slug=competition.slug)
-        if form.is_valid():
-            reason = form.cleaned_data["reason"]
-            competitions.pause_competition(
-                competition=competition, user=signed_in_user(page_context.user), reason=reason
-            )
-            messages.success(request, _("Paused. Students can't submit until you resume."))
-            return see_other("host_pause", slug=competition.slug)
-    except competitions.CannotHost as error:
-        status = add_refusal(form, error)
-    return render(request, "site/host_pause.html", {"page_context": page_context, "form": form}, status=status)
+    context = {
+        "page_context": page_context,
+        "measure": competition_metric(competition.ground_truth),
+        "podium": podium(page_context) if page_context.state == "revealed" else (),
+        "site": request.build_absolute_uri("/").rstrip("/"),
+    }
+    return render(request, "site/overview.html", context)
+
+
+def podium(page_context: PageContext) -> tuple[rows.BoardRowData, ...]:
+    """Rows of the first three ranks of the private board; hosts and assistants get the names behind pseudonyms.
+
+    Callers check that the private board is open.
+    """
+    competition = page_context.competition
+    names = competition.board.uses_pseudonyms and page_context.assists
+    lines = boards.ranked_lines(competition, Split.PRIVATE, at_most=6, sees_names=names)
+    return tuple(row for row in lines if row.rank is not None and row.rank <= 3)

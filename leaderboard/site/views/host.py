@@ -1,0 +1,193 @@
+"""Hosts' pages about whole competitions: the list, settings, pause, archive, audit log, deletion."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db.models import Count, OuterRef, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.common.access import SiteAudience, open_page_to
+from leaderboard.common.markdown import render_markdown
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.queries import count_rows
+from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.competitions import services as competitions
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.forms import CompetitionForm, ReasonForm, SlugForm
+from leaderboard.competitions.host_responses import add_refusal, posted_data, save_competition
+from leaderboard.competitions.models import Archive, Competition, Submission, Team
+
+AUDIT_ENTRIES_PER_PAGE = 50
+MAX_PREVIEWED_CHARACTERS = 16_000  # takes a third of a second at worst
+NUMBERED = re.compile(r"(team|account) #([0-9]{1,18})")
+
+
+@open_page_to(SiteAudience.SIGNED_IN)
+def host(request: HttpRequest) -> HttpResponse:
+    """The competitions that the viewer hosts or assists in, and those in the bin; for operators all."""
+    user, now = signed_in_user(request.user), timezone.now()
+    binned = list(Competition.objects.in_bin_of(user))
+    if not user.is_host and not binned and not Competition.objects.run_by(user).exists():
+        raise PermissionDenied(_("Ask your administrator for permission to host competitions."))
+    teams = Team.objects.filter(competition=OuterRef("pk"))
+    waiting = Submission.objects.filter(competition=OuterRef("pk"), status=Submission.Status.PENDING)
+    held = (
+        Competition.objects.run_by(user)
+        .with_roles_of(user)
+        .annotate(team_count=count_rows(teams, "competition"), waiting_count=count_rows(waiting, "competition"))
+    )
+    rows = [(competition, competition.state(now)) for competition in held]
+    context = {
+        "rows": [row for row in rows if row[0].archive.archived_at is None],
+        "archived": [row for row in rows if row[0].archive.archived_at is not None],
+        "binned": binned,
+        "has_demo": user.is_superuser and any(competition.is_demo for competition, _state in rows),
+    }
+    return render(request, "site/host.html", context)
+
+
+@open_page_to(SiteAudience.SIGNED_IN)
+def host_restore(request: HttpRequest, slug: str) -> HttpResponse:
+    """Restore a competition from the bin."""
+    user = signed_in_user(request.user)
+    competition = get_object_or_404(Competition.objects.in_bin_of(user), slug=slug)
+    if request.method != "POST":
+        return see_other("host", fragment="#bin")
+    competitions.restore_competition(competition=competition, user=user)
+    messages.success(request, _("“%(title)s” was restored.") % {"title": competition})
+    return see_other("host_competition", slug=competition.slug)
+
+
+@open_to(Audience.HOSTS)
+def host_archive(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Archive a competition, or list it again."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    try:
+        if request.POST.get("action") == "archive":
+            competitions.archive_competition(competition=competition, user=user)
+            messages.success(request, _("Archived. It's no longer listed; whoever could open it still can."))
+        elif request.POST.get("action") == "unarchive":
+            competitions.unarchive_competition(competition=competition, user=user)
+            messages.success(request, _("Listed again."))
+    except competitions.CannotHost as error:
+        messages.error(request, error.message)
+    return see_other("host_settings", fragment="#archive", slug=competition.slug)
+
+
+@open_page_to(SiteAudience.SIGNED_IN)
+def markdown_preview(request: HttpRequest) -> HttpResponse:
+    """The rendered Markdown of a form field, as a fragment for htmx, else as a page."""
+    text = request.POST.get(request.POST.get("field", ""), "")
+    if len(text) > MAX_PREVIEWED_CHARACTERS:
+        text = text[:MAX_PREVIEWED_CHARACTERS] + "\n\n" + _("*The preview ends here. Save to see the whole text.*")
+    if getattr(request, "htmx", False):
+        return HttpResponse(format_html('<div class="card prose">{}</div>', render_markdown(text)))
+    return render(request, "markdown_preview.html", {"text": text})
+
+
+@open_to(Audience.HOSTS)
+def host_settings(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    # A copy, because validating the form changes the instance, and the head of the page must not change.
+    copy = Competition.objects.get(pk=page_context.competition.pk)
+    form = CompetitionForm(posted_data(request), instance=copy)
+    if form.is_valid() and (changed := save_competition(page_context, form)):
+        messages.success(request, _("Saved."))
+        return see_other("host_settings", slug=changed.slug)
+    context = {"page_context": page_context, "form": form}
+    return render(request, "site/host_settings.html", context, status=422 if form.errors else 200)
+
+
+@open_to(Audience.HOSTS)
+def host_delete(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition = page_context.competition
+    form = SlugForm(competition.slug, posted_data(request))
+    if request.method == "POST" and form.is_valid():
+        competitions.bin_competition(competition=competition, user=signed_in_user(page_context.user))
+        words = _("“%(title)s” was deleted. You can restore it here for %(days)s days.")
+        messages.success(request, words % {"title": competition, "days": Archive.BIN_DAYS})
+        return see_other("host")
+    counted = {status.value: Count("pk", filter=Q(status=status)) for status in Submission.Status}
+    files = competition.submissions.filter(team__isnull=False).order_by()
+    numbers = {"teams": competition.teams.count(), **files.aggregate(submissions=Count("pk"), **counted)}
+    context = {"page_context": page_context, "form": form, "numbers": numbers}
+    return render(request, "site/host_delete.html", context, status=422 if form.errors else 200)
+
+
+@open_to(Audience.HOSTS)
+def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """The audit log of a competition, newest first.
+
+    The log stores numbers of people and teams; their names are looked up here, and deleted accounts have none.
+    """
+    found = AuditEntry.objects.filter(competition=page_context.competition.pk)
+    page = Paginator(found, AUDIT_ENTRIES_PER_PAGE).get_page(request.GET.get("page"))
+    numbers: dict[str, set[int]] = {"account": set(), "team": set()}
+    for entry in page:
+        numbers["account"] |= {number for number in (entry.by, entry.account) if number is not None}
+        for kind, number in NUMBERED.findall(json.dumps([entry.about, *entry.changes], default=str)):
+            numbers[kind].add(int(number))
+    accounts = dict(User.objects.filter(pk__in=numbers["account"]).values_list("pk", "username"))
+    teams = dict(Team.objects.filter(pk__in=numbers["team"]).values_list("pk", "name"))
+
+    def account_name(number: int | None) -> str:
+        if number is None:
+            return ""
+        return accounts.get(number) or _("deleted account %(number)s") % {"number": number}
+
+    def with_names(value: Any) -> Any:
+        """The value with names in place of numbers of teams and accounts, also in nested lists."""
+        if isinstance(value, list | tuple):
+            return [with_names(one) for one in value]
+        numbered = NUMBERED.fullmatch(value) if isinstance(value, str) else None
+        if numbered is None:
+            return value
+        number = int(numbered[2])
+        if numbered[1] == "account":
+            return account_name(number)
+        return teams.get(number) or _("team %(number)s") % {"number": number}
+
+    rows = [
+        (
+            entry,
+            account_name(entry.by) or _("the site itself"),
+            account_name(entry.account),
+            with_names(entry.about),
+            with_names(entry.changes),
+        )
+        for entry in page
+    ]
+    return render(request, "site/host_audit.html", {"page_context": page_context, "page": page, "rows": rows})
+
+
+@open_to(Audience.HOSTS)
+def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Pause the competition with a reason, or resume it."""
+    competition = page_context.competition
+    form = ReasonForm(request.POST if request.POST.get("action") == "pause" else None)
+    status = 422 if request.method == "POST" else 200
+    try:
+        if request.POST.get("action") == "resume":
+            competitions.resume_competition(competition=competition, user=signed_in_user(page_context.user))
+            messages.success(request, _("Resumed. Students can submit again."))
+            return see_other("host_pause", slug=competition.slug)
+        if form.is_valid():
+            reason = form.cleaned_data["reason"]
+            competitions.pause_competition(
+                competition=competition, user=signed_in_user(page_context.user), reason=reason
+            )
+            messages.success(request, _("Paused. Students can't submit until you resume."))
+            return see_other("host_pause", slug=competition.slug)
+    except competitions.CannotHost as error:
+        status = add_refusal(form, error)
+    return render(request, "site/host_pause.html", {"page_context": page_context, "form": form}, status=status)
