@@ -30,8 +30,8 @@ from leaderboard.ground_truths import copying, data_files, launches, publishing,
 from leaderboard.ground_truths.services import drafts
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.insights import hardest_rows
-from leaderboard.notifications import announcements, emails
-from leaderboard.notifications.models import NoticeKind
+from leaderboard.notifications import emails, services
+from leaderboard.notifications.kinds import NoticeKind
 from leaderboard.submissions import hiding, score, submitting
 
 PASSWORD = "correct horse"
@@ -288,7 +288,7 @@ def _run(term: Term, competition: Competition) -> None:
     pairs = {guest.membership.pk: guest.guess.pk for guest in guests[1:] if guest.guess}
     people.link_accounts(competition=competition, pairs=pairs, user=ada)
     competition.assistants.add(term.people["ivy"])
-    announcements.announce(
+    services.announce(
         competition=competition, user=ada, title="The data has a new column", text="See **train.csv**.", is_pinned=True
     )
     teams = {team.name: team for team in competition.teams.all()}

@@ -14,12 +14,9 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_team, audit_values
 from leaderboard.competitions.models import Competition, Extension, Team
 from leaderboard.competitions.services import CannotHost, lock_competition, recompute_lateness, require_reason
-from leaderboard.notifications.host_events import (
-    notify_disqualification,
-    notify_extension,
-    notify_extension_revoked,
-    notify_readmission,
-)
+from leaderboard.notifications import kinds
+from leaderboard.notifications.events import notify_extension, notify_extension_revoked
+from leaderboard.notifications.services import notify_team
 
 
 def grant_extension(
@@ -115,7 +112,7 @@ def disqualify_team(*, team: Team, user: User | None, reason: str) -> None:
             raise CannotHost(_("“%(team)s” is already disqualified.") % {"team": team.name})
         rebuild_boards(competition=competition)
         after = audit_values({"disqualified_at": now, "reason": reason})
-        notify_disqualification(team, reason)
+        notify_team(kinds.TEAM_DISQUALIFIED, team, reason=reason)
         AuditEntry.append(
             AuditEvent.DISQUALIFIED, user=user, competition=competition, about=audit_team(team), after=after
         )
@@ -144,7 +141,7 @@ def readmit_team(*, team: Team, user: User | None) -> None:
             return
         rebuild_boards(competition=competition)
         before = audit_values({"disqualified_at": team.disqualified_at, "reason": team.disqualified_reason})
-        notify_readmission(team)
+        notify_team(kinds.TEAM_READMITTED, team)
         AuditEntry.append(
             AuditEvent.READMITTED, user=user, competition=competition, about=audit_team(team), before=before
         )

@@ -24,11 +24,6 @@ PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 DOMAIN = re.compile(r"@[^@\s*?/:<>\"()]+\.[^@\s.*?/:<>\"()]{2,}")
 
 
-def posted_number(text: str) -> int:
-    """The primary key in a posted field; 0, which no row has, for anything else."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
-
-
 class RoleForm(forms.Form):
     name = forms.CharField(
         label=gettext_lazy("Username or e-mail address"),

@@ -28,7 +28,7 @@ from leaderboard.common.outbox import Outcome
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.emails import reply_to
-from leaderboard.notifications.notices import sends_mail
+from leaderboard.notifications.queries import sends_mail
 
 from .models import JOIN_CARD_LIFETIME, RosterEntry
 
@@ -108,17 +108,17 @@ def invitation_text(competition: Competition, *, name: str, link: str, host: str
     title = f"{competition.title} ({competition.course})" if competition.course else competition.title
     with translation.override(language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE):
         text = _(
-            "%(greeting)s  you're invited to the competition “%(title)s”. This link is only for you and works"
-            " once:  %(link)s  It works until %(until)s. Sign in, or create an account there. You can submit "
-            "until %(closes)s.  %(signed)s--  Your teacher asked for this e-mail. If you aren't in this "
-            "class, ignore it. "
+            "%(greeting)s\n\nyou're invited to the competition “%(title)s”. This link is only for you and works "
+            "once:\n\n%(link)s\n\nIt works until %(until)s. Sign in, or create an account there. You can submit until "
+            "%(closes)s.\n\n%(signature)s-- \nYour teacher asked for this e-mail. If you aren't in this class, "
+            "ignore it.\n"
         ) % {
             "greeting": _("Hello %(name)s,") % {"name": name} if name else _("Hello,"),
             "title": " ".join(title.split()),
             "link": link,
             "until": day_text(database_now() + JOIN_CARD_LIFETIME),
             "closes": moment_text(competition.closes_at, competition.zone),
-            "signed": f"{host}\n\n" if host else "",
+            "signature": f"{host}\n\n" if host else "",
         }
         return " ".join((_("Invitation: %(title)s") % {"title": title}).split()), text
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.institution.people import student_numbers_of
@@ -20,8 +19,8 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_team
 from leaderboard.competitions.models import Admission, Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
-from leaderboard.notifications.models import NoticeKind
-from leaderboard.notifications.notices import mark_mention, notify_team
+from leaderboard.notifications import kinds
+from leaderboard.notifications.services import notify_team
 
 from .extensions import disqualify_team
 from .models import RosterEntry, has_student_number, joined_values
@@ -192,18 +191,7 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
             _link_to_roster(held, None)
         competition.bump_board_version()
         # Notify the team: the link may have reached people it was not meant for.
-        words = gettext_lazy(
-            "“%(name)s” joined “%(team)s” with the invitation link and sees its submissions. A mistake? The "
-            "captain can remove members and create a new link."
-        )
-        names = {"name": mark_mention(user), "team": mark_mention(team)}
-        notify_team(
-            team,
-            kind=NoticeKind.TEAM,
-            title=lambda: _("New member in your team"),
-            text=lambda: words % names,
-            without=user,
-        )
+        notify_team(kinds.MEMBER_JOINED, team, without=user, name=user)
         return held
 
 
@@ -253,14 +241,7 @@ def move_student(*, membership: Membership, team: Team, user: User) -> None:
         else:
             left.delete()
         competition.bump_board_version()
-        names = {"name": mark_mention(held.user), "team": mark_mention(team)}
-        words = gettext_lazy("A host moved “%(name)s” to “%(team)s”. Earlier submissions stay with the earlier team.")
-        notify_team(
-            team,
-            kind=NoticeKind.TEAM,
-            title=lambda: _("A host changed your team"),
-            text=lambda: words % names,
-        )
+        notify_team(kinds.MEMBER_MOVED, team, name=held.user)
         AuditEntry.append(
             AuditEvent.MEMBER_MOVED,
             user=user,

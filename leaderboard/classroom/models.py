@@ -16,10 +16,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User, token_digest
-from leaderboard.common.hooks import on
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.models.competition import CODE_ALPHABET, normalize_code
-from leaderboard.notifications import hooks as notifications_hooks
 
 JOIN_CARD_CODE_LENGTH = 12
 JOIN_CARD_LIFETIME = timedelta(days=30)
@@ -191,16 +189,14 @@ def names_and_ids(competition: Competition) -> dict[int, tuple[str, str]]:
     return {entry.user_id: (str(entry), entry.student_id) for entry in joined if entry.user_id is not None}
 
 
-@on(notifications_hooks.section_sizes)
-def section_sizes(*, competition: Competition) -> dict[str, int]:
+def section_sizes(competition: Competition) -> dict[str, int]:
     """Section → number of its active members; one query."""
     members = Membership.objects.filter(competition=competition, user__is_active=True).values("user")
     there = RosterEntry.objects.filter(competition=competition, left_at=None, user__in=members).exclude(section="")
     return dict(there.order_by("section").values_list("section").annotate(Count("user", distinct=True)))
 
 
-@on(notifications_hooks.people_of_section)
-def people_of_section(*, competition: Competition, section: str) -> QuerySet[RosterEntry, Any]:
+def people_of_section(competition: Competition, section: str) -> QuerySet[RosterEntry, Any]:
     """Subquery of the accounts in a section."""
     there = RosterEntry.objects.filter(competition=competition, section=section, left_at=None)
     return there.exclude(section="").values("user")

@@ -5,15 +5,13 @@ The pages that each role may open are declared at the views (`leaderboard/compet
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Q
-from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.models import User
@@ -23,9 +21,8 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
-from leaderboard.notifications import notices
-from leaderboard.notifications.models import NoticeKind
-from leaderboard.notifications.notices import mark_mention
+from leaderboard.notifications import kinds
+from leaderboard.notifications.services import notify
 
 from . import invitations
 from .models import HostingRole, RoleInvitation
@@ -65,7 +62,8 @@ def give_role(*, competition: Competition, name: str, role: HostingRole, user: U
             AuditEntry.append(AuditEvent.ASSISTANT_REMOVED, user=user, competition=held, account=found)
         _people_of(held, role).add(found)
         AuditEntry.append(_ADDED[role], user=user, competition=held, account=found)
-        _notify_role_given(found, role, held)
+        notice = kinds.HOST_ADDED if role is HostingRole.HOST else kinds.ASSISTANT_ADDED
+        notify(notice, [found], competition=held)
     return found
 
 
@@ -81,56 +79,12 @@ def take_role(*, competition: Competition, name: str, role: HostingRole, user: U
         for found in _people_of(held, role).filter(username=name):
             _people_of(held, role).remove(found)
             AuditEntry.append(_REMOVED[role], user=user, competition=held, account=found)
+            is_host = role is HostingRole.HOST
             if found == user:
-                _notify_role_given_up(found, role, held)
+                notice = kinds.HOST_LEFT if is_host else kinds.ASSISTANT_LEFT
+                notify(notice, held.hosts.all(), competition=held, name=found)
             else:
-                _notify_role_taken(found, role, held)
-
-
-def _notify_role_given(person: User, role: HostingRole, competition: Competition) -> None:
-    """Notify a person of their new role."""
-    title = gettext_lazy("You're now an assistant in “%(title)s”")
-    text = gettext_lazy("You can help its hosts and see names and private scores, but not make decisions.")
-    if role is HostingRole.HOST:
-        title = gettext_lazy("You're now a host of “%(title)s”")
-        text = gettext_lazy("You can do everything other hosts can, and see the answers and private scores.")
-    notices.notify(
-        [person],
-        kind=NoticeKind.ROLE,
-        competition=competition,
-        title=lambda: title % {"title": competition.title},
-        text=lambda: str(text),
-        link=reverse("host_competition", kwargs={"slug": competition.slug}),
-    )
-
-
-def _notify_role_taken(person: User, role: HostingRole, competition: Competition) -> None:
-    title = gettext_lazy("You're no longer an assistant in “%(title)s”")
-    if role is HostingRole.HOST:
-        title = gettext_lazy("You're no longer a host of “%(title)s”")
-    notices.notify(
-        [person],
-        kind=NoticeKind.ROLE,
-        competition=competition,
-        title=lambda: title % {"title": competition.title},
-        text=lambda: _("You can't open its host and assistant pages any more."),
-        link=reverse("home"),
-    )
-
-
-def _notify_role_given_up(person: User, role: HostingRole, competition: Competition) -> None:
-    what = {"name": mark_mention(person), "title": competition.title}
-    title = gettext_lazy("“%(name)s” is no longer an assistant in “%(title)s”")
-    if role is HostingRole.HOST:
-        title = gettext_lazy("“%(name)s” is no longer a host of “%(title)s”")
-    notices.notify(
-        competition.hosts.filter(is_active=True),
-        kind=NoticeKind.ROLE,
-        competition=competition,
-        title=lambda: title % what,
-        text=lambda: _("“%(name)s” gave up the role. You can assign it again at any time.") % what,
-        link=reverse("host_roles", kwargs={"slug": competition.slug}),
-    )
+                notify(kinds.HOST_REMOVED if is_host else kinds.ASSISTANT_REMOVED, [found], competition=held)
 
 
 def offer_role(*, competition: Competition, address: str, role: HostingRole, user: User) -> RoleInvitation:
@@ -153,12 +107,7 @@ def offer_role(*, competition: Competition, address: str, role: HostingRole, use
         before = held.role_invitations.filter(email=address).values_list("role", flat=True).first()
         made, _is_new = held.role_invitations.update_or_create(email=address, defaults=fields)
         if before != role.value:
-            words = gettext_lazy("A host offered %(address)s the role of %(role)s. Confirm the address to accept.")
-            _notify_unconfirmed_accounts(
-                address,
-                lambda: _("You're offered a role"),
-                lambda: words % {"role": made.role_words, "address": address},
-            )
+            _notify_unconfirmed_accounts(kinds.ROLE_OFFERED, address, role=lambda: made.role_words)
         AuditEntry.append(
             AuditEvent.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
         )
@@ -178,21 +127,14 @@ def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
             before={"invitation": offer.pk, "role": offer.role},
         )
         offer.delete()
-        _notify_unconfirmed_accounts(
-            offer.email,
-            lambda: _("A role offer was withdrawn"),
-            lambda: _("A host withdrew the role offered to %(address)s.") % {"address": offer.email},
-        )
+        _notify_unconfirmed_accounts(kinds.ROLE_OFFER_WITHDRAWN, offer.email)
     return offer.email
 
 
-def _notify_unconfirmed_accounts(address: str, title: Callable[[], str], text: Callable[[], str]) -> None:
+def _notify_unconfirmed_accounts(notice: kinds.NoticeText, address: str, **facts: Any) -> None:
     """Notify accounts with this unconfirmed address, without naming competition or host: it may not be theirs."""
     has_address = Q(email__iexact=address) | Q(emailaddress__email__iexact=address)
-    people = User.objects.filter(has_address, is_active=True).distinct()
-    notices.notify(
-        people, kind=NoticeKind.ROLE, competition=None, title=title, text=text, link=reverse("account_email")
-    )
+    notify(notice, User.objects.filter(has_address).distinct(), competition=None, address=address, **facts)
 
 
 @on(accounts_hooks.address_confirmed)
@@ -213,13 +155,14 @@ def take_up_roles(*, address: str) -> int:
             )
             if (offer := invitations.filter(pk=number).first()) is None:
                 continue
-            why = _take_up_role(offer)
-            taken += not why
-            if why:
+            refusal = _take_up_role(offer)
+            taken += not refusal
+            if refusal:
                 before = {"invitation": offer.pk, "role": offer.role}
                 AuditEntry.append(AuditEvent.ROLE_WITHDRAWN, user=None, competition=offer.competition, before=before)
             offer.delete()
-            _notify_inviter(offer, why)
+            notice = kinds.ROLE_OFFER_FAILED if refusal else kinds.ROLE_OFFER_ACCEPTED
+            notify(notice, [offer.made_by], competition=offer.competition, address=offer.email, reason=refusal)
     return taken
 
 
@@ -233,22 +176,6 @@ def _take_up_role(offer: RoleInvitation) -> str:
     except CannotHost as error:
         return error.message
     return ""
-
-
-def _notify_inviter(offer: RoleInvitation, why: str) -> None:
-    title = gettext_lazy("Role offer accepted")
-    text = gettext_lazy("%(address)s is confirmed, and the account has the role you offered.")
-    if why:
-        title = gettext_lazy("Role offer failed")
-        text = gettext_lazy("%(address)s is confirmed, but the role wasn't assigned: %(why)s")
-    notices.notify(
-        [offer.made_by],
-        kind=NoticeKind.ROLE,
-        competition=offer.competition,
-        title=lambda: str(title),
-        text=lambda: text % {"address": offer.email, "why": why},
-        link=f"/host/{offer.competition.slug}/people/roles/",
-    )
 
 
 def _find_account(name: str) -> User:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from django.db import transaction
-from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
@@ -21,9 +19,8 @@ from leaderboard.competitions.models.team import (
     next_copy_number,
     teams_called,
 )
-from leaderboard.notifications import notices
-from leaderboard.notifications.models import NoticeKind
-from leaderboard.notifications.notices import mark_mention, notify_team
+from leaderboard.notifications import kinds
+from leaderboard.notifications.services import notify, notify_team
 
 LEAVES_PER_DAY = 20
 """For one member. Limited because the team that was left gets a notice each time."""
@@ -124,14 +121,7 @@ def create_team_of_one(competition: Competition, user: User) -> Team:
 
 def note_departure(team: Team, left: Membership) -> None:
     """Notify the members who stay. If the captain left, the member who joined first becomes captain."""
-    words = gettext_lazy("“%(name)s” is no longer in “%(team)s”. Submissions so far stay with the team.")
-    names = {"name": mark_mention(left.user), "team": mark_mention(team)}
-    notify_team(
-        team,
-        kind=NoticeKind.TEAM,
-        title=lambda: _("A member left your team"),
-        text=lambda: words % names,
-    )
+    notify_team(kinds.MEMBER_LEFT, team, name=left.user)
     if team.captain_id == left.user_id:
         heir = team.memberships.select_related("user").earliest("joined_at").user
         Team.objects.filter(pk=team.pk).update(captain=heir)
@@ -142,24 +132,13 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
     """Remove a member from the captain's team, as with `leave_team`; the person is notified. Raises `CannotJoin`."""
     with transaction.atomic():
         team = _lock_led_team(captain)
-        membership = team.memberships.exclude(pk=captain.pk).select_related("competition", "user").filter(pk=member_id)
-        if (found := membership.first()) is None:
+        others = team.memberships.exclude(pk=captain.pk).select_related("competition", "user").filter(pk=member_id)
+        if (member := others.first()) is None:
             raise CannotJoin(_("This person is no longer in your team."))
-        leave_team(membership=found)
-        words = gettext_lazy(
-            "The captain of “%(team)s” removed you. You now have a team of your own. Submissions so far stay "
-            "with “%(team)s”."
-        )
-        notices.notify(
-            [found.user],
-            kind=NoticeKind.TEAM,
-            competition=team.competition,
-            title=lambda: _("You were removed from a team"),
-            text=lambda: words % {"team": mark_mention(team)},
-            link=reverse("team", kwargs={"slug": team.competition.slug}),
-        )
-        _log_captain_action(AuditEvent.MEMBER_REMOVED, captain, found.user)
-    return found
+        leave_team(membership=member)
+        notify(kinds.MEMBER_REMOVED, [member.user], competition=team.competition, team=team)
+        _log_captain_action(AuditEvent.MEMBER_REMOVED, captain, member.user)
+    return member
 
 
 def hand_over_captaincy(*, captain: Membership, member_id: int) -> None:
@@ -203,12 +182,4 @@ def _log_captain_action(event: AuditEvent, captain: Membership, about: User, **c
 
 
 def _notify_new_captain(user: User, team: Team) -> None:
-    words = gettext_lazy("You now lead “%(team)s”. You can remove members.")
-    notices.notify(
-        [user],
-        kind=NoticeKind.TEAM,
-        competition=team.competition,
-        title=lambda: _("You're now the captain"),
-        text=lambda: words % {"team": mark_mention(team)},
-        link=reverse("team", kwargs={"slug": team.competition.slug}),
-    )
+    notify(kinds.CAPTAIN_CHANGED, [user], competition=team.competition, team=team)

@@ -47,6 +47,11 @@ def in_order(field: str, *, is_backwards: bool) -> OrderBy:
     return F(field).desc(nulls_last=True) if is_backwards else F(field).asc(nulls_last=True)
 
 
+def posted_number(text: str) -> int:
+    """The primary key in a posted field; 0, which no row has, for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
+
+
 def signed_in_user(user: Account | AnonymousUser) -> Account:
     """The account of a request, for views that only signed-in people reach."""
     assert not isinstance(user, AnonymousUser), "open_to lets nobody anonymous through"

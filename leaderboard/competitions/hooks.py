@@ -82,6 +82,12 @@ class Roster(Protocol):
     def teams_of_section(self, competition: Competition, section: str) -> QuerySet[Any, int | None]:
         """Subquery of the teams with a member in this section."""
 
+    def section_sizes(self, competition: Competition) -> Mapping[str, int]:
+        """Section → number of its active members, without people who have left."""
+
+    def people_of_section(self, competition: Competition, section: str) -> QuerySet[Any, Any]:
+        """Subquery of the accounts in a section, without people who have left."""
+
     def section_of_member(self) -> Subquery:
         """Annotation for rows with a `user` and a `competition`: the user's section; "" or NULL without one."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.db.models import Exists, Max
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
@@ -17,8 +16,8 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.services import CannotHost
-from leaderboard.notifications import notices
-from leaderboard.notifications.models import NoticeKind
+from leaderboard.notifications import kinds
+from leaderboard.notifications.services import notify
 
 from .marks import points_text
 from .models import Grade, GradeRelease
@@ -88,15 +87,8 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
         Grade.objects.bulk_create(grades, batch_size=500)
         after = {"release": release.number, "grades": len(graded), "ground_truth": held.ground_truth.number}
         AuditEntry.append(AuditEvent.GRADES_RELEASED, user=user, competition=held, after=after)
-        # The notice does not contain the grade, because others may see an e-mail on a screen.
-        notices.notify(
-            User.objects.filter(pk__in=[user_id for user_id, _mark in graded]),
-            kind=NoticeKind.GRADE,
-            competition=held,
-            title=lambda: _("Your grade in %(competition)s") % {"competition": held.title},
-            text=lambda: _("Your teacher released the grades. Open the page to see yours and how it was calculated."),
-            link=reverse("grade", kwargs={"slug": held.slug}),
-        )
+        students = User.objects.filter(pk__in=[user_id for user_id, _mark in graded])
+        notify(kinds.GRADES_RELEASED, students, competition=held)
     return release
 
 

@@ -19,8 +19,10 @@ from leaderboard.common import logs, outbox
 from leaderboard.common.outbox import EMAIL_WIDTH
 from leaderboard.competitions.models import Competition
 
-from .models import Announcement, Delivery, Notice, NoticeKind
-from .notices import notice_choices_of, save_choices, sends_mail
+from .kinds import Delivery, NoticeKind
+from .models import Announcement, Notice
+from .queries import notice_choices_of, sends_mail
+from .services import save_choices
 
 SALT = "leaderboard.stop-mail"
 # Few per turn, so that an announcement that is withdrawn soon is not in the outbox yet.
@@ -69,13 +71,13 @@ def _queue_notices_of(user_id: int) -> None:
     notices = list(due.select_related("competition", "user").order_by("created_at", "pk"))
     if not notices:
         return  # another process has queued them meanwhile
-    user, mine = notices[0].user, Notice.objects.filter(pk__in=[notice.pk for notice in notices])
+    user, due = notices[0].user, Notice.objects.filter(pk__in=[notice.pk for notice in notices])
     if not user.email or not user.is_active:
-        mine.update(mail_at=None)
+        due.update(mail_at=None)
         return
     with translation.override(user.notification_language):
         outbox.queue_email(build_email(user, notices), kind=KIND)
-    mine.update(mail_at=None, mailed_at=Now())
+    due.update(mail_at=None, mailed_at=Now())
 
 
 # --- the text of an e-mail ---------------------------------------------------------------------------------------
@@ -89,8 +91,8 @@ def build_email(user: User, notices: list[Notice]) -> EmailMessage:
     # Announcements are signed by their authors; other notices are written by the site.
     keys = [notice.key for notice in notices if notice.kind == NoticeKind.ANNOUNCEMENT and notice.key]
     written = Announcement.objects.filter(key__in=keys).select_related("by") if keys else []
-    signed = {one.key: one.by.signature for one in written if one.by}
-    parts = [_notice_text(notice, signed.get(notice.key, ""), is_alone=len(notices) == 1) for notice in notices]
+    signatures = {announcement.key: announcement.by.signature for announcement in written if announcement.by}
+    parts = [_notice_text(notice, signatures.get(notice.key, ""), is_alone=len(notices) == 1) for notice in notices]
     ending = _("Notification settings: %(settings)s\nUnsubscribe from these e-mails: %(stop)s") % {
         "settings": _absolute_address("/account/preferences/"),
         "stop": stop,
@@ -158,11 +160,11 @@ def unsubscribe_kinds(token: str, *, stop: bool) -> list[NoticeKind]:
         number, names = signing.loads(token, salt=SALT)
     except (signing.BadSignature, ValueError):
         return []
-    kinds = [NoticeKind(name) for name in names if name in NoticeKind.values]
+    kinds = [NoticeKind(name) for name in names if name in list(NoticeKind)]
     user = User.objects.filter(pk=number).first()
     if user is None:
         return []
     if stop:
-        wanted = notice_choices_of(user)
-        save_choices(user=user, choices={kind: Delivery.PAGE for kind in kinds if wanted[kind] != Delivery.NONE})
+        chosen = notice_choices_of(user)
+        save_choices(user=user, choices={kind: Delivery.PAGE for kind in kinds if chosen[kind] != Delivery.NONE})
     return kinds

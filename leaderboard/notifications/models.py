@@ -15,63 +15,14 @@ from django.utils.translation import gettext_lazy as _
 from leaderboard.accounts.models import User, Viewer
 from leaderboard.competitions.models import Competition
 
+from .kinds import Delivery, NoticeKind
+
 # Hour of the daily e-mail, in the reader's time zone.
 DIGEST_HOUR = 7
 
 
-class NoticeKind(models.TextChoices):
-    """The kind of a notice. `Notice.kind` has no database constraint, so that a new kind needs no migration."""
-
-    ANNOUNCEMENT = "announcement", _("A host makes an announcement")
-    REMINDER = "reminder", _("A deadline is a day away")
-    OPENED = "opened", _("A competition opens")
-    DEADLINE = "deadline", _("A deadline has moved")
-    PAUSED = "paused", _("A competition is paused or resumes")
-    EXTENSION = "extension", _("Your team gets an extension")
-    DECISION = "decision", _("Your team or its submission is removed or restored")
-    TEAM = "team", _("Someone joins or leaves your team")
-    RESCORED = "rescored", _("Submissions are rescored")
-    REVEALED = "revealed", _("A private leaderboard opens")
-    GRADE = "grade", _("Grades are released")
-    ROLE = "role", _("Your role in a competition changes")
-    FILE_FAILED = "file_failed", _("A submission in your class can't be scored")
-
-    @property
-    def may_be_silent(self) -> bool:
-        """Whether a person may switch this kind off; changes of rights, for example, are always shown."""
-        return self in SILENT
-
-    @property
-    def usual(self) -> Delivery:
-        """The default delivery, for people without a `NoticeChoice`."""
-        return Delivery.PAGE if self is NoticeKind.TEAM else Delivery.AT_ONCE
-
-    @property
-    def is_for_hosts(self) -> bool:
-        return self is NoticeKind.FILE_FAILED
-
-
-SILENT = {
-    NoticeKind.REMINDER,
-    NoticeKind.OPENED,
-    NoticeKind.PAUSED,
-    NoticeKind.TEAM,
-    NoticeKind.REVEALED,
-    NoticeKind.FILE_FAILED,
-}
-
-
-class Delivery(models.TextChoices):
-    """The way in which a kind of notice reaches a person."""
-
-    AT_ONCE = "at_once", _("On site and by e-mail")
-    DIGEST = "digest", _("On site and in the daily e-mail")
-    PAGE = "page", _("On site only")
-    NONE = "none", _("Off")
-
-
 class NoticeChoice(models.Model):
-    """A person's choice for one kind of notice; without a row `NoticeKind.usual` applies."""
+    """A person's choice for one kind of notice; without a row `NoticeKind.default` applies."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notice_choices")
     kind = models.CharField(max_length=40)

@@ -11,8 +11,9 @@ from leaderboard.accounts.models import User
 from leaderboard.common.hooks import on
 from leaderboard.competitions.models import Team
 
-from .models import Notice, NoticeKind
-from .notices import Mention, replace_mentions
+from .kinds import NoticeKind
+from .mentions import Mention, replace_mentions
+from .models import Notice
 
 # Kinds whose texts mention people, teams or files. Announcements are written by hosts and are not changed.
 KINDS = (NoticeKind.TEAM, NoticeKind.DECISION, NoticeKind.ROLE, NoticeKind.FILE_FAILED)
@@ -35,20 +36,20 @@ def forget(*, leaving: Leaving) -> None:
     own_name = re.compile(rf"{re.escape(leaving.account.get_username())}(?: \d+)?", re.IGNORECASE)
     number = str(leaving.account.pk)
 
-    def name_of(named: Mention, old: str) -> str | None:
-        if named.kind == "address":
+    def name_of(mention: Mention, old: str) -> str | None:
+        if mention.kind == "address":
             return NAMELESS
-        if named.kind == "user":
-            return NAMELESS if named.key == number else None
-        if named.kind == "file":
-            return leaving.files.get(named.key)
-        given_up = int(named.key) not in living and own_name.fullmatch(old)
-        return NAMELESS if given_up else leaving.teams.get(int(named.key))
+        if mention.kind == "user":
+            return NAMELESS if mention.key == number else None
+        if mention.kind == "file":
+            return leaving.files.get(mention.key)
+        given_up = int(mention.key) not in living and own_name.fullmatch(old)
+        return NAMELESS if given_up else leaving.teams.get(int(mention.key))
 
     addresses = re.compile("|".join(map(re.escape, leaving.addresses)) or "(?!)", re.IGNORECASE)
     notices = Notice.objects.filter(competition__in=leaving.competitions, kind__in=KINDS)
     for notice in notices.only("title", "text", "mentions").iterator(chunk_size=500):
-        mentions = [Mention(*one) for one in notice.mentions]
+        mentions = [Mention(*values) for values in notice.mentions]
         title, in_title = replace_mentions(
             "title", notice.title, _add_address_mentions(addresses, "title", notice.title, mentions), name_of
         )
@@ -61,7 +62,7 @@ def forget(*, leaving: Leaving) -> None:
 
 def _add_address_mentions(addresses: re.Pattern[str], where: str, text: str, mentions: list[Mention]) -> list[Mention]:
     """The mentions, with further ones for addresses outside of them."""
-    spans = [(one.start, one.end) for one in mentions if one.field == where]
-    found = [one.span() for one in addresses.finditer(text)]
+    spans = [(mention.start, mention.end) for mention in mentions if mention.field == where]
+    found = [address.span() for address in addresses.finditer(text)]
     free = [(start, end) for start, end in found if all(end <= first or start >= last for first, last in spans)]
     return [*mentions, *(Mention(where, start, end, "address", "") for start, end in free)]

@@ -12,7 +12,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.hooks import on
 from leaderboard.competitions import hooks, wake_ups
 
-from . import emails, reminders
+from . import emails, events
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def wake_email_sender() -> None:
 @app.task(name="leaderboard.notifications.tasks.notify_due")
 def notify_due() -> None:
     """Write the notices that are due by the clock."""
-    reminders.notify_due(database_now())
+    events.notify_due(database_now())
 
 
 @on(hooks.due_tasks)

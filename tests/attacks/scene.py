@@ -27,8 +27,9 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.models import Gradebook
 from leaderboard.ground_truths import data_files
-from leaderboard.notifications import announcements, emails
-from leaderboard.notifications.models import Notice, NoticeKind
+from leaderboard.notifications import emails, services
+from leaderboard.notifications.kinds import NoticeKind
+from leaderboard.notifications.models import Notice
 from leaderboard.submissions import score as score_module
 from tests.conftest import enter, make_competition, person, submit
 
@@ -164,7 +165,7 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     RosterEntry.objects.create(competition=competition, name=f"{CLASS} Lee", email=f"{CLASS}@example.org", login=CLASS)
     guest = RosterEntry.objects.create(competition=competition, name="Gus Guest")
     [(_guest, code)] = roster.make_join_cards(competition=competition, entries=[guest.pk], user=ada)
-    announcements.announce(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
+    services.announce(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
     mine = competition.memberships.select_related("team").get(user=bo)
     extensions.grant_extension(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
     rules = grade_rules.grade_rules(competition)[0].as_json()

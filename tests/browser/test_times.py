@@ -16,8 +16,8 @@ from pytest_django.live_server_helper import LiveServer
 from leaderboard.accounts.models import User
 from leaderboard.boards import standings
 from leaderboard.competitions.models import Admission, Competition, Submission
-from leaderboard.notifications import notices
-from leaderboard.notifications.models import NoticeKind
+from leaderboard.notifications.kinds import NoticeKind, NoticeText
+from leaderboard.notifications.services import notify
 from tests.common.languages import CODE, second_language
 from tests.conftest import answers, enter, submit
 
@@ -110,7 +110,7 @@ def test_the_browser_tells_its_zone_and_the_next_page_has_it_without_the_script(
     zone = next(cookie["value"] for cookie in context.cookies() if cookie["name"] == "zone")
     context.close()
     assert zone == "America/New_York"
-    notices.notify(User.objects.all(), kind=NoticeKind.ROLE, competition=None, title="More", text="", link="")
+    notify(NoticeText(NoticeKind.ROLE, "More", "", "/"), User.objects.all(), competition=None)
     plain = chromium.new_context(java_script_enabled=False, base_url=live_server.url)
     plain.add_cookies([session, {"name": "zone", "value": zone, "url": live_server.url}])  # type: ignore[list-item]
     without = plain.new_page()

@@ -16,8 +16,9 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.forms import SetupForm, moment_in
 from leaderboard.competitions.models import Competition, DailyAttempts
 from leaderboard.ground_truths import copying
-from leaderboard.notifications import reminders
-from leaderboard.notifications.models import Notice, NoticeKind, next_digest
+from leaderboard.notifications import events
+from leaderboard.notifications.kinds import NoticeKind
+from leaderboard.notifications.models import Notice, next_digest
 from leaderboard.submissions import submit_conditions
 from tests.conftest import enter, make_competition
 from tests.ground_truths.test_setup import filled_in
@@ -96,8 +97,8 @@ def test_a_reminder_comes_a_whole_day_before_also_where_that_is_another_hour_of_
     enter(pets, bo)
     due = pets.closes_at - DAY
     assert due.astimezone(ZoneInfo(zone)).time() == time(22 if hours == 23 else 0, 59)
-    assert reminders.notify_due(due - MINUTE) == 0
-    assert [reminders.notify_due(due + number * MINUTE) for number in range(3)] == [1, 0, 0]
+    assert events.notify_due(due - MINUTE) == 0
+    assert [events.notify_due(due + number * MINUTE) for number in range(3)] == [1, 0, 0]
     text = Notice.objects.get(user=bo, kind=NoticeKind.REMINDER).text
     name = pets.closes_at.astimezone(ZoneInfo(zone)).tzname()
     assert f"{day.day} {day:%b} {day.year}, 23:59 {name} (" in text

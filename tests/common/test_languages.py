@@ -16,9 +16,10 @@ from leaderboard.accounts.models import User
 from leaderboard.common.languages import languages_in
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Submission
-from leaderboard.notifications import emails, reminders
-from leaderboard.notifications import notices as notices_module
-from leaderboard.notifications.models import Notice, NoticeKind
+from leaderboard.notifications import emails, events
+from leaderboard.notifications.kinds import NoticeKind, NoticeText
+from leaderboard.notifications.models import Notice
+from leaderboard.notifications.services import notify
 from leaderboard.submissions import claims
 from tests.common.languages import CODE, second_language
 from tests.conftest import answers, enter, make_competition, submit
@@ -112,7 +113,7 @@ def test_programs_read_english(ada: User, bo: User) -> None:
 def test_an_email_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: User) -> None:
     choose_language(bo, CODE)
     with override_settings(ACCOUNT_EMAIL_VERIFICATION="mandatory"):
-        notices_module.notify([bo, cy], kind=NoticeKind.ROLE, competition=None, title="A word", text="", link="/")
+        notify(NoticeText(NoticeKind.ROLE, "A word", "", "/"), [bo, cy], competition=None)
         emails.send_due_emails()
     bodies = {message.to[0]: str(message.body) for message in mail.outbox}
     assert "⟦Notification settings" in bodies["bo@example.org"]
@@ -153,7 +154,7 @@ def test_a_reminder_is_in_the_language_of_each_member_of_a_team(ada: User, bo: U
     enter(competition, cy)
     cy.memberships.update(team=team)
     choose_language(cy, CODE)
-    assert reminders.notify_due(at) == 2
+    assert events.notify_due(at) == 2
     notices = {notice.user: notice for notice in Notice.objects.select_related("user")}
     assert notices[bo].title == "The deadline is near"
     assert notices[bo].text.endswith("Your team has no valid submission yet.")

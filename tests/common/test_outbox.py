@@ -24,8 +24,9 @@ from leaderboard.celery import PAGES_QUEUE, app
 from leaderboard.common import outbox
 from leaderboard.common.models import OutgoingEmail
 from leaderboard.competitions import tasks, wake_ups
-from leaderboard.notifications import emails, notices
-from leaderboard.notifications.models import NoticeKind
+from leaderboard.notifications import emails
+from leaderboard.notifications.kinds import NoticeKind, NoticeText
+from leaderboard.notifications.services import notify
 from leaderboard.notifications.tasks import send_due_emails
 from tests.mail_servers import silent_server, taking_server
 
@@ -113,7 +114,7 @@ def test_the_sweep_finds_an_email_whose_wake_up_was_lost(site: LazySettings, mon
 
 
 def test_a_person_who_waits_is_served_before_notices(site: LazySettings, bo: User, cy: User, client: Client) -> None:
-    notices.notify([bo, cy], kind=NoticeKind.DEADLINE, competition=None, title="The deadline moved", text="", link="/")
+    notify(NoticeText(NoticeKind.DEADLINE, "The deadline moved", "", "/"), [bo, cy], competition=None)
     client.post(RESET, {"email": "bo@example.org"})
     emails.send_due_emails()
     assert len(mail.outbox) == 3

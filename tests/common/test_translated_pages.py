@@ -10,7 +10,7 @@ from bench import term
 from bench.pages import Readers
 from leaderboard.accounts.models import User
 from leaderboard.common.languages import ENGLISH_ALONE
-from leaderboard.notifications import announcements
+from leaderboard.notifications import services
 from leaderboard.notifications.models import Notice
 from tests.attacks.scene import make_scene
 from tests.common.languages import CODE, second_language
@@ -37,7 +37,7 @@ def outside_brackets(page: str) -> list[str]:
 def test_every_page_is_translated(ada: User, bo: User, cy: User, dee: User) -> None:
     person("olga", is_superuser=True, is_staff=True)
     scene = make_scene(ada, bo, cy, dee)
-    announcements.announce(competition=scene.competition, user=ada, title="Own words", text="More of them")
+    services.announce(competition=scene.competition, user=ada, title="Own words", text="More of them")
     pages = term.pages(term.Term({}, {"live": scene.competition}, {"live": term.arguments(scene.competition, "bo")}))
     clients, read, left = Readers(), 0, []
     Notice.objects.all().delete()

@@ -17,7 +17,7 @@ from leaderboard.classroom import extensions, roles
 from leaderboard.classroom.models import HostingRole, RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition
-from leaderboard.notifications import announcements, emails
+from leaderboard.notifications import emails, queries, services
 from leaderboard.notifications.models import Announcement, Notice
 from leaderboard.submissions import score
 from tests.conftest import answers, enter, make_competition, submit
@@ -176,7 +176,7 @@ def test_only_those_below_the_best_baseline_are_encouraged(pets: Competition, ad
             competition=pets, user=ada, name=name, file_name="b.csv", chunks=[answers(public=wrong)]
         )
         score.score_one(baseline.pk)
-    assert list(announcements.announcement_readers(pets, "below_baseline")) == [cy]
+    assert list(queries.announcement_readers(pets, "below_baseline")) == [cy]
     assert "beat the best baseline (1 person)" in signed_in(ada).get(PAGE).content.decode()
 
 
@@ -206,7 +206,7 @@ def test_a_hidden_board_tells_nobody_who_is_below(ada: User, bo: User) -> None:
     submit(pets, bo, answers(public=5))
     baseline = boards.add_baseline(competition=pets, user=ada, name="B", file_name="b.csv", chunks=[answers()])
     score.score_one(baseline.pk)
-    assert not announcements.announcement_readers(pets, "below_baseline").exists()
+    assert not queries.announcement_readers(pets, "below_baseline").exists()
 
 
 def test_one_section_is_written_to_alone(pets: Competition, ada: User, bo: User, cy: User) -> None:
@@ -273,7 +273,7 @@ def test_what_is_withdrawn_leaves_the_overview_and_is_not_mailed(
 
 def test_hal_cannot_change_what_ada_wrote(pets: Competition, ada: User, dee: User) -> None:
     other = make_competition(dee, slug="other", title="Another")
-    sent = announcements.announce(competition=pets, user=ada, title="Hello", text="There")
+    sent = services.announce(competition=pets, user=ada, title="Hello", text="There")
     assert (
         signed_in(dee).post(f"/host/{other.slug}/announcements/{sent.pk}/", {"action": "withdraw"}).status_code == 404
     )
@@ -291,7 +291,7 @@ def test_a_script_in_it_stays_text(pets: Competition, ada: User, bo: User) -> No
 def test_the_page_costs_few_queries_however_long_the_list(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     for number in range(30):
-        announcements.announce(competition=pets, user=ada, title=f"No. {number}", text="Text")
+        services.announce(competition=pets, user=ada, title=f"No. {number}", text="Text")
     for number in range(8):
         RosterEntry.objects.create(competition=pets, name=f"N {number}", section=f"Section {number}")
     client, student = signed_in(ada), signed_in(bo)

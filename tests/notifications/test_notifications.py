@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import smtplib
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import LazySettings
@@ -13,6 +15,7 @@ from django.core import mail
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import resolve
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,14 +25,22 @@ from leaderboard.common import outbox
 from leaderboard.common.models import OutgoingEmail
 from leaderboard.competitions import tasks, wake_ups
 from leaderboard.competitions.models import Competition
-from leaderboard.notifications import emails, notices
-from leaderboard.notifications.models import Notice, NoticeKind, next_digest
+from leaderboard.notifications import emails, kinds, queries, services
+from leaderboard.notifications.kinds import NoticeKind, NoticeText
+from leaderboard.notifications.models import Notice, next_digest
 from tests.pages import signed_in, tidy
 
 
-def tell(*users: User, kind: str = "deadline", title: str = "The deadline moved", **more: Any) -> int:
-    fields = {"competition": None, "text": "Now on Sunday.", "link": "/c/pets/", **more}
-    return notices.notify(users, kind=NoticeKind(kind), title=title, **fields)
+def tell(
+    *users: User,
+    kind: str = "deadline",
+    title: str = "The deadline moved",
+    text: str = "Now on Sunday.",
+    competition: Competition | None = None,
+    key: str = "",
+) -> int:
+    notice = NoticeText(NoticeKind(kind), "%(title)s", "%(text)s", "/c/pets/")
+    return services.notify(notice, users, competition=competition, key=key, title=title, text=text)
 
 
 def long_ago() -> datetime:
@@ -49,7 +60,7 @@ def post(settings: LazySettings) -> list[mail.EmailMessage]:
 
 def test_bo_reads_what_is_new_first_and_the_header_counts_it(bo: User, pets: Competition) -> None:
     tell(bo, title="Old one", competition=pets)
-    notices.mark_read(user=bo)
+    services.mark_read(user=bo)
     tell(bo, title="Fresh one", competition=pets)
     page = signed_in(bo).get("/notifications/").content.decode()
     assert page.index("Fresh one") < page.index("Old one")
@@ -117,12 +128,13 @@ def test_texts_of_others_are_text(bo: User) -> None:
     assert "<strong>Hello</strong>" in page
 
 
-@pytest.mark.parametrize(
-    "link", ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:x", "/a\nb"]
-)
-def test_a_notice_leads_nowhere_else(bo: User, link: str) -> None:
-    tell(bo, link=link)
-    assert Notice.objects.get().link == ""
+@pytest.mark.parametrize("notice", [row for row in vars(kinds).values() if isinstance(row, NoticeText)])
+def test_every_notice_leads_to_a_page_of_the_site(notice: NoticeText) -> None:
+    facts = {"slug": "pets", "announcement_id": 1, "page": "finals", "submission_id": uuid.uuid4()}
+    path = str(notice.link % facts)
+    assert path.startswith("/")
+    assert not path.startswith("//")
+    resolve(urlsplit(path).path)
 
 
 # --- telling ----------------------------------------------------------------------------------------------------
@@ -287,7 +299,7 @@ def test_a_title_is_one_line_of_the_letter(bo: User, post: list[mail.EmailMessag
 
 def prefer(user: User, **choices: str) -> Any:
     """Press Save with the boxes that these choices stand for; all others stay."""
-    kinds = notices.notice_choices_of(user).items()
+    kinds = queries.notice_choices_of(user).items()
     ways = {kind.value: way for kind, way in kinds if user.is_host_anywhere or not kind.is_for_hosts} | choices
     sent = {
         "on_site": [kind for kind, way in ways.items() if way != "none"],
@@ -313,8 +325,8 @@ def test_bo_wants_to_hear_nothing_of_his_team(bo: User) -> None:
 
 def test_nobody_can_be_deaf_to_what_changes_their_rights(bo: User) -> None:
     assert prefer(bo, deadline="none").status_code == 303
-    assert notices.notice_choices_of(bo)[NoticeKind.DEADLINE] != "none"
-    notices.save_choices(user=bo, choices={NoticeKind.DEADLINE: "none"})
+    assert queries.notice_choices_of(bo)[NoticeKind.DEADLINE] != "none"
+    services.save_choices(user=bo, choices={NoticeKind.DEADLINE: "none"})
     assert tell(bo) == 1
 
 
@@ -365,7 +377,7 @@ def test_without_mail_bo_is_asked_about_the_site_alone_and_keeps_his_choice_of_m
     assert 'name="on_site"' in page
     shown = [kind.value for kind in NoticeKind if not kind.is_for_hosts and kind != NoticeKind.TEAM]
     client.post("/account/preferences/", {"on_site": shown})
-    chosen = notices.notice_choices_of(bo)
+    chosen = queries.notice_choices_of(bo)
     assert (chosen[NoticeKind.DEADLINE], chosen[NoticeKind.TEAM]) == ("digest", "none")
 
 
@@ -405,20 +417,20 @@ def test_a_scanner_that_follows_the_link_ends_nothing(bo: User, post: list[mail.
     page = Client().get(unsubscribe_link(post[0])).content.decode()
     assert "Unsubscribe" in page
     assert "bo" not in re.findall(r"\w+", re.sub(r"<[^>]+>", " ", page))
-    assert notices.notice_choices_of(bo)[NoticeKind.DEADLINE] == "at_once"
+    assert queries.notice_choices_of(bo)[NoticeKind.DEADLINE] == "at_once"
 
 
 def test_a_changed_link_ends_nothing(bo: User) -> None:
     token = emails.unsubscribe_token(bo, {NoticeKind.DEADLINE})
     for wrong in (token[:-1], "x" + token, "nonsense", token.replace(":", "")):
         assert Client().post(f"/notifications/stop/{wrong}/").status_code == 404
-    assert notices.notice_choices_of(bo)[NoticeKind.DEADLINE] == "at_once"
+    assert queries.notice_choices_of(bo)[NoticeKind.DEADLINE] == "at_once"
 
 
 def test_the_link_makes_nobody_hear_what_they_had_switched_off(bo: User) -> None:
-    notices.save_choices(user=bo, choices={NoticeKind.TEAM: "none"})
+    services.save_choices(user=bo, choices={NoticeKind.TEAM: "none"})
     emails.unsubscribe_kinds(emails.unsubscribe_token(bo, {NoticeKind.TEAM}), stop=True)
-    assert notices.notice_choices_of(bo)[NoticeKind.TEAM] == "none"
+    assert queries.notice_choices_of(bo)[NoticeKind.TEAM] == "none"
 
 
 def test_a_subject_names_the_competition_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:

@@ -30,7 +30,7 @@ from leaderboard.competitions.models import (
     Submission,
 )
 from leaderboard.notifications import emails
-from leaderboard.notifications import host_events as failures_module
+from leaderboard.notifications import events as failures_module
 from leaderboard.operations.supervisor import supervisor
 from leaderboard.submissions import claims, outcomes, score, submitting, worker
 from leaderboard.submissions import queue as queue_module

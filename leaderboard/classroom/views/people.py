@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from leaderboard.common.responses import see_other, signed_in_user, sort_choice
+from leaderboard.common.responses import posted_number, see_other, signed_in_user, sort_choice
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import add_refusal, ask_first, is_confirmed, posted_data
@@ -22,7 +22,7 @@ from leaderboard.competitions.models import Competition
 
 from .. import people as people_module
 from .. import roles, roster_files
-from ..forms import AdmissionForm, LinkAccountsForm, RoleForm, posted_number
+from ..forms import AdmissionForm, LinkAccountsForm, RoleForm
 from ..models import HostingRole, RosterEntry
 
 PER_PAGE = 50

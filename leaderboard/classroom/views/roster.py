@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common import responses
 from leaderboard.common.drawings import qr_code
-from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.responses import posted_number, see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
@@ -21,7 +21,7 @@ from leaderboard.competitions.host_responses import add_refusal, posted_data
 from leaderboard.competitions.views import answered_by_worker
 
 from .. import invitations, people, roster, roster_files
-from ..forms import RosterForm, posted_number
+from ..forms import RosterForm
 from ..models import LONGEST_SECTION, RosterDraft, RosterEntry
 from .people import accounts_to_match, chosen_entries, filter_in, filtered
 

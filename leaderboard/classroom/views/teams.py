@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common import responses
-from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.responses import posted_number, see_other, signed_in_user
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import ReasonForm
@@ -23,7 +23,7 @@ from leaderboard.submissions import submit_conditions
 from leaderboard.submissions.forms import TeamNameForm
 
 from .. import extensions, team_lines, teams
-from ..forms import ExtensionForm, posted_number
+from ..forms import ExtensionForm
 from ..models import people_called
 
 PER_PAGE = 50

@@ -6,20 +6,20 @@ from django import template
 
 from leaderboard.competitions.access import PageContext
 
-from .. import notices
+from .. import queries
 from ..models import Announcement
 
 register = template.Library()
-register.simple_tag(notices.header_of)
-register.simple_tag(notices.latest_of, name="latest_notices")
+register.simple_tag(queries.page_header)
+register.simple_tag(queries.latest_notices)
 
-MOST_ANNOUNCEMENTS = 30
+MAX_ANNOUNCEMENTS = 30
 
 
 @register.simple_tag
 def announcements_for(page_context: PageContext) -> list[Announcement]:
     """Announcements that are not withdrawn: for members those sent to them, for hosts and assistants all."""
-    found = Announcement.objects.filter(competition=page_context.competition)
+    announcements = Announcement.objects.filter(competition=page_context.competition)
     if page_context.membership is not None:
-        return list(found.for_user(page_context.user)[:MOST_ANNOUNCEMENTS])
-    return list(found.filter(withdrawn_at=None)[:MOST_ANNOUNCEMENTS]) if page_context.assists else []
+        return list(announcements.for_user(page_context.user)[:MAX_ANNOUNCEMENTS])
+    return list(announcements.filter(withdrawn_at=None)[:MAX_ANNOUNCEMENTS]) if page_context.assists else []

@@ -18,8 +18,9 @@ from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.notifications import notices, reminders
-from leaderboard.notifications.models import Notice, NoticeKind
+from leaderboard.notifications import events, services
+from leaderboard.notifications.kinds import NoticeKind
+from leaderboard.notifications.models import Notice
 from leaderboard.submissions import hiding
 from tests.conftest import answers, close, enter, make_competition, person, submit
 
@@ -45,7 +46,7 @@ def test_a_day_before_the_close_each_hears_once_what_happens_if_they_do_nothing(
     enter(pets, bo), enter(pets, cy)
     submit(pets, bo, answers(public=3), file_name="weak.csv")
     submit(pets, bo, answers(public=1), file_name="strong.csv")
-    assert [reminders.notify_due(timezone.now()) for _ in range(3)] == [2, 0, 0]
+    assert [events.notify_due(timezone.now()) for _ in range(3)] == [2, 0, 0]
     assert "this one is used: “strong.csv”" in said_to_user(bo, NoticeKind.REMINDER)[0]
     assert "no valid submission yet" in said_to_user(cy, NoticeKind.REMINDER)[0]
     links = {notice.user: notice.link for notice in Notice.objects.filter(kind=NoticeKind.REMINDER)}
@@ -58,7 +59,7 @@ def test_who_has_picked_is_shown_the_picks(ada: User, bo: User) -> None:
     enter(pets, bo)
     mine = submit(pets, bo, answers(public=3), file_name="mine.csv")
     pick(mine)
-    reminders.notify_due(timezone.now())
+    events.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
     assert text.endswith("“mine.csv”.")
 
@@ -74,7 +75,7 @@ def test_who_picked_worse_files_is_reminded_of_the_best_one(ada: User, bo: User,
     submit(pets, bo, answers(public=1), file_name="best.csv")
     submit(pets, cy, answers(public=1), file_name="earlier.csv")
     pick(submit(pets, cy, answers(public=1, private=1), file_name="as good.csv"))
-    reminders.notify_due(timezone.now())
+    events.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
     forgets = "Your best public score, 0.83333 from “best.csv”, isn't among them."
     assert forgets in text
@@ -86,7 +87,7 @@ def test_a_reminder_tells_no_more_of_forgotten_files_than_a_hidden_board(ada: Us
     enter(pets, bo)
     pick(submit(pets, bo, answers(public=3)))
     submit(pets, bo, answers(public=1))
-    reminders.notify_due(timezone.now())
+    events.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
     assert "isn't among them" not in text
 
@@ -95,7 +96,7 @@ def test_a_hidden_board_does_not_tell_which_file_is_best(ada: User, bo: User) ->
     pets = near(ada, hides_scores=True)
     enter(pets, bo)
     submit(pets, bo, answers(public=1), file_name="mine.csv")
-    reminders.notify_due(timezone.now())
+    events.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
     assert "mine.csv" not in text
     assert "If you don't choose, your best public submissions are used" in text
@@ -105,15 +106,15 @@ def test_a_hidden_board_does_not_tell_which_file_is_best(ada: User, bo: User) ->
 def test_nobody_is_reminded_after_the_close_or_long_before(ada: User, bo: User, left: timedelta) -> None:
     pets = near(ada)
     enter(pets, bo)
-    assert reminders.notify_due(pets.closes_at - left) == 0
+    assert events.notify_due(pets.closes_at - left) == 0
 
 
 def test_a_short_competition_reminds_when_half_of_it_is_over(ada: User, bo: User) -> None:
     now = timezone.now()
     pets = make_competition(ada, opens_at=now - HOUR, closes_at=now + 3 * HOUR)
     enter(pets, bo)
-    assert reminders.notify_due(now) == 0
-    assert reminders.notify_due(now + HOUR + timedelta(minutes=1)) == 1
+    assert events.notify_due(now) == 0
+    assert events.notify_due(now + HOUR + timedelta(minutes=1)) == 1
 
 
 def test_a_team_with_more_time_is_reminded_a_day_before_its_own_close(ada: User, bo: User, cy: User) -> None:
@@ -121,29 +122,29 @@ def test_a_team_with_more_time_is_reminded_a_day_before_its_own_close(ada: User,
     team, now = enter(pets, bo).team, timezone.now()
     enter(pets, cy)
     extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=now + timedelta(days=3))
-    reminders.notify_due(now)
+    events.notify_due(now)
     assert (len(said_to_user(bo, NoticeKind.REMINDER)), len(said_to_user(cy, NoticeKind.REMINDER))) == (0, 1)
-    reminders.notify_due(now + timedelta(days=2, hours=1))
+    events.notify_due(now + timedelta(days=2, hours=1))
     assert (len(said_to_user(bo, NoticeKind.REMINDER)), len(said_to_user(cy, NoticeKind.REMINDER))) == (1, 1)
 
 
 def test_a_deadline_that_moves_is_told_and_reminded_of_anew(ada: User, bo: User) -> None:
     pets = near(ada, zone="Europe/Vienna")
     enter(pets, bo)
-    reminders.notify_due(timezone.now())
+    events.notify_due(timezone.now())
     later = datetime(2036, 1, 10, 22, 59, tzinfo=timezone.get_current_timezone())
     competitions.change_competition(competition=pets, user=ada, closes_at=later)
     (text,) = said_to_user(bo, NoticeKind.DEADLINE)
     assert "10 Jan 2036, 23:59 CET (10 Jan 2036, 22:59 UTC)" in text
-    reminders.notify_due(later - HOUR)
+    events.notify_due(later - HOUR)
     assert len(said_to_user(bo, NoticeKind.REMINDER)) == 2
 
 
 def test_who_wants_no_reminder_gets_none_and_is_not_asked_for_again(ada: User, bo: User) -> None:
     pets = near(ada)
     enter(pets, bo)
-    notices.save_choices(user=bo, choices={NoticeKind.REMINDER: "none"})
-    assert reminders.notify_due(timezone.now()) == 0
+    services.save_choices(user=bo, choices={NoticeKind.REMINDER: "none"})
+    assert events.notify_due(timezone.now()) == 0
     assert said_to_user(bo, NoticeKind.REMINDER) == []
 
 
@@ -151,9 +152,9 @@ def test_looking_each_minute_costs_little_once_all_are_told(ada: User) -> None:
     pets = near(ada)
     for number in range(30):
         enter(pets, person(f"student{number}"))
-    assert reminders.notify_due(timezone.now()) == 30
+    assert events.notify_due(timezone.now()) == 30
     with CaptureQueriesContext(connection) as queries:
-        assert reminders.notify_due(timezone.now()) == 0
+        assert events.notify_due(timezone.now()) == 0
     assert len(queries) <= 12
 
 
@@ -164,9 +165,9 @@ def test_who_joined_before_the_opening_hears_of_it_once(ada: User, bo: User, cy:
     now = timezone.now()
     pets = make_competition(ada, opens_at=now + HOUR, closes_at=now + timedelta(days=9))
     enter(pets, bo)
-    assert reminders.notify_due(now) == 0
+    assert events.notify_due(now) == 0
     type(enter(pets, cy)).objects.filter(user=cy).update(joined_at=now + 2 * HOUR)
-    assert [reminders.notify_due(now + 3 * HOUR) for _ in range(2)] == [1, 0]
+    assert [events.notify_due(now + 3 * HOUR) for _ in range(2)] == [1, 0]
     assert len(said_to_user(bo, NoticeKind.OPENED)) == 1
 
 
@@ -177,7 +178,7 @@ def test_the_private_board_is_announced_without_a_score(ada: User, bo: User) -> 
     close(pets)
     assert said_to_user(bo, NoticeKind.REVEALED) == []
     boards.reveal_competition(competition=pets)
-    assert [reminders.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [1, 0]
+    assert [events.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [1, 0]
     (text,) = said_to_user(bo, NoticeKind.REVEALED)
     assert "0.5" not in text
 
@@ -189,7 +190,7 @@ def test_a_disqualified_team_hears_of_the_private_board_and_not_of_a_place_on_it
     extensions.disqualify_team(team=enter(pets, cy).team, user=ada, reason="Cheating")
     close(pets)
     boards.reveal_competition(competition=pets)
-    assert [reminders.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [2, 0]
+    assert [events.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [2, 0]
     (his,), (hers,) = said_to_user(bo, NoticeKind.REVEALED), said_to_user(cy, NoticeKind.REVEALED)
     assert "See your team's final rank and your private scores" in his
     assert "disqualified" not in his
@@ -203,7 +204,7 @@ def test_what_is_old_is_no_news(ada: User, bo: User) -> None:
     enter(pets, bo)
     close(pets)
     boards.reveal_competition(competition=pets)
-    assert reminders.notify_due(timezone.now() + timedelta(days=2)) == 0
+    assert events.notify_due(timezone.now() + timedelta(days=2)) == 0
 
 
 # --- deeds of a host --------------------------------------------------------------------------------------------
@@ -263,8 +264,8 @@ def test_a_competition_whose_hour_cannot_be_kept_keeps_no_other_from_theirs(
     """What the clock asks for is asked again each minute, so the first one would stand before all others for ever."""
     first, second = near(ada, slug="first"), near(ada, slug="second")
     enter(first, bo), enter(second, bo)
-    stumbles_over(first, reminders, "_remind", monkeypatch)
-    assert reminders.notify_due(timezone.now()) == 1
+    stumbles_over(first, events, "_remind", monkeypatch)
+    assert events.notify_due(timezone.now()) == 1
     close(first)
     close(second)
     stumbles_over(first, reveal, "_reveal_if_still_due", monkeypatch)

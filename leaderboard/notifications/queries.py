@@ -1,0 +1,114 @@
+"""Queries for a person's notices and choices, and for the readers of announcements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, QuerySet
+
+from leaderboard.accounts import hooks as accounts_hooks
+from leaderboard.accounts.models import User
+from leaderboard.accounts.people import find_viewer
+from leaderboard.boards import queries as boards
+from leaderboard.boards.scores import sign_of
+from leaderboard.common.hooks import on
+from leaderboard.common.queries import count_rows
+from leaderboard.competitions import hooks as competitions_hooks
+from leaderboard.competitions.models import Competition, Membership, Standing, Submission, Team
+from leaderboard.competitions.models.competition import Split
+
+from .kinds import NoticeKind
+from .models import Announcement, Notice
+
+LATEST_NOTICES = 3
+
+
+def sends_mail() -> bool:
+    """Whether this site has a mail server; without one notices are shown on the site only."""
+    return bool(settings.ACCOUNT_EMAIL_VERIFICATION != "none")
+
+
+@dataclass(frozen=True)
+class PageHeader:
+    """Facts about a signed-in person for the header of every page."""
+
+    unread: int
+    runs_any: bool
+    """Whether the person hosts or assists in any competition, even without the right to open one."""
+
+
+@on(accounts_hooks.viewer_facts)
+def viewer_facts() -> dict[str, Any]:
+    """Annotations for the account of a session, from which `page_header` is computed."""
+    waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None)
+    return {
+        "unread_notices": count_rows(waiting, "user"),
+        "hosts_any": Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
+        "assists_any": Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
+    }
+
+
+def page_header(user: User) -> PageHeader:
+    """The header of a person; no query for the account of a session, else one."""
+    facts: Any = user if hasattr(user, "unread_notices") else find_viewer(user.pk)
+    if facts is None:
+        return PageHeader(0, runs_any=False)
+    return PageHeader(unread=facts.unread_notices, runs_any=bool(facts.hosts_any or facts.assists_any))
+
+
+def latest_notices(user: User) -> list[Notice]:
+    """The newest notices of a person, for the home page."""
+    notices = Notice.objects.filter(user=user).select_related("competition")
+    return list(notices.order_by("-created_at", "-pk")[:LATEST_NOTICES])
+
+
+def notice_choices_of(user: User) -> dict[NoticeKind, str]:
+    """Kind → delivery chosen by a person or by default, in the order of `NoticeKind`."""
+    chosen = dict(user.notice_choices.values_list("kind", "delivery"))
+    return {kind: chosen.get(kind.value, kind.default.value) for kind in NoticeKind}
+
+
+# --- announcements ----------------------------------------------------------------------------------------------
+
+
+def announcement_readers(
+    competition: Competition, audience: str, section: str = "", team: Team | None = None
+) -> QuerySet[User]:
+    """The members that an announcement to this audience reaches now.
+
+    Audiences depend only on the public board and the member's files, so getting an announcement reveals no secret.
+    """
+    members = Membership.objects.filter(competition=competition)
+    if audience == Announcement.Audience.NO_VALID_FILE:
+        valid = Submission.objects.filter(team=OuterRef("team"), status=Submission.Status.SCORED, hidden_at=None)
+        members = members.filter(~Exists(valid), team__disqualified_at=None)
+    elif audience == Announcement.Audience.BELOW_BASELINE:
+        best = _best_baseline(competition)
+        standings = Standing.objects.filter(ground_truth=competition.ground_truth, split=Split.PUBLIC)
+        below = standings.none() if best is None else standings.filter(sort_key__gt=best)
+        members = members.filter(team__in=below.values("team"))
+    elif audience == Announcement.Audience.TEAM:
+        members = members.filter(team=team)
+    elif audience == Announcement.Audience.SECTION:
+        members = members.filter(user__in=competitions_hooks.roster.people_of_section(competition, section))
+    return User.objects.filter(is_active=True, pk__in=members.values("user"))
+
+
+def available_audiences(competition: Competition) -> list[Announcement.Audience]:
+    """The audiences to offer: `BELOW_BASELINE` only with a baseline on the public board, and never `TEAM`."""
+    left_out = [Announcement.Audience.TEAM]
+    if _best_baseline(competition) is None:
+        left_out.append(Announcement.Audience.BELOW_BASELINE)
+    return [audience for audience in Announcement.Audience if audience not in left_out]
+
+
+def _best_baseline(competition: Competition) -> float | None:
+    """Sort key of the best baseline on the public board; None without one."""
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
+        return None
+    sign = sign_of(ground_truth)
+    shown = (sign * row.value for row in boards.baseline_rows(ground_truth, Split.PUBLIC) if row.value is not None)
+    return min(shown, default=None)
