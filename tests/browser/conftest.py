@@ -79,6 +79,6 @@ def live_server(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Liv
         return taken
 
     monkeypatch.setattr(BaseHandler, "get_response", in_turn(BaseHandler.get_response))
-    for name in ("score_submission", "rescore_batch", "score_preview"):
+    for name in ("score_one", "rescore_batch", "score_preview"):
         monkeypatch.setattr(score, name, in_turn(getattr(score, name)))
     return live_server
