@@ -1,4 +1,7 @@
-"""The guides are true: a browser does each of their steps, in order, by the words that stand there."""
+"""The guides are true: a browser does what they tell, in their order, by the labels that they name.
+
+`guide_steps/` has the steps of each part. Every label in bold in a guide is a word of the site.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ from tests.conftest import close, enter, submit
 from tests.running_site import patience
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+STEPS = Path(__file__).parent / "guide_steps"
 DOING = re.compile(
     r"[Oo]pen `(?P<path>[^`]+)`|[Ww]rite `(?P<text>[^`]+)` into \*\*(?P<box>[^*]+)\*\*"
     r"|[Cc]hoose `(?P<file>[^`]+)` at \*\*(?P<at>[^*]+)\*\*"
@@ -44,8 +49,8 @@ FILES = {
 
 
 def parts_of(guide: str) -> Iterator[tuple[str, list[str]]]:
-    """Headings with their steps."""
-    for part in (DOCS / guide).read_text().split("\n## ")[1:]:
+    """Headings of a guide with their steps."""
+    for part in (STEPS / guide).read_text().split("\n## ")[1:]:
         heading, _line, text = part.partition("\n")
         yield heading, [" ".join(step.split()) for step in re.split(r"^\d+\. ", text, flags=re.M)[1:]]
 
@@ -92,7 +97,7 @@ def press(page: Page, name: str) -> None:
 
 def do(page: Page, address: str, step: str, words: dict[str, str]) -> int:
     """Everything that a step says, by the words alone; gives how much that was."""
-    events = list(DOING.finditer(step.split("![")[0]))
+    events = list(DOING.finditer(step))
     for found in events:
         output = {name: words.get(text, text) for name, text in found.groupdict().items() if text}
         match output:
@@ -190,6 +195,17 @@ def test_a_student_can_do_the_whole_term_by_the_guide(
     student_preview("student-guide.md", bo, {"The end": it_ends}, {"CODE": competition.admission.join_code})
     assert Submission.objects.filter(user=bo, status="scored", is_selected=True).count() == 1
     assert Submission.objects.filter(user=bo, status="invalid").count() == 1
+
+
+@pytest.mark.parametrize("guide", ["host-guide.md", "student-guide.md"])
+def test_each_part_has_steps_and_each_label_is_a_word_of_the_site(guide: str) -> None:
+    text = (DOCS / guide).read_text()
+    assert re.findall(r"^## (.+)$", text, flags=re.M) == [heading for heading, _steps in parts_of(guide)]
+    sources = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "leaderboard").rglob("*.py")]
+    site = " ".join(" ".join(path.read_text() for path in sources).split())
+    labels = {" ".join(label.split()) for label in re.findall(r"\*\*([^*]+)\*\*", text)} - {"bold"}
+    assert len(labels) >= 10
+    assert {label for label in labels if label not in site} == set()
 
 
 def test_pictures_are_small_and_all_of_them_are_shown() -> None:
