@@ -48,6 +48,7 @@ from leaderboard.submissions import claims, converting, queue, score, submitting
 from metrics.core import custom
 from tests import databases
 from tests.recordings import recorded
+from tests.running_site import Site, running_site
 from tests.scorer_in_process import score_here
 
 TRUTH = "id,label,Usage\n" + "".join(
@@ -431,6 +432,20 @@ def woken_for(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(wake_ups, "wake_workers", wake_workers)
     return noted
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The one running site of these tests' process."""
+    with running_site(tmp_path_factory.mktemp("site") / "var", OPEN_SIGN_UP="1") as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def site(running: Site) -> Iterator[Site]:
+    """A running site with Olga and nothing else, for tests that need no settings of their own and do not stop it."""
+    yield running
+    running.empty()
 
 
 @pytest.fixture(scope="module")

@@ -7,17 +7,18 @@ import os
 import random
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from itertools import count
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tests import databases
 
@@ -96,6 +97,44 @@ class Site:
         if run.returncode:
             raise AssertionError(run.stderr)
         return run.stdout.strip()
+
+    def manage(self, *arguments: str) -> str:
+        """A command of the operator, which must succeed; gives what it prints."""
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def make_class(self, *people: str, rows: int = 0, **fields: object) -> list[str]:
+        """Ada's class, as `tests.classes.make_class` has it: Bo and Cy, unless others are named; their tokens."""
+        given = {"people": people or ("bo", "cy"), "rows": rows, **fields}
+        code = f"from tests.classes import make_class\nmake_class(**{given!r})"
+        tokens: list[str] = json.loads(self.shell(code).splitlines()[-1])
+        return tokens
+
+    def sql(self, statement: str) -> list[Any]:
+        """The rows of a statement in the site's SQLite."""
+        with closing(sqlite3.connect(self.folder / "leaderboard.sqlite3", timeout=20)) as database, database:
+            return database.execute(statement).fetchall()
+
+    def submissions(self, condition: str = "1") -> list[dict[str, Any]]:
+        """Submissions as the database has them."""
+        columns = [column[1] for column in self.sql("PRAGMA table_info(competitions_submission)")]
+        rows = self.sql(f"SELECT * FROM competitions_submission WHERE {condition}")
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def until_all_is_scored(self, seconds: float = 60) -> None:
+        until(lambda: not self.submissions("status = 'pending'"), seconds=seconds, what="the last score")
+
+    def check_promises(self) -> None:
+        """Nothing waits any more, and every promise holds."""
+        self.until_all_is_scored()
+        self.manage("check_consistency")
+
+    def empty(self) -> None:
+        """Everything but the operator's account goes, for the next tests."""
+        self.until_all_is_scored()
+        self.shell("from tests.classes import empty_site\nempty_site()")
 
     def get(self, path: str, token: str = "") -> tuple[int, str]:
         """Status and body of a GET."""

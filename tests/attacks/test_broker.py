@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import stat
 import uuid
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition
 from leaderboard.submissions import submitting
 from tests.conftest import answers, enter
+from tests.processes import worker
 from tests.running_site import running_site, until
 
 COUNTING = "from leaderboard.common.shared_cache import count_try\nprint(count_try('thing', 'bo', seconds=60))"
@@ -170,33 +169,18 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
         assert stat.S_IMODE(sock.stat().st_mode) == 0o600
         assert stat.S_IMODE(sock.parent.stat().st_mode) == 0o700
         broker = Redis(unix_socket_path=str(sock))
-        worker = worker_of(site.process.pid)
+        before = worker(site)
         for words in hostile:
             broker.lpush("celery", words)
         until(lambda: broker.llen("celery") == 0, what="the queue to be read")
-        token, said_to_user = site.shell(
-            "from tests.conftest import *\nada, bo = person('ada', can_host=True), person('bo')\n"
-            "enter(make_competition(ada), bo)\n"
-            "from leaderboard.accounts.models import ApiToken\nprint(ApiToken.issue(bo, 't')[1])\n" + COUNTING
-        ).split()
+        (token,) = site.make_class("bo")
+        counted = site.shell(COUNTING)
         status, output = site.upload("pets", token, b"id,label\n1,cat\n")
         assert status == 201, output
-        until(
-            lambda: '"pending"' not in site.get(f"/api/v1/submissions/{output['id']}", token)[1], what="a final status"
-        )
-        assert worker_of(site.process.pid) == worker
+        site.until_all_is_scored()
+        assert worker(site) == before
         assert not loot.exists()
 
-        assert [said_to_user, site.shell(COUNTING)] == ["1", "2"], "what one process counted the next one knows"
+        assert [counted, site.shell(COUNTING)] == ["1", "2"], "what one process counted the next one knows"
         [key] = broker.keys("*tries:thing:bo")
         assert 0 < broker.ttl(key) <= 60
-
-
-def worker_of(supervisor: int) -> int:
-    """The main process of Celery's worker below `up`."""
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # processes of other tests end meanwhile
-            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == supervisor and b"run_workers" in (entry / "cmdline").read_bytes():
-                return int(entry.name)
-    raise AssertionError(f"{supervisor} has no worker ({os.getpid()})")

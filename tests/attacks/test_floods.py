@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 
 import pytest
 
 from tests import event_loop
 from tests.conftest import answers
-from tests.running_site import Site, patience, running_site, until
+from tests.running_site import Site, patience
 from tests.visitors import Visitor, sign_up
 
 from .floods import FLOODS, Target, flooding
@@ -153,11 +150,10 @@ class Victims:
 
 
 @pytest.fixture(scope="module")
-def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    with running_site(tmp_path_factory.mktemp("site") / "var") as site:
-        found = json.loads(site.shell(SET_UP))
-        own = {name: found.pop(name) for name in ("bo", "key", "cards")}
-        yield Scene(site, Target(site.address, **found), own["bo"], own["key"], own["cards"])
+def scene(site: Site) -> Scene:
+    found = json.loads(site.shell(SET_UP))
+    own = {name: found.pop(name) for name in ("bo", "key", "cards")}
+    return Scene(site, Target(site.address, **found), own["bo"], own["key"], own["cards"])
 
 
 async def play(victims: Victims, seconds: float) -> None:
@@ -187,14 +183,8 @@ def flood(scene: Scene, name: str, size: int, seconds: float) -> None:
     assert victims.refused == []
     assert longest(victims.at_work, PAGE_SECONDS * slack) == {}
     assert longest(victims.coming_in, SIGN_UP_SECONDS * slack) == {}
-    status = "SELECT count(*) FROM competitions_submission WHERE status = 'pending'"
-    until(lambda: not rows(scene.site, status), seconds=60, what="the last score")
+    scene.site.until_all_is_scored()
     assert len(victims.uploads) > 1
-
-
-def rows(site: Site, query: str) -> int:
-    with closing(sqlite3.connect(f"file:{site.folder / 'leaderboard.sqlite3'}?mode=ro", uri=True)) as link:
-        return int(link.execute(query).fetchone()[0])
 
 
 @pytest.mark.thorough

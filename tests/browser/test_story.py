@@ -9,16 +9,10 @@ import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.conftest import TRUTH, answers
-from tests.running_site import PASSWORD, Site, running_site, until
+from tests.running_site import PASSWORD, Site, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 TRUTH_FILE: FilePayload = {"name": "truth.csv", "mimeType": "text/csv", "buffer": TRUTH.encode()}
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with running_site(tmp_path_factory.mktemp("story") / "var", OPEN_SIGN_UP="1") as site:
-        yield site
 
 
 class Person:

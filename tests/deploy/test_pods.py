@@ -29,15 +29,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 STUDENTS, AT_ONCE = 200, 8
 HOST = "leaderboard.example.org"
 FROM_INGRESS = {"Host": HOST, "X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1"}
-SET_UP = f"""
-from tests.conftest import make_competition, enter, person
-from leaderboard.accounts.models import ApiToken
-pets = make_competition(person("ada", can_host=True))
-for number in range({STUDENTS}):
-    student = person(f"student{{number}}")
-    enter(pets, student)
-    print(ApiToken.issue(student, "test")[1])
-"""
 
 
 @dataclass
@@ -148,7 +139,7 @@ def cluster(podman: Engine, tmp_path: Path) -> Iterator[Cluster]:
             "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
         }
         nothing: Any = None
-        made.tokens = Site("", tmp_path, nothing, environment).shell(SET_UP).splitlines()
+        made.tokens = Site("", tmp_path, nothing, environment).make_class(*(f"s{n}" for n in range(STUDENTS)))
         for number in (1, 2):
             made.play("leaderboard-worker", number)
             made.play("leaderboard-web", number)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,29 +14,14 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import answers
-from tests.running_site import ROOT, Site, patience, running_site, until
-from tests.scorer.test_scorer import below
+from tests.processes import asleep, below, children_of, scorer, worker
+from tests.running_site import Site, patience, running_site, until
 
-from .test_processes import asleep, children_of, row, rows, scored, scorer, upload, worker
+from .test_processes import row, scored, upload
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 TOKEN = "a-token-for-tests-4711"
-SET_UP = """
-from tests.conftest import make_competition, enter, person
-from leaderboard.accounts.models import ApiToken
-pets = make_competition(person("ada", can_host=True), daily_attempts=500)
-for name in ("bo", "cy"):
-    user = person(name)
-    enter(pets, user)
-    print(ApiToken.issue(user, "test")[1])
-"""
-
-
-def checks_hold(site: Site) -> None:
-    command = [sys.executable, "manage.py", "check_consistency"]
-    check = subprocess.run(command, cwd=ROOT, env=site.environment, capture_output=True, text=True, check=False)
-    assert check.returncode == 0, check.stdout + check.stderr
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +39,7 @@ def site(folder: Path) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def tokens(site: Site) -> list[str]:
-    return site.shell(SET_UP).splitlines()
+    return site.make_class(daily_attempts=500)
 
 
 def test_each_part_of_a_site_writes_json_and_the_web_server_counts_what_was_scored(
@@ -68,7 +51,7 @@ def test_each_part_of_a_site_writes_json_and_the_web_server_counts_what_was_scor
     said_to_user = [json.loads(line) for line in lines]
     found = {line["submission"].replace("-", "") for line in said_to_user if line["event"] == "scored"}
     assert len(found) == len(tokens)
-    assert found <= {row["id"] for row in rows(site)}
+    assert found <= {row["id"] for row in site.submissions()}
     assert {line["status"] for line in said_to_user if line["event"] == "scored"} == {"scored"}
     up = (site.folder.parent / "var.up.log").read_text()
     assert [json.loads(line)["logger"] for line in up.splitlines()] == ["leaderboard.up"]
@@ -103,7 +86,7 @@ def test_30_a_stop_in_the_middle_of_work_costs_no_attempt_and_no_try(
     site: Site, tokens: list[str], folder: Path
 ) -> None:
     """SIGTERM while people upload: what was answered is there, what was not is sent again with the same key."""
-    before = len(rows(site))
+    before = len(site.submissions())
     taken: dict[str, dict[str, object]] = {}
     asked: list[str] = []
 
@@ -127,24 +110,25 @@ def test_30_a_stop_in_the_middle_of_work_costs_no_attempt_and_no_try(
         with suppress(ProcessLookupError):  # it ended by itself
             os.kill(one, signal.SIGSTOP)
     for_a_moment = "lease_until < strftime('%Y-%m-%d %H:%M:%f', 'now', '+29.5 seconds')"
-    (cut_off,) = until(lambda: rows(site, for_a_moment), what="a file in hand that does not end")
+    (cut_off,) = until(lambda: site.submissions(for_a_moment), what="a file in hand that does not end")
     begun = time.monotonic()
     os.kill(site.process.pid, signal.SIGTERM)
     assert site.process.wait(timeout=20) == 0
     assert time.monotonic() - begun < 10 * patience(), "the goal is 3 s on a quiet machine"
     sender.join(60)
-    assert rows(site, "claim IS NOT NULL OR lease_until IS NOT NULL") == [], "nothing waits for the end of a lease"
+    held = site.submissions("claim IS NOT NULL OR lease_until IS NOT NULL")
+    assert held == [], "nothing waits for the end of a lease"
     assert (row(site, cut_off)["status"], row(site, cut_off)["tries"]) == ("pending", 0)
     with running_site(folder) as again:
         for key in set(asked) - set(taken):
             status, submission = again.upload("pets", tokens[int(key.split("-")[1]) % 2], answers(), key=key)
             assert status == 201, submission
             taken[key] = submission
-        until(lambda: rows(again, "status = 'pending'") == [], seconds=60, what="the last score")
-        end = {row["id"]: row for row in rows(again)}
+        again.until_all_is_scored()
+        end = {row["id"]: row for row in again.submissions()}
         assert len(end) == before + len(asked), "each file once, whether it was answered or not"
         assert {one["tries"] for one in end.values()} == {1}, "what was cut off had not counted"
         assert {one["status"] for one in end.values()} == {"scored"}
         assert {one["deaths"] for one in end.values()} == {0}
-        checks_hold(again)
+        again.check_promises()
         again.hang_up()

@@ -4,40 +4,27 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from leaderboard.competitions.duties import SCHEDULES
 from tests.conftest import answers
-from tests.faults import test_processes as processes
-from tests.faults.test_processes import asleep, children_of, pages_worker, scored, scorer, upload, worker
-from tests.running_site import Site, patience, running_site, until
-from tests.scorer.test_scorer import below
+from tests.faults import test_processes
+from tests.faults.test_processes import scored, upload
+from tests.processes import asleep, below, broker, children_of, pages_worker, scorer, web_server, worker
+from tests.running_site import Site, patience, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
-tokens, checks = processes.tokens, processes.checks
+tokens, checks = test_processes.tokens, test_processes.checks
 RESTART_SECONDS = 30.0
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with running_site(tmp_path_factory.mktemp("site") / "var") as site:
-        yield site
-
-
 def web(site: Site) -> int:
-    (granian,) = children_of(site.process.pid, "granian")
-    return children_of(granian)[0]
-
-
-def child(site: Site, words: str) -> int:
-    return until(lambda: children_of(site.process.pid, words), what=words)[0]
+    """The process that answers."""
+    return children_of(web_server(site))[0]
 
 
 def restarts(site: Site) -> str:
@@ -48,8 +35,7 @@ def restarts(site: Site) -> str:
 def begun_tasks(site: Site) -> dict[str, str]:
     """When each of the tasks that are due every five seconds was last begun."""
     often = [schedule.task for schedule in SCHEDULES if schedule.every.total_seconds() == 5]
-    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
-        return {task: at for task, at in database.execute("SELECT * FROM competitions_duty") if task in often}
+    return {task: at for task, at in site.sql("SELECT * FROM competitions_duty") if task in often}
 
 
 @pytest.mark.fault(41, 42, 43, 44)
@@ -57,7 +43,7 @@ def begun_tasks(site: Site) -> dict[str, str]:
     ("part", "find"),
     [
         ("web", web),
-        ("valkey", lambda site: child(site, "valkey-server")),
+        ("valkey", broker),
         pytest.param("worker", worker, id="worker"),
         pytest.param("worker", scorer, id="process of the worker"),
         pytest.param("worker", pages_worker, id="worker for pages"),

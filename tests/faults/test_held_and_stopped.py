@@ -10,8 +10,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Coroutine, Iterator
@@ -23,7 +21,8 @@ import pytest
 
 from tests import event_loop
 from tests.conftest import answers
-from tests.running_site import ROOT, Site, patience, running_site, until
+from tests.processes import web_server
+from tests.running_site import ROOT, Site, patience, running_site
 from tests.visitors import Answer, Form, Visitor, encode_form
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -72,21 +71,9 @@ def keys_of(site: Site) -> list[list[str]]:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    with running_site(tmp_path / "var") as site:
-        yield site
-
-
-def count(site: Site, condition: str = "1") -> int:
-    with closing(sqlite3.connect(f"file:{site.folder / 'leaderboard.sqlite3'}?mode=ro", uri=True)) as link:
-        return int(link.execute(f"SELECT count(*) FROM competitions_submission WHERE {condition}").fetchone()[0])
-
-
-def check_promises(site: Site) -> None:
-    until(lambda: count(site, "status = 'pending'") == 0, seconds=60, what="the last score")
-    command = [sys.executable, "manage.py", "check_consistency"]
-    check = subprocess.run(command, cwd=ROOT, env=site.environment, capture_output=True, text=True, check=False)
-    assert check.returncode == 0, check.stdout + check.stderr
+def site(running: Site) -> Iterator[Site]:
+    yield running
+    running.empty()
 
 
 # --- SQLite's writer ----------------------------------------------------------------------------------------------
@@ -156,8 +143,8 @@ def test_pages_are_read_while_the_writer_is_held_and_uploads_wait_or_are_told_to
         pages, uploads = event_loop.run(play(ends_at))
     assert {name: round(seconds, 1) for name, seconds in pages.items() if seconds > PAGE_SECONDS * slack} == {}
     assert [statuses[-1] for statuses in uploads] == [201] * UPLOADS
-    assert count(site) == UPLOADS
-    check_promises(site)
+    assert len(site.submissions()) == UPLOADS
+    site.check_promises()
 
 
 async def closing_all(work: Coroutine[Any, Any, None], visitors: list[Visitor]) -> None:
@@ -225,8 +212,8 @@ def test_a_web_server_whose_reading_threads_are_all_stuck_says_so_and_is_started
             assert (await reader.get("/c/pets/")).status == 200
 
         event_loop.run(closing_all(play(), visitors))
-        assert count(site) == 1
-        check_promises(site)
+        assert len(site.submissions()) == 1
+        site.check_promises()
 
 
 # --- the web server itself ----------------------------------------------------------------------------------------
@@ -234,10 +221,7 @@ def test_a_web_server_whose_reading_threads_are_all_stuck_says_so_and_is_started
 
 def stop_web_server(site: Site) -> int:
     """Freeze its whole group, as a debugger or a full machine does; gives its leader."""
-    found = subprocess.run(
-        ["pgrep", "-P", str(site.process.pid), "-f", "granian"], capture_output=True, text=True, check=True
-    )
-    leader = int(found.stdout.split()[0])
+    leader = web_server(site)
     os.killpg(leader, signal.SIGSTOP)
     return leader
 
@@ -273,5 +257,5 @@ def test_a_frozen_web_server_is_started_again_and_the_same_form_gives_the_same_s
     taken, places = event_loop.run(play())
     assert taken < RESTARTED_SECONDS * patience()
     assert len(places) == 1
-    assert count(site) == 1
-    check_promises(site)
+    assert len(site.submissions()) == 1
+    site.check_promises()

@@ -6,12 +6,10 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from http.client import HTTPException
 from pathlib import Path
@@ -20,61 +18,31 @@ from typing import Any
 import pytest
 import redis
 
+from tests.classes import big_file
 from tests.conftest import answers
-from tests.running_site import ROOT, Site, patience, running_site, until
-from tests.scorer.test_scorer import below
+from tests.processes import asleep, below, broker, children_of, pages_worker, scorer, worker
+from tests.running_site import Site, patience, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 ROWS = 300_000
-SET_UP = f"""
-from tests.conftest import make_competition, enter, person
-from leaderboard.accounts.models import ApiToken
-ada = person("ada", can_host=True)
-make_competition(ada, daily_attempts=200)
-usage = ("Private", "Public")
-truth = "id,label,Usage\\n" + "".join(f"{{i}},c{{i % 7}},{{usage[i % 2]}}\\n" for i in range({ROWS}))
-make_competition(ada, slug="big", truth=truth, daily_attempts=200)
-from leaderboard.competitions.models import Competition
-for name in ("bo", "cy"):
-    user = person(name)
-    for competition in Competition.objects.all():
-        enter(competition, user)
-    print(ApiToken.issue(user, "test")[1])
-"""
-BIG = ("id,label\n" + "".join(f"{i},c{i % 5}\n" for i in range(ROWS))).encode()
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with running_site(tmp_path_factory.mktemp("site") / "var") as site:
-        yield site
+BIG = big_file(ROWS)
 
 
 @pytest.fixture(scope="module")
 def tokens(site: Site) -> list[str]:
-    return site.shell(SET_UP).splitlines()
+    return site.make_class(rows=ROWS, daily_attempts=200)
 
 
 @pytest.fixture(autouse=True)
 def checks(site: Site, tokens: list[str]) -> Iterator[None]:
     """After each fault: nothing waits any more, and every promise holds."""
     yield
-    until(lambda: rows(site, "status = 'pending'") == [], seconds=60, what="the last score")
-    command = [sys.executable, "manage.py", "check_consistency"]
-    check = subprocess.run(command, cwd=ROOT, env=site.environment, capture_output=True, text=True, check=False)
-    assert check.returncode == 0, check.stdout + check.stderr
-
-
-def rows(site: Site, condition: str = "1") -> list[dict[str, Any]]:
-    """Submissions as the database has them."""
-    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
-        database.row_factory = sqlite3.Row
-        return [dict(row) for row in database.execute(f"SELECT * FROM competitions_submission WHERE {condition}")]
+    site.check_promises()
 
 
 def row(site: Site, submission: dict[str, object]) -> dict[str, Any]:
-    (found,) = rows(site, f"id = '{str(submission['id']).replace('-', '')}'")
+    (found,) = site.submissions(f"id = '{str(submission['id']).replace('-', '')}'")
     return found
 
 
@@ -89,30 +57,6 @@ def scored(site: Site, *submissions: dict[str, object], seconds: float = 30) -> 
     return [row(site, one) for one in submissions]
 
 
-def children_of(pid: int, words: str = "") -> list[int]:
-    found = subprocess.run(["pgrep", "-P", str(pid), "-f", words], capture_output=True, text=True, check=False)
-    return [int(line) for line in found.stdout.split()]
-
-
-def worker(site: Site) -> int:
-    return until(lambda: children_of(site.process.pid, "run_workers"), what="a worker")[0]
-
-
-def scorer(site: Site) -> int:
-    """The process of the worker's pool."""
-    return until(lambda: at_work(site, "worker"), what="a scorer")[0]
-
-
-def pages_worker(site: Site) -> int:
-    return until(lambda: at_work(site, "pages"), what="the worker for pages")[0]
-
-
-def at_work(site: Site, part: str) -> list[int]:
-    """The processes that the worker forked for a part, by the files that they touch."""
-    names = [path.name for path in (site.folder / "run" / "heartbeats").glob(f"{part}-*")]
-    return sorted({int(name.rpartition("-")[2]) for name in names} & set(children_of(worker(site))))
-
-
 def in_work(site: Site, submission: dict[str, object]) -> dict[str, Any]:
     def look() -> dict[str, Any] | None:
         found = row(site, submission)
@@ -121,37 +65,19 @@ def in_work(site: Site, submission: dict[str, object]) -> dict[str, Any]:
     return until(look, every=0.005, what="a claim")
 
 
-@contextmanager
-def asleep(*pids: int) -> Iterator[None]:
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for pid in pids:
-            os.kill(pid, signal.SIGCONT)
-
-
 def end_the_lease(site: Site) -> float:
     """Nobody waits here for half a minute; the seconds that were left."""
-    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
-        left = (
-            "SELECT (julianday(lease_until) - julianday('now')) * 86400 FROM competitions_submission WHERE claim != ''"
-        )
-        seconds: float = database.execute(left).fetchone()[0]
-        database.execute(
-            "UPDATE competitions_submission SET lease_until = datetime('now', '-1 second') WHERE claim != ''"
-        )
-        database.commit()
+    left = "SELECT (julianday(lease_until) - julianday('now')) * 86400 FROM competitions_submission WHERE claim != ''"
+    seconds: float = site.sql(left)[0][0]
+    site.sql("UPDATE competitions_submission SET lease_until = datetime('now', '-1 second') WHERE claim != ''")
     return seconds
 
 
 def attempts_used(site: Site) -> int:
-    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
-        return int(database.execute("SELECT COALESCE(SUM(used), 0) FROM competitions_dailyattempts").fetchone()[0])
+    return int(site.sql("SELECT COALESCE(SUM(used), 0) FROM competitions_dailyattempts")[0][0])
 
 
-def broker(site: Site) -> redis.Redis:
+def queue(site: Site) -> redis.Redis:
     return redis.Redis(unix_socket_path=str(site.folder / "run" / "valkey.sock"), socket_timeout=5)
 
 
@@ -217,9 +143,8 @@ def test_05_a_worker_that_slept_through_its_lease_writes_nothing(site: Site, tok
 def test_06_a_killed_broker_that_keeps_nothing_loses_no_file(site: Site, tokens: list[str]) -> None:
     with asleep(worker(site), scorer(site)):
         files = [upload(site, "pets", tokens[n % 2]) for n in range(100)]
-        (server,) = children_of(site.process.pid, "valkey-server")
-        os.kill(server, signal.SIGKILL)
-    until(lambda: rows(site, "status = 'pending'") == [], seconds=45, what="all scores; the goal is 30 s")
+        os.kill(broker(site), signal.SIGKILL)
+    site.until_all_is_scored(seconds=45)  # the goal is 30 s
     scored(site, *files)
 
 
@@ -227,10 +152,10 @@ def test_06_a_broker_that_dies_while_a_worker_takes_a_wake_up_does_not_make_it_d
     site: Site, tokens: list[str]
 ) -> None:
     """The worker's process wakes up to its wake-up when the broker that would note the receipt is gone."""
-    (server,) = children_of(site.process.pid, "valkey-server")
+    server = broker(site)
     with asleep(scorer(site)):
         upload(site, "pets", tokens[0])
-        until(lambda: broker(site).hlen("unacked"), what="a bell in the worker's hands")
+        until(lambda: queue(site).hlen("unacked"), what="a bell in the worker's hands")
         os.kill(server, signal.SIGKILL)
     leader = worker(site)
     scored(site, upload(site, "pets", tokens[1]))
@@ -238,7 +163,7 @@ def test_06_a_broker_that_dies_while_a_worker_takes_a_wake_up_does_not_make_it_d
 
 
 def test_10_a_worker_to_which_a_full_broker_says_no_asks_again(site: Site, tokens: list[str]) -> None:
-    leader, server = worker(site), broker(site)
+    leader, server = worker(site), queue(site)
     log = site.folder / "log" / "worker.log"
     output = log.read_text().count("'maxmemory'")
     server.config_set("maxmemory", "1")
@@ -257,7 +182,7 @@ def test_09_33_an_emptied_broker_and_a_dead_sweeper_lose_no_file(site: Site, tok
     pages = pages_worker(site)
     with asleep(worker(site), scorer(site)):
         files = [upload(site, "pets", tokens[n % 2]) for n in range(5)]
-        broker(site).flushall()
+        queue(site).flushall()
         os.kill(pages, signal.SIGKILL)
     scored(site, *files)
 
@@ -269,12 +194,12 @@ def test_what_pages_wait_for_does_not_wait_for_files(site: Site, tokens: list[st
     )
     with asleep(worker(site), scorer(site)):
         site.shell(send)
-        until(lambda: broker(site).llen("pages") == 0, what="the worker for pages")
+        until(lambda: queue(site).llen("pages") == 0, what="the worker for pages")
 
 
 @pytest.mark.fault(10)
 def test_10_a_full_broker_takes_no_message_and_every_upload_is_kept(site: Site, tokens: list[str]) -> None:
-    server = broker(site)
+    server = queue(site)
     server.config_set("maxmemory", "1")
     try:
         begun = time.monotonic()
@@ -294,7 +219,7 @@ def test_11_12_13_who_dies_in_the_middle_of_an_upload_loses_nothing_and_takes_on
     site: Site, tokens: list[str], dies_at: str, is_stored: bool
 ) -> None:
     """The web server's verb in a process that kills itself there; the browser sends the form again."""
-    key, before, used = f"died at {dies_at}"[:40], len(rows(site)), attempts_used(site)
+    key, before, used = f"died at {dies_at}"[:40], len(site.submissions()), attempts_used(site)
     with pytest.raises(AssertionError):
         site.shell(
             "import os\nfrom leaderboard.submissions import submitting\n"
@@ -304,20 +229,20 @@ def test_11_12_13_who_dies_in_the_middle_of_an_upload_loses_nothing_and_takes_on
             "submitting.submit_file(competition=Competition.objects.get(slug='pets'), file_name='mine.csv',"
             f" user=User.objects.get(username='bo'), chunks=[answers()], upload_key='{key}')"
         )
-    assert len(rows(site)) - before == attempts_used(site) - used == is_stored
+    assert len(site.submissions()) - before == attempts_used(site) - used == is_stored
     if is_stored:  # nobody sends anything again; a sweep finds it
-        until(lambda: rows(site, "status = 'pending'") == [], seconds=20, what="the score")
+        site.until_all_is_scored(seconds=20)
     status, submission = site.upload("pets", tokens[0], answers(), key=key)
     assert status in (200, 201), submission
     scored(site, submission)
-    assert len(rows(site)) - before == attempts_used(site) - used == 1
+    assert len(site.submissions()) - before == attempts_used(site) - used == 1
 
 
 @pytest.mark.fault(40)
 def test_40_parts_are_killed_by_chance_while_files_come(site: Site, tokens: list[str]) -> None:
     """A drop of what bench/chaos.py does with 2,000 files and 200 kills: every sender sends until it is answered."""
     chance = random.Random(40)
-    before, taken = len(rows(site)), set()
+    before, taken = len(site.submissions()), set()
 
     def send(key: str) -> str | None:
         try:
@@ -332,9 +257,9 @@ def test_40_parts_are_killed_by_chance_while_files_come(site: Site, tokens: list
             with suppress(ProcessLookupError):
                 os.kill(chance.choice(parts), signal.SIGKILL)
         taken.add(until(partial(send, f"chaos-{number}"), every=0.2, what="an answer"))
-    assert len(taken) == len(rows(site)) - before == 8
-    until(lambda: rows(site, "status = 'pending'") == [], seconds=45, what="the last score")
-    assert {found["status"] for found in rows(site)} == {"scored"}
+    assert len(taken) == len(site.submissions()) - before == 8
+    site.until_all_is_scored(seconds=45)
+    assert {found["status"] for found in site.submissions()} == {"scored"}
 
 
 @pytest.mark.fault(19)
@@ -352,10 +277,7 @@ def test_19_a_database_locked_for_three_seconds_is_waited_for(site: Site, tokens
 
 
 def test_twenty_uploads_at_the_same_moment_get_five_attempts(site: Site, tokens: list[str]) -> None:
-    site.shell(
-        "from tests.conftest import enter, make_competition\nfrom leaderboard.accounts.models import User\n"
-        "enter(make_competition(User.objects.get(username='ada'), slug='five'), User.objects.get(username='bo'))"
-    )
+    site.shell("from tests.classes import open_another\nopen_another('five', 'bo')")
     statuses: list[int] = []
 
     def send() -> None:

@@ -18,8 +18,8 @@ from leaderboard.scoring import client
 from leaderboard.submissions import claims, outcomes, score, submitting
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, enter, make_competition, submissions_in_turn
+from tests.processes import below
 from tests.running_site import patience, until
-from tests.scorer.test_scorer import below
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("hostile_scorer", "woken_for")]
 

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import json
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests import databases
+from tests.classes import big_file
 from tests.conftest import answers
 from tests.running_site import ROOT, Site, free_port, patience, site_environment, until
 from tests.servers import redis_server
 
 pytestmark = pytest.mark.slow
 
-ROWS = 60_000
-SET_UP = f"""
-from tests.conftest import make_competition, enter, person
-from leaderboard.accounts.models import ApiToken
-ada, bo = person("ada", can_host=True), person("bo")
-usage = ("Private", "Public")
-truth = "id,label,Usage\\n" + "".join(f"{{i}},c{{i % 7}},{{usage[i % 2]}}\\n" for i in range({ROWS}))
-for made in (make_competition(ada), make_competition(ada, slug="big", truth=truth)):
-    enter(made, bo)
-print(ApiToken.issue(bo, "test")[1])
-"""
-BIG = ("id,label\n" + "".join(f"{i},c{i % 5}\n" for i in range(ROWS))).encode()
+BIG_ROWS = 60_000
 Start = Callable[..., subprocess.Popen[str]]
 
 
@@ -57,12 +45,6 @@ def start(tmp_path: Path) -> Iterator[Start]:
             process.terminate()
         for process in started:
             process.wait(timeout=30 * patience())
-
-
-def tries(tmp_path: Path) -> int:
-    """How often a worker has taken a file in hand."""
-    with closing(sqlite3.connect(tmp_path / "var" / "leaderboard.sqlite3")) as database:
-        return int(database.execute("SELECT sum(tries) FROM competitions_submission").fetchone()[0] or 0)
 
 
 def printed(tmp_path: Path) -> str:
@@ -91,7 +73,7 @@ def test_each_part_runs_alone_and_a_worker_that_is_told_to_stop_ends_what_it_has
     assert start("migrate").wait(timeout=60 * patience()) == 0
     until(lambda: ready().get("ready"), what="a site that is ready")
 
-    token = site.shell(SET_UP)
+    (token,) = site.make_class("bo", rows=BIG_ROWS)
     worker = start("up", "--only", "worker", "--no-migrate")
     _, first = site.upload("pets", token, answers())
 
@@ -99,8 +81,8 @@ def test_each_part_runs_alone_and_a_worker_that_is_told_to_stop_ends_what_it_has
         return str(json.loads(site.get(f"/api/v1/submissions/{sent['id']}", token)[1])["status"])
 
     until(lambda: state(first) == "scored", what="the score")
-    _, second = site.upload("big", token, BIG)
-    until(lambda: tries(tmp_path) == 2, every=0.005, what="a worker that has the file in hand")
+    _, second = site.upload("big", token, big_file(BIG_ROWS))
+    until(lambda: site.submissions("tries = 1 AND status = 'pending'"), every=0.005, what="a worker at the file")
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(timeout=30 * patience()) == 0
     assert state(second) == "scored"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 import time
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -70,22 +69,17 @@ def test_resets_are_answered_while_the_mail_server_is_silent_and_sent_once_there
             assert dee.longest <= patience(), "a second, on a quiet machine"
             waiting = "SELECT count(*) FROM common_outgoingemail"
             tried = f"{waiting} WHERE refused_all_at IS NOT NULL"
-            until(lambda: ask_database(site, tried) == [(1,)], every=0.5, what="a try without an answer")
-            assert ask_database(site, waiting) == [(12,)], "nothing is lost, and eleven wait without a try"
+            until(lambda: site.sql(tried) == [(1,)], every=0.5, what="a try without an answer")
+            assert site.sql(waiting) == [(12,)], "nothing is lost, and eleven wait without a try"
             silence.close()
             with taking_server(port) as server:
                 # A minute later.
-                ask_database(site, "UPDATE common_outgoingemail SET due_at = '2020-01-01', refused_all_at = NULL")
+                site.sql("UPDATE common_outgoingemail SET due_at = '2020-01-01', refused_all_at = NULL")
                 until(lambda: len(server.received) == 12, what="all e-mails")
                 begun = time.monotonic()
                 dee.post(RESET, email=PEOPLE[0])
                 until(lambda: len(server.received) == 13, seconds=5, what="one more")
                 assert time.monotonic() - begun < 5 * patience()
-                until(lambda: ask_database(site, waiting) == [(0,)], what="the end of the rows")
+                until(lambda: site.sql(waiting) == [(0,)], what="the end of the rows")
             links = {link for text in server.received for link in re.findall(r"/accounts/password/reset/key/\S+", text)}
             assert len(links) >= 12
-
-
-def ask_database(site: Site, query: str) -> list[Any]:
-    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=30)) as database, database:
-        return database.execute(query).fetchall()

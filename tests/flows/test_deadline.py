@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sqlite3
 import time
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,21 +19,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 STUDENTS = 200
 BEGIN_SECONDS, SURE_SECONDS = 2.0, 0.3
 """When the first sends before the deadline; and how long before it a file must have been sent to be surely in time."""
-SET_UP = f"""
-import json
-from django.contrib.auth.hashers import make_password
-from django.db import transaction
-from leaderboard.accounts.models import ApiToken, User
-from tests.conftest import enter, make_competition, person
-pets = make_competition(person("ada", can_host=True), is_listed=True)
-secret, tokens = make_password(None), []
-with transaction.atomic():
-    for number in range({STUDENTS}):
-        user = User.objects.create(username=f"s{{number}}", password=secret)
-        enter(pets, user)
-        tokens.append(ApiToken.issue(user, "test")[1])
-print(json.dumps(tokens))
-"""
 DEADLINE = """
 from datetime import timedelta
 from django.utils import timezone
@@ -74,16 +56,10 @@ async def all_at_once(site: Site, tokens: list[str], deadline: float) -> list[Se
     return list(await asyncio.gather(*(submit(site, token, deadline) for token in tokens)))
 
 
-def received(site: Site, condition: str) -> int:
-    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
-        rows = database.execute(f"SELECT count(*) FROM competitions_submission WHERE {condition}")
-        return int(rows.fetchone()[0])
-
-
 @pytest.mark.sqlite
 def test_files_sent_just_before_the_deadline_count_while_two_hundred_wait(tmp_path: Path) -> None:
     with running_site(tmp_path / "var") as site:
-        tokens = json.loads(site.shell(SET_UP))
+        tokens = site.make_class(*(f"s{number}" for number in range(STUDENTS)), is_listed=True)
         assert event_loop.run(is_answered(site)) == 200
         deadline = float(site.shell(DEADLINE))
         until(lambda: time.time() > deadline - BEGIN_SECONDS, every=0.01, what="the last seconds")
@@ -91,9 +67,9 @@ def test_files_sent_just_before_the_deadline_count_while_two_hundred_wait(tmp_pa
         in_time = [one for one in sent if one.before > SURE_SECONDS]
         assert len(in_time) > STUDENTS / 2, "too busy a machine to send in time"
         assert [one.text for one in in_time if one.status != 201] == []
-        until(lambda: received(site, "status = 'pending'") == 0, seconds=60, what="the last score")
+        site.until_all_is_scored()
         accepted = sum(one.status == 201 for one in sent)
-        assert received(site, "status = 'scored' AND is_late = 0") == accepted >= len(in_time)
+        assert len(site.submissions("status = 'scored' AND is_late = 0")) == accepted >= len(in_time)
 
 
 async def is_answered(site: Site) -> int:

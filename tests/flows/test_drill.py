@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,19 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import answers
-from tests.running_site import ROOT, Site, running_site, until
+from tests.running_site import Site, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
-SET_UP = """
-from tests.conftest import make_competition, enter, person
-from leaderboard.accounts.models import ApiToken
-pets = make_competition(person("ada", can_host=True), is_listed=True, daily_attempts=1000)
-for name in ("bo", "cy"):
-    user = person(name)
-    enter(pets, user)
-    print(ApiToken.issue(user, "test")[1])
-"""
 # Raises where a promise is broken; gives every submission with its status and the bits of its scores.
 LOOK = """
 import json
@@ -61,19 +50,6 @@ def until_scored(site: Site, token: str, submissions: list[str]) -> None:
     until(lambda: not waiting(), seconds=120, every=0.2, what="all scores")
 
 
-def manage(site: Site, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
-        env=site.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 @contextmanager
 def uploads(site: Site, tokens: list[str]) -> Iterator[list[str]]:
     """Bo and Cy each hand in ten files per second; the list grows by what was acknowledged."""
@@ -103,18 +79,18 @@ def uploads(site: Site, tokens: list[str]) -> Iterator[list[str]]:
 def test_a_backup_under_load_restores_to_a_site_that_passes_every_check(tmp_path: Path) -> None:
     var, busy, quiet = tmp_path / "var", tmp_path / "busy", tmp_path / "quiet"
     with running_site(var) as site:
-        tokens = site.shell(SET_UP).splitlines()[-2:]
+        tokens = site.make_class(is_listed=True, daily_attempts=1000)
         with uploads(site, tokens) as acknowledged:
             until(lambda: len(acknowledged) >= 10, what="ten uploads")
             before = list(acknowledged)
-            manage(site, "backup", str(busy))
+            site.manage("backup", str(busy))
         assert len(acknowledged) > len(before), "nothing came in meanwhile: no load"
         for token in tokens:
             until_scored(site, token, acknowledged)
         live, _ = look(site)
         board = site.get("/c/pets/leaderboard.csv")[1]
         assert "bo" in board
-        manage(site, "backup", str(quiet))
+        site.manage("backup", str(quiet))
     shutil.rmtree(var)
 
     # What was backed up at rest comes back to the byte.
@@ -124,7 +100,7 @@ def test_a_backup_under_load_restores_to_a_site_that_passes_every_check(tmp_path
     shutil.rmtree(var)
 
     # What was backed up under load has every file acknowledged before, and nothing that is not so.
-    manage(site, "restore", str(busy))
+    site.manage("restore", str(busy))
     with running_site(var) as busy_again:
         for token in tokens:
             until_scored(busy_again, token, acknowledged)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator
 from http.cookiejar import CookieJar
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_opener
 
 import pytest
 
-from tests.faults.test_processes import pages_worker
 from tests.ground_truths.test_setup import ANSWERS, filled_in
-from tests.running_site import PASSWORD, Site, running_site, until
+from tests.processes import pages_worker
+from tests.running_site import PASSWORD, Site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -62,12 +61,6 @@ def _with_file(fields: dict[str, str], text: str) -> bytes:
     parts = [f'------ada\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{fields[name]}\r\n' for name in fields]
     head = '------ada\r\nContent-Disposition: form-data; name="files"; filename="answers.csv"\r\n'
     return "".join([*parts, f"{head}Content-Type: text/csv\r\n\r\n{text}\r\n------ada--\r\n"]).encode()
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with running_site(tmp_path_factory.mktemp("site") / "var") as site:
-        yield site
 
 
 @pytest.fixture(scope="module")

@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import answers
-from tests.running_site import Site, patience, running_site, until
+from tests.processes import asleep, broker
+from tests.running_site import Site, patience, until
 
 pytestmark = pytest.mark.slow
-
-SET_UP = """
-from tests.conftest import make_competition, enter, person
-from leaderboard.accounts.models import ApiToken
-ada = person("ada", can_host=True)
-pets = make_competition(ada, is_listed=True)
-for name in ("bo", "cy"):
-    user = person(name)
-    enter(pets, user)
-    print(ApiToken.issue(user, "test")[1])
-"""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with running_site(tmp_path_factory.mktemp("site") / "var") as site:
-        yield site
 
 
 @pytest.fixture(scope="module")
 def tokens(site: Site) -> list[str]:
-    return site.shell(SET_UP).splitlines()
+    return site.make_class(is_listed=True)
 
 
 def final(site: Site, token: str, submission: dict[str, object]) -> dict[str, object]:
@@ -112,21 +92,10 @@ def test_the_folder_is_where_everything_is(site: Site) -> None:
 
 @pytest.mark.fault(8)
 def test_a_frozen_broker_holds_no_upload_up(site: Site, tokens: list[str]) -> None:
-    site.shell(
-        "from leaderboard.competitions.models import Competition\n"
-        "from tests.conftest import enter, make_competition\nfrom leaderboard.accounts.models import User\n"
-        "enter(make_competition(User.objects.get(username='ada'), slug='frozen'), User.objects.get(username='bo'))"
-    )
-    found = subprocess.run(
-        ["pgrep", "-P", str(site.process.pid), "-f", "valkey-server"], capture_output=True, text=True, check=True
-    )
-    broker = int(found.stdout)
-    os.kill(broker, signal.SIGSTOP)
-    try:
+    site.shell("from tests.classes import open_another\nopen_another('frozen', 'bo')")
+    with asleep(broker(site)):
         begun = time.monotonic()
         status, submission = site.upload("frozen", tokens[0], answers())
         assert status == 201
         assert time.monotonic() - begun < 5 * patience(), "the goal is 3 s; the rest is for a busy machine"
-    finally:
-        os.kill(broker, signal.SIGCONT)
     assert final(site, tokens[0], submission)["status"] == "scored"

@@ -8,14 +8,14 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http.client import HTTPConnection
 
 import pytest
 
 from tests.conftest import answers
 from tests.inputs.doors import BOUNDARY, body_of, part
-from tests.running_site import Site, patience, running_site, until
+from tests.running_site import Site, patience, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -39,12 +39,6 @@ for name in {TEAM!r}:
 """
 ROWS = "from leaderboard.competitions.models import Submission; from tests.inputs.doors import stored_files; "
 FORM = body_of(part("csrfmiddlewaretoken", b"t" * 32), part("file", answers(), '; filename="mine.csv"'))
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with running_site(tmp_path_factory.mktemp("site") / "var") as site:
-        yield site
 
 
 @pytest.fixture(scope="module")

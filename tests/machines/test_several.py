@@ -17,6 +17,7 @@ import pytest
 
 from leaderboard.operations.supervisor import processes
 from leaderboard.operations.supervisor.place import SiteFolders
+from tests.classes import big_file
 from tests.conftest import answers
 from tests.machines.bucket import bucket
 from tests.machines.network import HUB, Machine, NotHere, machines
@@ -26,23 +27,7 @@ from tests.servers import Postgres, Redis, postgres, redis_server
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 PORT = 8000
-ROWS = 60_000
-SET_UP = f"""
-from tests.conftest import make_competition, enter, person
-from leaderboard.accounts.models import ApiToken
-from leaderboard.competitions.models import Competition
-ada = person("ada", can_host=True)
-make_competition(ada, daily_attempts=200)
-usage = ("Private", "Public")
-truth = "id,label,Usage\\n" + "".join(f"{{i}},c{{i % 7}},{{usage[i % 2]}}\\n" for i in range({ROWS}))
-make_competition(ada, slug="big", truth=truth, daily_attempts=200)
-for name in ("bo", "cy"):
-    user = person(name)
-    for competition in Competition.objects.all():
-        enter(competition, user)
-    print(ApiToken.issue(user, "test")[1])
-"""
-BIG = ("id,label\n" + "".join(f"{i},c{i % 5}\n" for i in range(ROWS))).encode()
+BIG_ROWS = 60_000
 
 
 @dataclass
@@ -156,7 +141,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         with web.inside():
             prepare = [sys.executable, "-m", "leaderboard.operations.supervisor.prepare"]
             subprocess.run(prepare, cwd=ROOT, env=made.environment("web"), check=True, stdout=subprocess.DEVNULL)
-            made.tokens = made.site.shell(SET_UP).splitlines()[-2:]
+            made.tokens = made.site.make_class(rows=BIG_ROWS, daily_attempts=200)
         made.start(web, "web", processes.web_process(web.address, PORT))
         for number in range(2):
             made.start_worker(number)
@@ -172,7 +157,7 @@ def test_a_worker_host_dies_in_mid_work_and_every_file_is_scored(cluster: Cluste
 
     one, two = cluster.workers
     two.signal(signal.SIGSTOP)
-    held = cluster.upload("big", BIG)
+    held = cluster.upload("big", big_file(BIG_ROWS))
     is_claimed = f"SELECT 1 FROM competitions_submission WHERE id = '{held}' AND claim IS NOT NULL"
     until(lambda: cluster.run(is_claimed), every=0.005, what="a claim of the first host")
     one.signal(signal.SIGKILL)

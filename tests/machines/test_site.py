@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,31 +13,15 @@ from typing import Any
 
 import pytest
 
+from tests.classes import big_file
 from tests.conftest import answers
-from tests.faults.test_processes import asleep, at_work
-from tests.running_site import ROOT, Site, patience, running_site, until
-from tests.scorer.test_scorer import below
+from tests.processes import asleep, below, forked_for
+from tests.running_site import Site, patience, running_site, until
 from tests.servers import Postgres, Redis, postgres, redis_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
-ROWS = 60_000
-SET_UP = f"""
-from tests.conftest import make_competition, enter, person
-from leaderboard.accounts.models import ApiToken
-from leaderboard.competitions.models import Competition
-ada = person("ada", can_host=True)
-make_competition(ada, daily_attempts=200, is_listed=True)
-usage = ("Private", "Public")
-truth = "id,label,Usage\\n" + "".join(f"{{i}},c{{i % 7}},{{usage[i % 2]}}\\n" for i in range({ROWS}))
-make_competition(ada, slug="big", truth=truth, daily_attempts=200)
-for name in ("bo", "cy"):
-    user = person(name)
-    for competition in Competition.objects.all():
-        enter(competition, user)
-    print(ApiToken.issue(user, "test")[1])
-"""
-BIG = ("id,label\n" + "".join(f"{i},c{i % 5}\n" for i in range(ROWS))).encode()
+BIG_ROWS = 60_000
 BOARD = """
 from django.test import Client
 print(Client(headers={"host": "localhost"}).get("/c/pets/leaderboard.csv").content.decode())
@@ -79,13 +61,6 @@ class Parts:
         assert {row[0] for row in self.rows()} == set(self.uploaded)
 
 
-def managed(environment: dict[str, str], *arguments: str) -> str:
-    command = [sys.executable, "manage.py", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parts]:
     var = tmp_path_factory.mktemp("site") / "var"
@@ -94,7 +69,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parts]:
         redis_server() as broker,
         running_site(var, DATABASE_URL=database.new_database("site"), REDIS_URL=broker.url) as site,
     ):
-        yield Parts(site, database, broker, site.shell(SET_UP).splitlines()[-2:], [])
+        yield Parts(site, database, broker, site.make_class(rows=BIG_ROWS, daily_attempts=200, is_listed=True), [])
 
 
 def test_a_file_is_scored_within_seconds(parts: Parts) -> None:
@@ -137,10 +112,10 @@ def test_20_a_worker_that_finishes_while_the_database_is_down_keeps_its_result(p
     log = parts.site.folder / "log" / "worker.log"
     output = log.read_text().count("could not be written")
     # The scorer stands still from before the file comes until the database is gone: a fast one would be done by then.
-    scorers = [pid for process in at_work(parts.site, "worker") for pid in below(process)]
+    scorers = [pid for process in forked_for(parts.site, "worker") for pid in below(process)]
     assert scorers
     with asleep(*scorers):
-        submission = parts.upload("big", BIG)
+        submission = parts.upload("big", big_file(BIG_ROWS))
         until(lambda: parts.row(submission)[3], every=0.005, what="a claim")
         parts.database.kill()
     try:
@@ -153,7 +128,7 @@ def test_20_a_worker_that_finishes_while_the_database_is_down_keeps_its_result(p
 
 @pytest.mark.fault(39)
 def test_39_everything_is_killed_at_once_and_started_again(parts: Parts) -> None:
-    parts.upload("big", BIG)
+    parts.upload("big", big_file(BIG_ROWS))
     parts.upload()
     os.kill(parts.site.process.pid, signal.SIGKILL)
     parts.database.kill()
@@ -171,9 +146,9 @@ def test_39_everything_is_killed_at_once_and_started_again(parts: Parts) -> None
 def test_a_backup_comes_back_with_every_file_and_the_same_board(parts: Parts, tmp_path: Path) -> None:
     """What pg_dump wrote goes into an empty database next to an empty folder; after all faults every promise holds."""
     folder, var = tmp_path / "backup", tmp_path / "var"
-    managed(parts.site.environment, "backup", str(folder))
+    parts.site.manage("backup", str(folder))
     elsewhere = {**parts.site.environment, "VAR_DIR": str(var), "DATABASE_URL": parts.database.new_database("again")}
-    managed(elsewhere, "restore", str(folder))
-    managed(elsewhere, "check_consistency", "--seed", "1")
     again = Site("", var, parts.site.process, elsewhere)
+    again.manage("restore", str(folder))
+    again.manage("check_consistency", "--seed", "1")
     assert again.shell(BOARD) == parts.site.shell(BOARD)

@@ -33,6 +33,7 @@ from leaderboard.scoring.seal import available, landlock
 from metrics.core import custom
 from metrics.tests import test_workbooks as workbooks
 from tests.conftest import TRUTH, answers
+from tests.processes import below, is_over, state_of
 from tests.running_site import patience, until
 from tests.scorer_in_process import score_here
 
@@ -69,32 +70,6 @@ def message(answer: ScorerAnswer) -> dict[str, Any]:
     (problem,) = answer.problems
     found: dict[str, Any] = json.loads(problem["message"])
     return found
-
-
-def below(pid: int) -> list[int]:
-    """The processes that this one started, and theirs."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            found += [int(path.parent.name), *below(int(path.parent.name))]
-    return found
-
-
-def is_over(pid: int) -> bool:
-    """Gone, or waiting to be noticed."""
-    return state_of(pid) in ("", "Z")
-
-
-def state_of(pid: int) -> str:
-    """`R` while it runs, `S` while it waits; nothing when it is gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return ""
 
 
 def sealed_process() -> int:
