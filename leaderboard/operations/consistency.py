@@ -33,7 +33,6 @@ EXAMPLES = 5
 # Violations are counted up to this number, as a check may find very many.
 COUNTED = 10_000
 SAMPLE = 50
-CHUNK = 1_048_576
 AT_ONCE = 500
 READERS = 4
 
@@ -137,21 +136,13 @@ def _shared_files() -> Iterator[str]:
 def _damage(receipt: Receipt) -> str:
     what, key, sha256, size = receipt
     try:
-        found, number = _hash(key)
+        with open_stored(key) as file:
+            found, number = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
     except (OSError, StorageUnreachable) as error:
         return f"{what}: its file cannot be read ({getattr(error, 'strerror', None) or error})"
     if size is not None and number != size:
         return f"{what}: its file has {number} bytes, its receipt says {size}"
     return "" if found == sha256 else f"{what}: its file does not have the SHA-256 of its receipt"
-
-
-def _hash(key: str) -> tuple[str, int]:
-    digest, size = hashlib.sha256(), 0
-    with open_stored(key) as file:
-        while part := file.read(CHUNK):
-            digest.update(part)
-            size += len(part)
-    return digest.hexdigest(), size
 
 
 def check_one_score_each(findings: CheckRun) -> Iterator[str]:

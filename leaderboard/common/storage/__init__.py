@@ -14,9 +14,9 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from types import ModuleType
-from typing import IO
 
 from django.conf import settings
 
@@ -115,7 +115,7 @@ def store_as(key: str, source: Path) -> None:
 
 
 @contextmanager
-def open_stored(key: str, sha256: str = "") -> Iterator[IO[bytes]]:
+def open_stored(key: str, sha256: str = "") -> Iterator[FileIO]:
     """Open a file for reading without keeping a local copy, for callers that read very many. Raises as `path_of`
     does."""
     with _backend().opened(key, sha256) as file:

@@ -22,6 +22,7 @@ import time
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -158,7 +159,7 @@ def written(key: str, *, max_seconds: float = float("inf")) -> Iterator[IO[bytes
 
 
 @contextmanager
-def opened(key: str, sha256: str = "") -> Iterator[IO[bytes]]:
+def opened(key: str, sha256: str = "") -> Iterator[FileIO]:
     with _fetched(key, sha256) as file:
         file.seek(0)
         with open(file.name, "rb", buffering=0) as copy:

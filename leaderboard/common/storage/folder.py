@@ -6,6 +6,7 @@ import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import IO
 
@@ -66,7 +67,7 @@ def _sync(folder: Path) -> None:
 
 
 @contextmanager
-def opened(key: str, sha256: str = "") -> Iterator[IO[bytes]]:
+def opened(key: str, sha256: str = "") -> Iterator[FileIO]:
     with path_of(key).open("rb", buffering=0) as file:
         yield file
 

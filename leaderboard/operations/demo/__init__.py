@@ -13,7 +13,6 @@ from __future__ import annotations
 import csv
 import fcntl
 import io
-import os
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -38,59 +37,27 @@ from leaderboard.ground_truths import folders, launches, publishing
 from leaderboard.submissions import score, submitting
 from leaderboard.submissions.submit_conditions import SubmissionRefused
 
-__all__ = [
-    "CLASS",
-    "DRAFT",
-    "LIVE",
-    "TEAMS",
-    "WAIT_SECONDS",
-    "DemoIsBusy",
-    "demo_competitions",
-    "demo_lock",
-    "make_demo",
-    "make_demo_competition",
-    "remove_demo",
-    "score_here",
-    "submit_next",
-]
-
 FOLDER = Path(__file__).parent
 EMAIL_DOMAIN = "demo.invalid"
 HOST = "demo-host"
 CLASS, LIVE, DRAFT = "digits", "bike-rides", "plant-pathology-2021"
+DAYS = {LIVE: (-9, 60), CLASS: (-23, -2), DRAFT: (0, 21)}
+"""Opening and deadline of each competition in days from now. A competition counts as launched when it opened."""
 TEAMS = 24
-WAIT_SECONDS = 600.0  # how long a command waits for another one
+MAX_SUBMISSIONS = 2000
+"""The limit at which a demo that is never removed stops growing."""
+WAIT_SECONDS = 600.0
+"""How long a command waits for another one."""
 
 
 class DemoIsBusy(Exception):
     """Another process is making or removing the demo."""
 
 
-"""In the class."""
-MOST_SUBMISSIONS = 2000
-"""The limit at which a demo that is never removed stops growing."""
-
-
-@dataclass(frozen=True)
-class DemoDates:
-    """Opening and deadline in days from now. The competition counts as launched when it opened, or now if it opens
-    later."""
-
-    opens: int
-    closes: int
-
-
-CALENDARS = {
-    LIVE: DemoDates(opens=-9, closes=60),
-    CLASS: DemoDates(opens=-23, closes=-2),
-    DRAFT: DemoDates(opens=0, closes=21),
-}
-
-
 def make_demo(*, teams: int, report: Callable[[str], None]) -> list[Competition]:
     """Make the missing competitions and queue their files; returns the competitions that were made."""
     made = []
-    for slug in CALENDARS:
+    for slug in DAYS:
         if _is_wanted(slug, report):
             competition = make_demo_competition(slug, teams=teams)
             report(f"Made “{competition}”.")
@@ -103,8 +70,7 @@ def make_demo(*, teams: int, report: Callable[[str], None]) -> list[Competition]
 def make_demo_competition(slug: str, *, teams: int = TEAMS) -> Competition:
     """Import a folder and launch it (the draft is previewed instead); the first `teams` of the class take part."""
     now = timezone.now().replace(minute=0, second=0, microsecond=0)
-    calendar = CALENDARS[slug]
-    opens_at, closes_at = now + timedelta(days=calendar.opens), now + timedelta(days=calendar.closes)
+    opens_at, closes_at = (now + timedelta(days=days) for days in DAYS[slug])
     competition = folders.import_folder(FOLDER / slug, user=demo_user(HOST))
     # A launch needs a future deadline, so a finished competition gets its past one afterwards.
     _set_demo_dates(competition, opens_at=opens_at, closes_at=max(closes_at, now + timedelta(days=1)))
@@ -158,7 +124,7 @@ def submit_next() -> Submission | None:
     number = competition.submissions.count()
     # Seeded by the number of files, so that a repeated call chooses the same team.
     team = random.Random(number).choice(list(competition.teams.order_by("pk")))  # noqa: S311 - a demo
-    if number >= MOST_SUBMISSIONS or team.captain is None:
+    if number >= MAX_SUBMISSIONS or team.captain is None:
         return None
     earlier = team.submissions.count()
     try:
@@ -181,24 +147,17 @@ def demo_lock(wait_seconds: float = 0) -> Iterator[None]:
     """
     folder = Path(settings.FILES_DIR).parent
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(folder / "demo.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        _take_lock(descriptor, time.monotonic() + wait_seconds)
+    until = time.monotonic() + wait_seconds
+    with (folder / "demo.lock").open("a") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise DemoIsBusy from None
+                time.sleep(0.2)
         yield
-    finally:
-        os.close(descriptor)
-
-
-def _take_lock(descriptor: int, until: float) -> None:
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                raise DemoIsBusy from None
-            time.sleep(0.2)
-        else:
-            return
 
 
 def demo_user(name: str) -> User:
