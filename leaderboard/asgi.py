@@ -12,9 +12,9 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from leaderboard.common import child_processes
-from leaderboard.common.request_bodies import BodyLimits
 from leaderboard.common.storage import scratch_folder
 from leaderboard.common.web_pools import WebPools
+from leaderboard.common.web_requests import BodyLimits
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 child_processes.die_with_leader()

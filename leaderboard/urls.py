@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from leaderboard.accounts.views.account import SignUpView
+from leaderboard.accounts.views import SignUpView
 
 urlpatterns = [
     path("admin/", admin.site.urls),

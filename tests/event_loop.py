@@ -18,10 +18,9 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from leaderboard.accounts.adapter import user_of_request
-from leaderboard.common.asgi_messages import Receive, Send
-from leaderboard.common.request_bodies import BodyLimits
 from leaderboard.common.storage import scratch_folder
 from leaderboard.common.web_pools import WebPools
+from leaderboard.common.web_requests import BodyLimits, Receive, Send
 
 Result = TypeVar("Result")
 

@@ -31,9 +31,9 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common import outbox
 from leaderboard.common.names import clean_text, lookalike_key
-from leaderboard.common.request_senders import client_address
 from leaderboard.common.responses import client_address_of
 from leaderboard.common.shared_cache import count_tries, count_try, note_wrong_try
+from leaderboard.common.web_requests import client_address
 
 from . import hooks
 from .institution.people import log_password_sign_in, note_sign_in

@@ -17,8 +17,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
 
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.queries import only_row
 
 from . import hooks, personal_data

@@ -17,8 +17,7 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import QuerySet
 
-from leaderboard.common.models import AuditEntry, OutgoingEmail
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent, OutgoingEmail
 from leaderboard.common.storage import open_stored
 
 from . import hooks

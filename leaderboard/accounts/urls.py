@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from django.urls import path
 
+from . import views
 from .institution import views as institution
-from .views import account, people, personal_data
 
 urlpatterns = [
     path("accounts/oidc/<int:number>/login/", institution.institution_login, name="institution_login"),
     path("accounts/oidc/<int:number>/login/callback/", institution.institution_callback, name="institution_callback"),
-    path("account/", account.account, name="account"),
-    path("account/data/", personal_data.my_data, name="my_data"),
-    path("people/", people.people, name="people"),
-    path("password/<str:token>/", account.password_link, name="password_link"),
-    path("account/delete/", personal_data.delete_account, name="delete_account"),
+    path("account/", views.account, name="account"),
+    path("account/data/", views.my_data, name="my_data"),
+    path("people/", views.people, name="people"),
+    path("password/<str:token>/", views.password_link, name="password_link"),
+    path("account/delete/", views.delete_account, name="delete_account"),
 ]

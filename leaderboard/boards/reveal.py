@@ -15,8 +15,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from leaderboard.accounts.models import User
 from leaderboard.common import logs
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent, audit_values
+from leaderboard.common.models import AuditEntry, AuditEvent, audit_values
 from leaderboard.common.numbers import number_text
 from leaderboard.competitions.models import Competition, Extension, GroundTruth, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split

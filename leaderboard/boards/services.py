@@ -19,8 +19,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.display_time import moment_text
 from leaderboard.common.file_formats import safe_cell
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.storage import clean_name, remove_file, store_file
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Baseline, Competition, GroundTruth, Submission, Team

@@ -10,8 +10,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.boards.standings import rebuild_boards
 from leaderboard.common.clock import database_now
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent, audit_team, audit_values
+from leaderboard.common.models import AuditEntry, AuditEvent, audit_team, audit_values
 from leaderboard.competitions.models import Competition, Extension, Team
 from leaderboard.competitions.services import CannotHost, lock_competition, recompute_lateness, require_reason
 from leaderboard.notifications import kinds

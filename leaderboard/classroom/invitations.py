@@ -22,8 +22,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common import outbox
 from leaderboard.common.clock import database_now
 from leaderboard.common.display_time import day_text, moment_text
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.outbox import Outcome
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost

@@ -15,8 +15,7 @@ from leaderboard.accounts.institution.people import student_numbers_of
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.hooks import on
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent, audit_team
+from leaderboard.common.models import AuditEntry, AuditEvent, audit_team
 from leaderboard.competitions.models import Admission, Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
 from leaderboard.notifications import kinds

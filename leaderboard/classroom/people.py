@@ -13,8 +13,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.models.extension import extended_deadline
 from leaderboard.competitions.services import CannotHost

@@ -8,8 +8,7 @@ from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.hooks import Leaving, PersonalData
 from leaderboard.accounts.models import User
 from leaderboard.common.hooks import on
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 
 from .models import RoleInvitation, RosterDraft
 

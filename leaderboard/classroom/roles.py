@@ -17,8 +17,7 @@ from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.hooks import on
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications import kinds

@@ -17,8 +17,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.accounts.institution.people import student_numbers_of
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs

@@ -7,8 +7,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent, audit_account, audit_team
+from leaderboard.common.models import AuditEntry, AuditEvent, audit_account, audit_team
 from leaderboard.common.names import clean_text
 from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.competitions.models import Competition, Membership, Team

@@ -16,30 +16,30 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard import __version__
 
-from . import request_bodies, web_pools
+from . import web_pools, web_requests
 from .storage import StorageUnreachable, size_text
 
 log = logging.getLogger(__name__)
 
 REFUSED_BODIES = {
-    request_bodies.TOO_LARGE: (
+    web_requests.TOO_LARGE: (
         413,
         gettext_lazy("This is larger than %(limit)s, the most that is taken here. Nothing was saved."),
     ),
-    request_bodies.SIGN_IN_FIRST: (
+    web_requests.SIGN_IN_FIRST: (
         413,
         gettext_lazy("You aren't signed in, so this file wasn't taken. Sign in (or send a valid token) and try again."),
     ),
-    request_bodies.TOO_MANY: (
+    web_requests.TOO_MANY: (
         503,
         gettext_lazy("Too many uploads are on their way. Nothing was saved. Try again in half a minute."),
     ),
-    request_bodies.CUT_OFF: (
+    web_requests.CUT_OFF: (
         400,
         gettext_lazy("The form was cut off before its end. Nothing was saved and no attempt was used. Send it again."),
     ),
 }
-"""Status and message for each reason in `request_bodies.py`."""
+"""Status and message for each reason in `web_requests.py`."""
 
 NO_ANSWER = gettext_lazy(
     "The database or file storage isn't responding. Nothing was saved and no attempt was used. Try again in a minute."
@@ -69,7 +69,7 @@ def refused_body(request: HttpRequest, reason: str) -> HttpResponse:
     message = text % {"limit": size_text(settings.MAX_UPLOAD_BYTES)}
     if not request.path.startswith("/api/"):
         return render(request, "400.html", {"why": message, "status": status}, status=status)
-    if reason == request_bodies.SIGN_IN_FIRST:
+    if reason == web_requests.SIGN_IN_FIRST:
         status = 401
     return JsonResponse({"detail": message, "errors": []}, status=status)
 

@@ -18,8 +18,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from . import folders
-from .request_senders import counted_address
 from .storage import path_of
+from .web_requests import counted_address
 
 # htmx stops polling when it gets this status.
 STOP_POLLING = 286

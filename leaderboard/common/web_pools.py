@@ -20,22 +20,28 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 from weakref import WeakValueDictionary
 
-from .asgi_messages import (
+from .fair_pools import MAX_WAIT_SECONDS, FairPool, WaitedTooLong
+from .web_requests import (
+    MEMORY_BYTES,
     PIECE_BYTES,
     Answer,
+    BodyLimits,
+    ClientGone,
+    ClientTooSlow,
     Environ,
     FileWrapper,
     Receive,
     Scope,
     Send,
+    Sender,
+    Senders,
     Site,
     body_message,
     environ_of,
+    in_time,
+    new_visitor_cookie,
     plain_answer,
 )
-from .fair_pools import MAX_WAIT_SECONDS, FairPool, WaitedTooLong
-from .request_bodies import MEMORY_BYTES, BodyLimits, ClientGone, ClientTooSlow, in_time
-from .request_senders import Sender, Senders, new_visitor_cookie
 
 log = logging.getLogger(__name__)
 

@@ -13,8 +13,7 @@ from leaderboard.accounts.hooks import NAMELESS, Leaving, PersonalData, Personal
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.hooks import on
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent, audit_values
+from leaderboard.common.models import AuditEntry, AuditEvent, audit_values
 
 from . import page_tasks
 from .models import Competition, Membership, PageTask, Score, Submission, Team

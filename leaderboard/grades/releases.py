@@ -11,8 +11,7 @@ from leaderboard.classroom import hooks as classroom_hooks
 from leaderboard.classroom.hooks import StudentFact
 from leaderboard.common.clock import database_now
 from leaderboard.common.hooks import on
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.services import CannotHost

@@ -16,8 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards.scores import sign_of
 from leaderboard.boards.services import baseline_scores
 from leaderboard.common.clock import database_now
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import CannotHost

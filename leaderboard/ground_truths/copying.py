@@ -16,8 +16,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.names import slug_from_title
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions

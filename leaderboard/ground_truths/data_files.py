@@ -16,8 +16,7 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.file_formats import StreamingBuffer
 from leaderboard.common.library_messages import translated_message
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.storage import StoredFile, clean_name, open_stored, path_of, remove_file, store_file
 from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
 from leaderboard.competitions.services import CannotHost

@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.models import User
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent, audit_values
+from leaderboard.common.models import AuditEntry, AuditEvent, audit_values
 from leaderboard.competitions.models import Competition, StudentPreview
 from leaderboard.competitions.services import CannotHost
 

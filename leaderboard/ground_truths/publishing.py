@@ -17,8 +17,7 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.library_messages import stored_text, translated_message
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.storage import StoredFile, path_of, remove_file, store_as, store_file
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft

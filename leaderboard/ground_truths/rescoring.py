@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.boards import standings
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions import hooks, wake_ups
 from leaderboard.competitions.models import (

@@ -14,8 +14,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.display_time import moment_text
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent, audit_values
+from leaderboard.common.models import AuditEntry, AuditEvent, audit_values
 from leaderboard.competitions.models import Competition, Submission, Team
 from leaderboard.competitions.services import CannotHost
 

@@ -24,8 +24,7 @@ from django.utils import timezone
 from leaderboard import __version__
 from leaderboard.boards import standings
 from leaderboard.common.clock import database_now
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.storage import StorageUnreachable, list_stored, open_stored, store_as
 from leaderboard.competitions.models import Competition
 from metrics.core.custom_packages import custom_packages

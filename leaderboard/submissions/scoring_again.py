@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common import storage
 from leaderboard.common.clock import database_now
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent, audit_team
+from leaderboard.common.models import AuditEntry, AuditEvent, audit_team
 from leaderboard.competitions import hooks, wake_ups
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.competitions.services import CannotHost, lock_competition

@@ -19,8 +19,7 @@ from leaderboard.accounts.institution import sessions
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.personal_data import delete_account
 from leaderboard.classroom.models import RoleInvitation
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition
 from tests.accounts.test_leaving import loaded, taken_along
 from tests.conftest import person

@@ -20,8 +20,7 @@ from leaderboard.accounts.personal_data import delete_account
 from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, joining, roles, roster, teams
 from leaderboard.classroom.models import HostingRole, RoleInvitation, RosterEntry
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.web_pools import DELAY
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions import tasks

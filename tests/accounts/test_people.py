@@ -7,8 +7,7 @@ from django.conf import LazySettings
 from django.test import Client
 
 from leaderboard.accounts.models import User
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from tests.conftest import person
 from tests.pages import link_in, signed_in, text_of
 

@@ -12,8 +12,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, TruthDraft
 from leaderboard.grades import rules as grade_rules
 from tests.conftest import TRUTH, answers, enter, make_competition, person, submit

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.common.request_bodies import MAX_STRANGER_BYTES
+from leaderboard.common.web_requests import MAX_STRANGER_BYTES
 from leaderboard.operations.supervisor import processes
 from tests.running_site import free_port, patience, until
 
@@ -23,11 +23,11 @@ HELLO = """
 import os, time
 from pathlib import Path
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
-from leaderboard.common import request_bodies, web_pools
-from leaderboard.common.request_bodies import BodyLimits
+from leaderboard.common import web_requests, web_pools
+from leaderboard.common.web_requests import BodyLimits
 from leaderboard.common.web_pools import WebPools
 
-request_bodies.FREE_SECONDS = web_pools.UNREAD_SECONDS = 3.0
+web_requests.FREE_SECONDS = web_pools.UNREAD_SECONDS = 3.0
 
 def hello(environ, start_response):
     length = len(environ["wsgi.input"].read())

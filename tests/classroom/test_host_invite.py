@@ -15,8 +15,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import invitations, roles, roster
 from leaderboard.classroom.models import HostingRole, RosterEntry
-from leaderboard.common.models import AuditEntry, OutgoingEmail
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent, OutgoingEmail
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.notifications import emails
 from tests.classroom.test_roster import read, text_of

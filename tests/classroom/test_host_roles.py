@@ -12,8 +12,7 @@ from django.test import Client
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, roles, teams
 from leaderboard.classroom.models import HostingRole, RoleInvitation
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.notifications.models import Notice
 from tests.classroom.test_roster import text_of

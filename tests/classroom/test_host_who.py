@@ -11,8 +11,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import people, roster
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
 from leaderboard.grades import sheets

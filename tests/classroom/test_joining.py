@@ -9,8 +9,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, teams
 from leaderboard.classroom.teams import CannotJoin
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import submit_conditions

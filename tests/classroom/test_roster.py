@@ -16,8 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, people, roster, teams
 from leaderboard.classroom.models import RosterEntry, RosterList, join_card_digest
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership
 from tests.conftest import enter, make_competition, person

@@ -17,8 +17,7 @@ from leaderboard.boards import reveal
 from leaderboard.boards import services as boards
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent, AuditLogOnlyGrows
+from leaderboard.common.models import AuditEntry, AuditEvent, AuditLogOnlyGrows
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Baseline, Competition
 from leaderboard.ground_truths import data_files, publishing, rescoring

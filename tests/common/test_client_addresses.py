@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.common.request_senders import counted_address
+from leaderboard.common.web_requests import counted_address
 
 
 @pytest.mark.parametrize(

@@ -99,8 +99,7 @@ def an_address_confirmed_twice(number: int) -> list[str]:
     from leaderboard.accounts.models import User
     from leaderboard.classroom import roles
     from leaderboard.classroom.models import HostingRole
-    from leaderboard.common.models import AuditEntry
-    from leaderboard.common.models.audit_log import AuditEvent
+    from leaderboard.common.models import AuditEntry, AuditEvent
     from leaderboard.competitions.models import Competition
     from leaderboard.notifications.models import Notice
 

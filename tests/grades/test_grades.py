@@ -12,8 +12,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, joining
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.grades import releases, sheets

@@ -9,8 +9,7 @@ from django.test import Client
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.classroom import extensions, joining, roles, teams
 from leaderboard.classroom.models import HostingRole
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
 from leaderboard.ground_truths.services import drafts

@@ -9,8 +9,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.db import transaction
 
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 
 from .. import hooks, people
 from ..models import ApiToken, User

@@ -21,8 +21,7 @@ from leaderboard.boards.scores import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import THREE
 from leaderboard.common.display_time import moment_text
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import MomentField, moment_in

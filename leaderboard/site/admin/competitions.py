@@ -13,8 +13,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.forms import CompetitionForm
 from leaderboard.competitions.models import Competition, Membership, Score, Submission, Team

@@ -1,4 +1,5 @@
-"""The audit log: entries are appended, never edited or deleted by the site."""
+"""The tables of this app: the audit log, to which entries are appended and never edited or deleted by the site, and
+e-mails that wait for the mail server."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Any, ClassVar, NoReturn
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import connection, models
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
@@ -222,3 +224,36 @@ AUDIT_FIELD_NAMES = (
 def audit_field_label(name: str) -> str:
     """The label of a field in the reader's language; the field's name if there is no translation."""
     return gettext(name.replace("_", " "))
+
+
+# --- the outbox -------------------------------------------------------------------------------------------------
+
+
+class OutgoingEmail(models.Model):
+    """An e-mail that was not sent yet; its row is deleted when the mail server has accepted it.
+
+    Either `content` has the finished text, or the app of its `kind` builds it from `reference` when it is sent. `tries`
+    counts claims, so a worker whose lease ran out finds a higher number and changes nothing.
+    """
+
+    recipients = models.TextField(blank=True)
+    content = models.JSONField(default=dict)
+    kind = models.CharField(max_length=20, blank=True)
+    reference = models.PositiveBigIntegerField(null=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    due_at = models.DateTimeField()
+    tries = models.PositiveIntegerField(default=0)
+    # The last time at which the mail server refused all e-mails, not only this one.
+    refused_all_at = models.DateTimeField(null=True)
+    # The class of the error that the last try ended with, for operators.
+    last_error = models.CharField(max_length=100, blank=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            # E-mails without a kind are sent first: they hold links for which a person waits.
+            models.Index(fields=["kind", "due_at"], name="outgoing_email_in_order"),
+            models.Index(fields=["refused_all_at"], condition=Q(refused_all_at__isnull=False), name="mail_refused_all"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind or 'e-mail'} {self.pk}"
