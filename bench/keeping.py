@@ -39,8 +39,7 @@ def fill(submissions: int, rows: int) -> None:
     from leaderboard.competitions import services as competitions
     from leaderboard.competitions.models import Membership, Score, Submission, Team
     from leaderboard.competitions.models.competition import Split
-    from leaderboard.ground_truths import launches, publishing
-    from leaderboard.ground_truths.services import drafts
+    from leaderboard.ground_truths.services import drafts, publishing
     from leaderboard.ground_truths.specs import TruthSpec
 
     call_command("migrate", verbosity=0)
@@ -53,7 +52,7 @@ def fill(submissions: int, rows: int) -> None:
     truth = "id,label,Usage\n" + "".join(f"{i},{i % 3},{'Public' if i % 2 else 'Private'}\n" for i in range(rows))
     drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[truth.encode()]))
     ground_truth = publishing.publish_draft(competition=pets, user=ada)
-    launches.launch_competition(competition=pets)
+    publishing.launch_competition(competition=pets)
     people = User.objects.bulk_create(User(username=f"p{i}", email=f"p{i}@example.org") for i in range(TEAMS))
     teams = Team.objects.bulk_create(Team(competition=pets, name=user.username, captain=user) for user in people)
     pairs = list(zip(teams, people, strict=True))

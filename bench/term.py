@@ -26,8 +26,7 @@ from leaderboard.competitions import services as competitions_services
 from leaderboard.competitions.models import Competition, Membership, Submission, Team
 from leaderboard.grades import releases
 from leaderboard.grades import rules as grade_rules
-from leaderboard.ground_truths import copying, data_files, launches, publishing, setup_files
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import copying, data_files, drafts, publishing, setup
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.insights import hardest_rows
 from leaderboard.notifications import emails, services
@@ -189,7 +188,7 @@ def _course(term: Term, state: str) -> Competition:
     data_files.add_data_file(
         competition=competition, file_name="train.csv", chunks=[train], description="Animals with their species."
     )
-    launches.launch_competition(competition=competition, user=ada)
+    publishing.launch_competition(competition=competition, user=ada)
     for name, right in (("Always frog", 0.0), ("Nearest neighbour", 0.55)):
         file = boards.add_baseline(
             competition=competition, user=ada, name=name, file_name="baseline.csv", chunks=[predictions(right, 3)]
@@ -207,7 +206,7 @@ def _begun(ada: User, state: str, title: str) -> Competition:
     )
     if state == "ready":
         brought = [("train.csv", [_leaves(40, 900)]), ("test.csv", [_leaves(7, 300)])]
-        setup_files.add_files(competition=competition, user=ada, files=brought)
+        setup.add_files(competition=competition, user=ada, files=brought)
     if state == "new":
         drafts.save_draft(
             competition=competition,
@@ -215,7 +214,7 @@ def _begun(ada: User, state: str, title: str) -> Competition:
             suggests_metrics=True,
         )
         publishing.publish_draft(competition=competition, user=ada)
-        launches.launch_competition(competition=competition, user=ada)
+        publishing.launch_competition(competition=competition, user=ada)
         competitions_services.change_competition(competition=competition, user=ada, needs_code=False)
     return competition
 

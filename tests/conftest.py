@@ -38,8 +38,7 @@ from leaderboard.common.shared_cache import SharedCache
 from leaderboard.competitions import page_tasks, wake_ups
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership, Submission
-from leaderboard.ground_truths import launches, publishing
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.operations import consistency
 from leaderboard.scoring import client as scorer_client
@@ -347,7 +346,7 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
         )
         publishing.publish_draft(competition=competition, user=host)
     if launched:
-        launches.launch_competition(competition=competition)
+        publishing.launch_competition(competition=competition)
     return competition
 
 

@@ -11,17 +11,23 @@ from django.core.exceptions import ValidationError
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy
 
 from leaderboard.common.file_formats import safe_cell
 from leaderboard.common.library_messages import stored_text
 from leaderboard.common.responses import signed_in_user
 from leaderboard.common.storage import TooLarge
+from leaderboard.scoring import JobFailed
 
 from . import services as competitions
 from .access import PageContext
 from .forms import CompetitionForm
 from .models import Competition
 from .services import CannotHost
+
+REFUSALS = (CannotHost, TooLarge, JobFailed)
+"""Errors of hosts' services that a page explains, see `refusal_lines`."""
+CHECK_FAILED = gettext_lazy("The check failed through no fault of your file. Try again in a moment.")
 
 
 def posted_data(request: HttpRequest) -> QueryDict | None:
@@ -67,10 +73,16 @@ def add_refusal(form: BaseForm, error: Exception) -> int:
     if isinstance(error, TooLarge):
         # The file was not received completely, so the form says that none was chosen.
         form.errors.pop("file", None)
-    lines = [error.message, *error.details] if isinstance(error, CannotHost) else [str(error)]
-    for line in lines:
+    for line in refusal_lines(error):
         form.add_error(None, line)
-    return 413 if isinstance(error, TooLarge) else 409
+    return 413 if isinstance(error, TooLarge) else 503 if isinstance(error, JobFailed) else 409
+
+
+def refusal_lines(error: Exception) -> list[str]:
+    """Sentences about an error of a host's service, among `REFUSALS`."""
+    if isinstance(error, CannotHost):
+        return [error.message, *error.details]
+    return [str(CHECK_FAILED) if isinstance(error, JobFailed) else str(error)]
 
 
 def save_competition(page_context: PageContext, form: CompetitionForm) -> Competition | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 from django.utils.html import escape
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -14,9 +15,12 @@ from django.utils.translation import gettext_lazy as _
 import metrics
 from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.library_messages import translated_message
+from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.competitions.models.ground_truth import MOST_SECONDARY
 
-from .specs import MetricWithParams
+from .queries.checks import last_truth
+from .services import checks
+from .specs import MetricWithParams, proposed_parameters, secondary_of
 
 SECONDARY_EXAMPLE = "quantile=0.9; weight=w"
 
@@ -70,20 +74,28 @@ class AnswersForm(forms.Form):
         help_text=_("Ignores the file's public and private rows and draws them as below."),
     )
 
-    def __init__(self, *args: Any, has_file: str = "", has_split: bool = False, **kwargs: Any) -> None:
-        """`has_file`: name of a stored file, "" if none. `has_split`: whether that file has a `Usage` column."""
-        super().__init__(*args, **kwargs)
-        if not has_split:
+    def __init__(self, competition: Competition | None, request: HttpRequest | None = None, **kwargs: Any) -> None:
+        """The form with the posted values, else with those of the draft or the last ground truth.
+
+        Without an upload their file is checked again.
+        """
+        truth = last_truth(competition) if competition else None
+        if request is not None:
+            kwargs |= {"data": request.POST, "files": request.FILES}
+        super().__init__(initial=_settings_of(truth) if truth else {}, **kwargs)
+        is_drawn = isinstance(truth, TruthDraft) and truth.report["is_split_by_system"]
+        # After the launch each row keeps its part, so a redraw is not offered.
+        if truth is None or is_drawn or (competition and competition.launched_at):
             del self.fields["redraws_split"]
         if self.is_bound and "split_by" not in self.data:
             # Programs need not send `split_by`: it follows from the group column.
             self.data = self.data.copy()  # type: ignore[attr-defined]
             self.data["split_by"] = "grouped" if self.data.get("group_column") else "stratified"  # type: ignore[index]
-        self.fields["file"].required = not has_file
+        self.fields["file"].required = truth is None
         self.fields["file"].help_text = (
             _("CSV, Excel or Parquet. Leave empty to check <strong>%(file)s</strong> again.")
-            % {"file": escape(has_file)}
-            if has_file
+            % {"file": escape(truth.file_name)}
+            if truth
             else _(
                 "CSV, Excel or Parquet with an id column and the answers. Optional: a column "
                 "<code>Usage</code> with <code>Public</code>, <code>Private</code> or <code>Ignored</code>."
@@ -120,6 +132,19 @@ class AnswersForm(forms.Form):
         }
 
 
+def _settings_of(truth: TruthDraft | GroundTruth) -> dict[str, Any]:
+    """Initial values of `AnswersForm`. Files with a split need no settings for it."""
+    if isinstance(truth, GroundTruth):
+        return {"id_column": truth.id_column}
+    return {
+        "id_column": truth.id_column,
+        "public_percent": round(truth.public_share * 100),
+        "seed": truth.seed,
+        "split_by": "grouped" if truth.group_column else "stratified" if truth.is_stratified else "random",
+        "group_column": truth.group_column,
+    }
+
+
 class MetricForm(forms.Form):
     """Choice of the metric; its parameters are in `ParameterForm`."""
 
@@ -135,20 +160,34 @@ class ParameterForm(forms.Form):
 
     prefix = "param"
 
-    def __init__(
-        self,
-        key: str,
-        *args: Any,
-        values: Mapping[str, Any] | None = None,
-        columns: Sequence[str] = (),
-        **kwargs: Any,
-    ) -> None:
-        """`columns` are the choices for parameters that name a column; without them the name is typed."""
-        super().__init__(*args, **kwargs)
+    def __init__(self, key: str, truth: TruthDraft | GroundTruth | None, data: Mapping[str, Any] | None = None) -> None:
+        """The form with the posted values, else with those of a draft or ground truth, else with those that suit it.
+
+        The columns of its answers are the choices for parameters that name one; without answers the name is typed.
+        """
+        super().__init__(data)
         self.key = key
+        values: Mapping[str, Any] = proposed_parameters(key, truth.fits if isinstance(truth, TruthDraft) else ())
+        if truth and truth.metric == key:
+            values = truth.params
+        columns = checks.target_columns(truth) if truth else []
         for parameter in metrics.get(key).parameters:
-            given = (values or {}).get(parameter.name, parameter.default)
-            self.fields[parameter.name] = _field_of(parameter, "" if given is None else given, columns)
+            value = values.get(parameter.name, parameter.default)
+            self.fields[parameter.name] = _field_of(parameter, "" if value is None else value, columns)
+
+    @classmethod
+    def posted(
+        cls, request: HttpRequest, key: str, truth: TruthDraft | GroundTruth | None, chooser: forms.Form
+    ) -> ParameterForm:
+        """The form with the posted parameters. If the page showed those of another metric, the proposed ones, with an
+        error of the metric's `chooser` that asks to review them. An uploaded file may have other columns."""
+        truth = None if request.FILES else truth
+        metric = metrics.get(key)
+        if not metric.parameters or request.POST.get("parameters_of") == key:
+            return cls(key, truth, request.POST)
+        message = _("%(metric)s has parameters. Review them, then check the file.")
+        chooser.add_error("metric", message % {"metric": translated_message(metric.title)})
+        return cls(key, truth)
 
     def clean(self) -> dict[str, Any]:
         try:
@@ -193,18 +232,18 @@ def _parameter_hint(parameter: metrics.Parameter) -> str:
     """Help text of a parameter: its description, bounds and default."""
     least = gettext("more than %(number)s") if parameter.exclusive_minimum else gettext("at least %(number)s")
     bounds = [
-        words % {"number": f"{value:g}"}
-        for words, value in ((least, parameter.minimum), (gettext("at most %(number)s"), parameter.maximum))
+        text % {"number": f"{value:g}"}
+        for text, value in ((least, parameter.minimum), (gettext("at most %(number)s"), parameter.maximum))
         if value is not None
     ]
     default = gettext("empty") if parameter.default is None else parameter.default
     # The help of a custom metric may end without a full stop.
-    said = translated_message(parameter.help).strip()
-    said += "." if said and not said.endswith((".", "!", "?", "…")) else ""
+    description = translated_message(parameter.help).strip()
+    description += "." if description and not description.endswith((".", "!", "?", "…")) else ""
     between = gettext(" and ")
     limits = f"{between.join(bounds).capitalize()}." if bounds else ""
     last = gettext("Required.") if parameter.required else gettext("Default: %(value)s.") % {"value": default}
-    return " ".join(sentence for sentence in (said, limits, last) if sentence)
+    return " ".join(sentence for sentence in (description, limits, last) if sentence)
 
 
 class SecondaryForm(forms.Form):
@@ -212,20 +251,18 @@ class SecondaryForm(forms.Form):
 
     prefix = "also"
 
-    def __init__(self, *args: Any, held: Iterable[Mapping[str, Any]] = (), **kwargs: Any) -> None:
-        """`held` are the secondary metrics of a draft or ground truth, as stored."""
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: Mapping[str, Any] | None = None, *, truth: TruthDraft | GroundTruth | None = None) -> None:
+        """The form with the posted values, else with the secondary metrics of a draft or ground truth."""
+        super().__init__(data)
         groups: dict[str, list[tuple[str, str]]] = {}
         for metric in metrics.catalogue():
             group = groups.setdefault(translated_message(metric.group), [])
             group.append((metric.key, translated_message(metric.title)))
-        known = [("", gettext("None")), *groups.items()]
-        rows = [*held, *({} for _ in range(MOST_SECONDARY))]
-        for number, one in enumerate(rows[:MOST_SECONDARY], start=1):
-            key = one.get("key", "")
+        chosen = [*(secondary_of(truth) if truth else ()), *[("", {})] * MOST_SECONDARY]
+        for number, (key, params) in enumerate(chosen[:MOST_SECONDARY], start=1):
             self.fields[f"metric_{number}"] = forms.ChoiceField(
                 label=gettext("Secondary metric %(number)s") % {"number": number},
-                choices=known,
+                choices=[("", gettext("None")), *groups.items()],
                 required=False,
                 initial=key,
                 widget=LongSelect,
@@ -234,7 +271,7 @@ class SecondaryForm(forms.Form):
                 label=gettext("Parameters, %(number)s") % {"number": number},
                 required=False,
                 max_length=500,
-                initial=params_line(key, one.get("params", {})),
+                initial=params_line(key, params),
                 widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
             )
 
@@ -248,13 +285,13 @@ class SecondaryForm(forms.Form):
         return bool(self.errors) or any(metric.value() for metric, _ in self.rows)
 
     def clean(self) -> dict[str, Any]:
-        asked = []
+        chosen = []
         for number in range(1, MOST_SECONDARY + 1):
             key = self.cleaned_data.get(f"metric_{number}")
             text = self.cleaned_data.get(f"params_{number}", "")
             try:
                 if key:
-                    asked.append((key, metrics.clean_params(key, parse_params_line(text))))
+                    chosen.append((key, metrics.clean_params(key, parse_params_line(text))))
                 elif text:
                     raise ValidationError(gettext("Choose a metric for these parameters."))
             except metrics.ParameterError as error:
@@ -262,7 +299,7 @@ class SecondaryForm(forms.Form):
                     self.add_error(f"params_{number}", f"{name}: {translated_message(sentence)}")
             except ValidationError as error:
                 self.add_error(f"params_{number}", error)
-        return {"metrics": tuple(asked)}
+        return {"metrics": tuple(chosen)}
 
     @property
     def metrics(self) -> tuple[MetricWithParams, ...]:
@@ -273,7 +310,7 @@ class SecondaryForm(forms.Form):
 
 def parse_params_line(text: str) -> dict[str, str]:
     """Name → value from a line such as `quantile=0.9; weight=w`. Raises `ValidationError`."""
-    found = {}
+    params = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
         name, is_pair, value = part.partition("=")
         if not is_pair:
@@ -281,8 +318,8 @@ def parse_params_line(text: str) -> dict[str, str]:
                 gettext("Write parameters as name=value, separated by semicolons: %(example)s.")
                 % {"example": SECONDARY_EXAMPLE}
             )
-        found[name.strip()] = value.strip()
-    return found
+        params[name.strip()] = value.strip()
+    return params
 
 
 def params_line(key: str, params: Mapping[str, Any]) -> str:
@@ -291,8 +328,8 @@ def params_line(key: str, params: Mapping[str, Any]) -> str:
         defaults = {parameter.name: parameter.default for parameter in metrics.get(key).parameters}
     except metrics.UnknownMetric:
         return ""
-    said = [(name, "" if value is None else value) for name, value in params.items() if value != defaults.get(name)]
-    return "; ".join(f"{name}={value}" for name, value in said)
+    changed = {name: value for name, value in params.items() if value != defaults.get(name)}
+    return "; ".join(f"{name}={'' if value is None else value}" for name, value in changed.items())
 
 
 class PublishForm(forms.Form):

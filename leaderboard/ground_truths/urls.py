@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import data_files, ground_truths, launch, setup, truth, truth_metric
+from .views import answers, data_files, launch, metric, rescoring, setup
 
 urlpatterns = [
     path("c/<slug:slug>/data/", data_files.data, name="data"),
@@ -16,11 +16,11 @@ urlpatterns = [
     path("host/<slug:slug>/setup/launch/", launch.host_setup_launch, name="host_setup_launch"),
     path("host/<slug:slug>/export.zip", data_files.host_export, name="host_export"),
     path("host/<slug:slug>/clone/", launch.host_clone, name="host_clone"),
-    path("host/<slug:slug>/truth/", truth.host_truth, name="host_truth"),
-    path("host/<slug:slug>/truth/metric/", truth_metric.host_truth_metric, name="host_truth_metric"),
-    path("host/<slug:slug>/truth/check/", ground_truths.host_truth_check, name="host_truth_check"),
-    path("host/<slug:slug>/truth/<int:number>/file/", ground_truths.host_truth_file, name="host_truth_file"),
-    path("host/<slug:slug>/candidate/", ground_truths.host_candidate, name="host_candidate"),
+    path("host/<slug:slug>/truth/", answers.host_truth, name="host_truth"),
+    path("host/<slug:slug>/truth/metric/", metric.host_truth_metric, name="host_truth_metric"),
+    path("host/<slug:slug>/truth/check/", answers.host_truth_check, name="host_truth_check"),
+    path("host/<slug:slug>/truth/<int:number>/file/", answers.host_truth_file, name="host_truth_file"),
+    path("host/<slug:slug>/candidate/", rescoring.host_candidate, name="host_candidate"),
     path("host/<slug:slug>/data/", data_files.host_data, name="host_data"),
     path("host/<slug:slug>/launch/", launch.host_launch, name="host_launch"),
 ]

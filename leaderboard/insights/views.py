@@ -24,7 +24,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport
 from leaderboard.competitions.views import answered_by_worker
-from leaderboard.ground_truths.views.setup import checklist_of
+from leaderboard.ground_truths.queries.launch import launch_needs
 from leaderboard.scoring import JobFailed
 
 from . import activity, hardest_rows, similar
@@ -77,7 +77,7 @@ def _activity_context(request: HttpRequest, page_context: PageContext) -> dict[s
 def host_competition(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition = page_context.competition
     is_draft = page_context.state == "draft"
-    checklist = checklist_of(competition) if is_draft else []
+    checklist = launch_needs(competition) if is_draft else []
     context = {
         "page_context": page_context,
         "checklist": checklist,

@@ -26,7 +26,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, Limits, Submission
 from leaderboard.grades import rules as grade_rules
-from leaderboard.ground_truths import data_files, folders
+from leaderboard.ground_truths.services import data_files, folders
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answer_forms_at_once, answers, close, enter, make_competition, submit
 from tests.submissions.test_scoring_again import failed

@@ -9,7 +9,7 @@ import pytest
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import joining
 from leaderboard.competitions.models import Admission, Competition, DataFile
-from leaderboard.ground_truths import data_files
+from leaderboard.ground_truths.services import data_files
 from tests.conftest import answers, enter, make_competition
 
 from .conftest import ROOT, Program

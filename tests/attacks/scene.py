@@ -26,7 +26,7 @@ from leaderboard.competitions.models import Competition, PageTask, RowReport, Sc
 from leaderboard.competitions.models.competition import Split
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.models import Gradebook
-from leaderboard.ground_truths import data_files
+from leaderboard.ground_truths.services import data_files
 from leaderboard.notifications import emails, services
 from leaderboard.notifications.kinds import NoticeKind
 from leaderboard.notifications.models import Notice

@@ -34,7 +34,7 @@ from django.test import Client
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import roster
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.ground_truths import data_files
+from leaderboard.ground_truths.services import data_files
 from tests.conftest import enter, submit, make_competition, person
 ada = person("ada", can_host=True)
 pets = make_competition(ada, is_listed=True, daily_attempts=500)

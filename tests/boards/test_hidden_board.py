@@ -19,7 +19,7 @@ from leaderboard.boards import standings, team_ranks
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.ground_truths import folders
+from leaderboard.ground_truths.services import folders
 from leaderboard.submissions import score as score_module
 from leaderboard.submissions import submit_conditions, submitting
 from tests.conftest import close, enter, make_competition, submit

@@ -24,8 +24,7 @@ from leaderboard.common import numbers
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership, Score, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.ground_truths import publishing
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
 from tests.pages import board_fact, board_lines, signed_in

@@ -16,8 +16,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Admission, Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
-from leaderboard.ground_truths import folders, publishing, rescoring
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import drafts, folders, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.operations import consistency
 from leaderboard.submissions import score as score_module

@@ -21,7 +21,7 @@ from leaderboard.classroom.models import HostingRole, RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Standing, Team
-from leaderboard.ground_truths import copying, folders
+from leaderboard.ground_truths.services import copying, folders
 from tests.conftest import answers, close, enter, make_competition, person, submit
 from tests.pages import board_fact, board_lines, signed_in, text_of, tidy
 

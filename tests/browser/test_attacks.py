@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 from leaderboard.accounts.models import User
 from leaderboard.classroom import teams
 from leaderboard.competitions.models import Baseline, Competition, Submission, Team
-from leaderboard.ground_truths import data_files
+from leaderboard.ground_truths.services import data_files
 from tests.browser.waiting import until_page_says
 from tests.conftest import answers, enter, make_competition, submit
 

@@ -14,8 +14,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from leaderboard.ground_truths import copying, publishing
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import copying, drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import score
 from metrics.tests.answer_files import table

@@ -20,7 +20,7 @@ from pytest_django.live_server_helper import LiveServer
 from bench import term
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.competitions.models import Competition
-from leaderboard.ground_truths import data_files
+from leaderboard.ground_truths.services import data_files
 from tests.attacks.scene import addresses
 from tests.conftest import answers, enter, submit
 

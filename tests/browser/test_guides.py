@@ -18,8 +18,7 @@ from bench import screenshots, term
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition, StudentPreview, Submission
-from leaderboard.ground_truths import copying, launches, publishing
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import copying, drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import score
 from tests.browser.waiting import until_page_says
@@ -184,7 +183,7 @@ def test_a_student_can_do_the_whole_term_by_the_guide(
         competition=competition, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[term.truth()])
     )
     publishing.publish_draft(competition=competition, user=ada)
-    launches.launch_competition(competition=competition)
+    publishing.launch_competition(competition=competition)
     enter(competition, cy)
     submit(competition, cy, term.predictions(0.5, 9))
 

@@ -20,8 +20,7 @@ from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry, AuditEvent, AuditLogOnlyGrows
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Baseline, Competition
-from leaderboard.ground_truths import data_files, publishing, rescoring
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import data_files, drafts, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
 from tests.conftest import TRUTH, answers, close, enter, make_competition, submit
 

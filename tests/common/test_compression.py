@@ -8,7 +8,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from leaderboard.ground_truths import data_files
+from leaderboard.ground_truths.services import data_files
 from tests.conftest import answers, enter, submit
 from tests.pages import signed_in
 

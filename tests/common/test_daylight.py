@@ -15,7 +15,7 @@ from leaderboard.common.display_time import moment
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.forms import SetupForm, moment_in
 from leaderboard.competitions.models import Competition, DailyAttempts
-from leaderboard.ground_truths import copying
+from leaderboard.ground_truths.services import copying
 from leaderboard.notifications import events
 from leaderboard.notifications.kinds import NoticeKind
 from leaderboard.notifications.models import Notice, next_digest

@@ -14,7 +14,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import services, tasks
 from leaderboard.competitions.models import Archive, Competition, Submission
-from leaderboard.ground_truths import copying
+from leaderboard.ground_truths.services import copying
 from tests.conftest import answers, close, enter, submit
 from tests.pages import signed_in
 

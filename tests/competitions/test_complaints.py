@@ -18,8 +18,7 @@ from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import CandidateProblem, Competition, StudentPreview, Submission, TruthDraft
-from leaderboard.ground_truths import publishing
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import scorer_answer
 from leaderboard.scoring.messages import MalformedMessage

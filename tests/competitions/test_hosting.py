@@ -24,8 +24,8 @@ from leaderboard.common.storage import TooLarge, path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission, TruthDraft
 from leaderboard.competitions.models.competition import Split
-from leaderboard.ground_truths import data_files, publishing, rescoring
-from leaderboard.ground_truths.services import checks, drafts
+from leaderboard.ground_truths.queries import candidates
+from leaderboard.ground_truths.services import checks, data_files, drafts, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import score, submitting
@@ -92,7 +92,7 @@ def test_a_file_the_new_ground_truth_cannot_read_is_in_the_preview(pets: Competi
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
     score.rescore_batch(pets.candidate.pk)
-    preview = rescoring.preview_candidate(pets)
+    preview = candidates.preview_candidate(pets)
     assert preview is not None
     assert preview.is_complete
     assert [refusal.submission.file_name for refusal in preview.refusals] == ["mine.csv"]
@@ -107,7 +107,7 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
     score.rescore_batch(pets.candidate.pk)
-    preview = rescoring.preview_candidate(pets)
+    preview = candidates.preview_candidate(pets)
     assert preview is not None
     assert (preview.is_complete, preview.invalid, preview.measured) == (True, 1, 0)
     client = Client()

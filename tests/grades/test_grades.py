@@ -19,8 +19,7 @@ from leaderboard.grades import releases, sheets
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.files import graded_people
 from leaderboard.grades.models import Grade, GradeRelease, GradeRules
-from leaderboard.ground_truths import publishing
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import hiding, score

@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.ground_truths import data_files
+from leaderboard.ground_truths.services import data_files
 from tests.conftest import enter, make_competition
 
 

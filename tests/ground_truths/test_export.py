@@ -18,7 +18,7 @@ from leaderboard.classroom.models import HostingRole
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.ground_truths import copying, data_files, folders
+from leaderboard.ground_truths.services import copying, data_files, folders
 from tests.conftest import TRUTH, answers, close, enter, submit
 from tests.pages import signed_in, text_of
 

@@ -15,8 +15,8 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Standing
 from leaderboard.competitions.models.competition_settings import read_setting
-from leaderboard.ground_truths import data_files, folders
-from leaderboard.ground_truths.folders import PLAIN_FIELDS, TIMES
+from leaderboard.ground_truths.services import data_files, folders
+from leaderboard.ground_truths.services.folders import PLAIN_FIELDS, TIMES
 from tests.conftest import TRUTH, answers, enter, make_competition, submit
 
 TOML = """

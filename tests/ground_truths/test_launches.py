@@ -30,7 +30,7 @@ from leaderboard.competitions.models import (
     TruthCheck,
     TruthDraft,
 )
-from leaderboard.ground_truths import copying, data_files
+from leaderboard.ground_truths.services import copying, data_files
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, enter, make_competition, submit
@@ -404,8 +404,7 @@ def test_a_spreadsheets_file_is_offered_to_be_read_as_it_was_meant_and_read_so_o
 def test_nothing_is_offered_where_nothing_would_help(hers: Client, pond: Competition) -> None:
     look(hers, "id,label\n1,cat\n1,dog\n")
     assert "Convert to plain CSV" not in text_of(hers.get("/host/pond/truth/"))
-    answer = hers.post("/host/pond/truth/", {"action": "as_meant"})
-    assert answer.status_code == 422
+    answer = hers.post("/host/pond/truth/", {"action": "as_meant"}, follow=True)
     assert "There is no file to convert" in text_of(answer)
 
 
@@ -437,8 +436,7 @@ def test_a_whole_test_set_becomes_answers_once_ada_says_which_column_they_are(he
     assert ticked(page) == (["pond", "size", "label"], ["label"])
     assert "Or correct the file and choose it again below" in page
     for nothing in ([], ["id"], ["elsewhere"]):
-        refused = hers.post("/host/pond/truth/", {"action": "keep", "answers": nothing})
-        assert refused.status_code == 422
+        refused = hers.post("/host/pond/truth/", {"action": "keep", "answers": nothing}, follow=True)
         assert "Choose at least one column" in text_of(refused)
     stored = hers.post("/host/pond/truth/", {"action": "keep", "answers": ["label"]})
     assert stored["Location"] == "/host/pond/truth/#check"
@@ -486,8 +484,8 @@ def test_an_answer_is_no_column_of_groups(hers: Client, pond: Competition) -> No
 
 def test_columns_of_a_file_that_cannot_be_read_are_not_asked_about(hers: Client, pond: Competition) -> None:
     look(hers, TEST_SET + "61,pond1\n")
-    refused = hers.post("/host/pond/truth/", {"action": "keep", "answers": ["label"]})
-    assert refused.status_code == 422
+    refused = hers.post("/host/pond/truth/", {"action": "keep", "answers": ["label"]}, follow=True)
+    assert "The file must be readable first" in text_of(refused)
     assert "id,pond,size,label" in path_of(TruthDraft.objects.get().file_key).read_text()
 
 

@@ -10,9 +10,9 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Rescoring, Team
-from leaderboard.ground_truths import publishing, rescoring
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import drafts, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.views import rescoring as rescoring_page
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
@@ -193,11 +193,9 @@ def test_a_large_class_comes_in_pages_and_few_queries(pets: Competition, ada: Us
         enter(pets, user := person(f"p{number}"))
         submit(pets, user, answers(public=number))
     correct(pets, ada)
-    from leaderboard.ground_truths.views import ground_truths
-
     client = signed_in(ada)
     with pytest.MonkeyPatch.context() as patch, CaptureQueriesContext(connection) as queries:
-        patch.setattr(ground_truths, "MOVES_PER_PAGE", 2)
+        patch.setattr(rescoring_page, "MOVES_PER_PAGE", 2)
         first, second = (text_of(client.get(f"{CANDIDATE}?page={page}")) for page in (1, 2))
     assert len(queries) <= 2 * 16
     assert "Page 1 of 2" in first

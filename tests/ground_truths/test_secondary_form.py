@@ -10,7 +10,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
-from leaderboard.ground_truths import publishing
+from leaderboard.ground_truths.services import publishing
 from tests.conftest import make_competition
 
 TRUTH = "id,y,w,Usage\n" + "".join(

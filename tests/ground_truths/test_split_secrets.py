@@ -14,8 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
-from leaderboard.ground_truths import folders, publishing
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import drafts, folders, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from tests.conftest import make_competition
 

@@ -12,7 +12,7 @@ from leaderboard.boards import queries as boards_module
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import BoardSettings, Competition, TruthDraft
 from leaderboard.competitions.models.competition import Split
-from leaderboard.ground_truths import rescoring
+from leaderboard.ground_truths.services import rescoring
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, make_competition, submit
 from tests.pages import signed_in, text_of, upload

@@ -12,7 +12,7 @@ from django.test import Client
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, TruthDraft
-from leaderboard.ground_truths import data_files
+from leaderboard.ground_truths.services import data_files
 from metrics.tests.answer_files import split_table, table
 from tests.conftest import make_competition
 from tests.ground_truths.test_truth import DATA, check, look, publish

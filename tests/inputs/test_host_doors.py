@@ -17,8 +17,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
-from leaderboard.ground_truths import data_files
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import data_files, drafts
 from leaderboard.ground_truths.specs import TruthSpec
 from metrics.tests.hostile import SECTIONS
 from metrics.tests.hostile_case import NUMBERS, Case, zipped

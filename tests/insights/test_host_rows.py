@@ -18,8 +18,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, RowReport, Submission, TruthDraft
-from leaderboard.ground_truths import publishing, rescoring
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import drafts, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.insights import hardest_rows
 from leaderboard.scoring import table_jobs

@@ -27,7 +27,7 @@ from leaderboard.common.storage import bucket as bucket_module
 from leaderboard.common.storage.bucket import BadStorageAddress, storage_at
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.ground_truths import data_files, folders, publishing
+from leaderboard.ground_truths.services import data_files, folders, publishing
 from leaderboard.operations import consistency
 from leaderboard.submissions import outcomes, score, submitting
 from tests.conftest import answers, broken_promises, enter, make_competition, submit

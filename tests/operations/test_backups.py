@@ -21,8 +21,7 @@ from leaderboard.boards import services as boards
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
-from leaderboard.ground_truths import data_files
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import data_files, drafts
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.operations import backup_manifest, backups
 from tests.conftest import answers, close, enter, make_competition, submit

@@ -28,8 +28,7 @@ from leaderboard.competitions.models import (
     Standing,
     Submission,
 )
-from leaderboard.ground_truths import data_files, publishing, rescoring
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import data_files, drafts, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.operations import consistency
 from leaderboard.operations.models import ConsistencyRun

@@ -17,8 +17,7 @@ from leaderboard.boards import services as boards
 from leaderboard.common import storage
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.ground_truths import data_files
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import data_files, drafts
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.operations import backup_manifest, backups, consistency
 from leaderboard.operations.management.commands import sweep_files

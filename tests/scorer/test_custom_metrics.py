@@ -17,8 +17,7 @@ from leaderboard.boards.scores import sign_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import CandidateProblem, Competition, DailyAttempts, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.ground_truths import publishing
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import claims, score
 from metrics.core import custom

@@ -14,7 +14,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.file_formats import safe_cell
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.ground_truths import answer_leaks, data_files
+from leaderboard.ground_truths import leaks
+from leaderboard.ground_truths.services import data_files
 
 from ..conftest import TRUTH, answers, enter, submit
 
@@ -70,7 +71,7 @@ def test_a_wide_data_file_is_compared_without_being_kept(pets: Competition) -> N
 
 
 def test_an_archive_is_looked_through_to_its_limit(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer_leaks, "LARGEST", 100_000)
+    monkeypatch.setattr(leaks, "LARGEST", 100_000)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros", bytes(10_000_000))

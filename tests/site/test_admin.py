@@ -16,8 +16,7 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
-from leaderboard.ground_truths import data_files, publishing
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.services import data_files, drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of, upload

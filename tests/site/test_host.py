@@ -19,7 +19,7 @@ from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.competitions import services
 from leaderboard.competitions.models import Competition, DataFile, Membership
-from leaderboard.ground_truths import copying, publishing
+from leaderboard.ground_truths.services import copying, publishing
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit

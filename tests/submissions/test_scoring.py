@@ -31,8 +31,8 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
-from leaderboard.ground_truths import publishing, rescoring
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.queries import candidates
+from leaderboard.ground_truths.services import drafts, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import outcomes, submitting
 from leaderboard.submissions import score as score_module
@@ -249,7 +249,7 @@ class TestRescoring:
             rescoring.apply_candidate(competition=pets)
         work()
         assert self.board(pets) == [(1, "bo"), (2, "cy")]
-        preview = rescoring.preview_candidate(pets)
+        preview = candidates.preview_candidate(pets)
         assert preview is not None
         assert preview.is_complete
         assert [(m.team.name, m.rank_now, m.rank_then) for m in preview.moves] == [("cy", 2, 1), ("bo", 1, 2)]
@@ -286,7 +286,7 @@ class TestRescoring:
     ) -> None:
         self.correct(pets, ada, self.CORRECTED + "13,cat,Public\n")
         work()
-        preview = rescoring.preview_candidate(pets)
+        preview = candidates.preview_candidate(pets)
         assert preview is not None
         assert len(preview.refusals) == 2
         assert CandidateProblem.objects.count() == 2

@@ -36,6 +36,7 @@ __all__ = [
     "TooLarge",
     "can_write",
     "clean_name",
+    "file_chunks",
     "list_stored",
     "open_stored",
     "path_of",
@@ -141,6 +142,13 @@ def can_write() -> bool:
         log.error("the storage cannot be written: %s", error)
         return False
     return True
+
+
+def file_chunks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file on this machine in pieces, as `store_file` takes them."""
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            yield chunk
 
 
 def scratch_folder() -> Path:

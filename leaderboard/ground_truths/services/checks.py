@@ -3,9 +3,10 @@ files and the library's checks change later."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 import metrics
+from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, GroundTruth, TruthCheck, TruthDraft
 from leaderboard.competitions.services import CannotHost
@@ -21,8 +23,8 @@ from leaderboard.submissions.converting import CONVERTIBLE
 from metrics.core.messages import with_templates
 from metrics.reading.headers import USAGE, read_header
 
-from ..data_files import data_files_to_compare, leak_findings
 from ..specs import non_answer_columns, role_columns, secondary_of
+from .data_files import data_files_to_compare, leak_findings
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +88,24 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
     )
     values = {"report": report, "checked_at": timezone.now()}
     return TruthCheck.objects.update_or_create(ground_truth=ground_truth, defaults=values)[0]
+
+
+def finding_key(finding: Mapping[str, Any]) -> str:
+    """Key of a finding by code, column and message: the same after every check."""
+    text = "|".join(str(finding.get(name, "")) for name in ("code", "column", "message"))
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def accept_finding(*, competition: Competition, user: User, key: str) -> None:
+    """Mark a warning of the draft and of the current ground truth as accepted by a host. Errors cannot be accepted."""
+    drafts = TruthDraft.objects.filter(competition=competition)
+    published = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id)
+    stored: list[TruthDraft | TruthCheck] = [*drafts, *published]
+    for check in stored:
+        warnings = {finding_key(finding) for finding in check.report.get("findings", ()) if not finding["blocking"]}
+        if key in warnings - {accepted["key"] for accepted in check.accepted_findings}:
+            check.accepted_findings.append({"key": key, "by": user.pk, "at": timezone.now().isoformat()})
+            check.save(update_fields=["accepted_findings"])
 
 
 def mark_report_as_current(draft: TruthDraft) -> None:

@@ -13,13 +13,14 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.common.storage import clean_name, path_of, remove_file, store_file
-from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
+from leaderboard.competitions.models import Competition, TruthDraft
 from leaderboard.competitions.models.ground_truth import LONGEST_NAME, new_split_secret
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from metrics.reading.containers import READERS, container_of, read_container
 from metrics.reading.headers import USAGE
 
+from ..queries.checks import last_truth
 from ..specs import TruthSpec, proposed_parameters
 from . import checks
 
@@ -94,12 +95,6 @@ def discard_draft(*, competition: Competition) -> None:
     for draft in TruthDraft.objects.filter(competition=competition):
         draft.delete()
         remove_file(draft.file_key)
-
-
-def last_truth(competition: Competition) -> TruthDraft | GroundTruth | None:
-    """The draft, else the last ground truth: its file is used if none is uploaded."""
-    draft = TruthDraft.objects.filter(competition=competition).first()
-    return draft or competition.ground_truths.order_by("number").last()
 
 
 def plain_csv(chunks: Iterable[bytes]) -> bytes:

@@ -9,11 +9,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import as_download, see_other, signed_in_user, streamed_zip
-from leaderboard.common.storage import TooLarge
-from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import DataFileForm
 from leaderboard.competitions.host_responses import (
+    REFUSALS,
     add_refusal,
     ask_first,
     csv_response,
@@ -22,8 +21,8 @@ from leaderboard.competitions.host_responses import (
 )
 from leaderboard.competitions.views import answered_by_worker
 
-from .. import data_files, folders, publishing
-from ..answer_leaks import is_table_unread
+from ..leaks import is_table_unread
+from ..services import data_files, folders, publishing
 
 
 @open_to(Audience.VISITORS)
@@ -114,7 +113,7 @@ def add_posted_file(request: HttpRequest, page_context: PageContext, form: DataF
             description=form.cleaned_data["description"],
             user=signed_in_user(page_context.user),
         )
-    except (competitions.CannotHost, TooLarge) as error:
+    except REFUSALS as error:
         return add_refusal(form, error)
     messages.success(request, _("Students can now download “%(name)s”.") % {"name": added})
     if is_table_unread(added.name):

@@ -10,47 +10,41 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import see_other, signed_in_user
-from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import CloneForm
-from leaderboard.competitions.host_responses import add_refusal, posted_data
+from leaderboard.competitions.host_responses import REFUSALS, add_refusal, posted_data, refusal_lines
 from leaderboard.competitions.metric_display import competition_metric
 from leaderboard.competitions.models import StudentPreview, TruthCheck
 from leaderboard.competitions.views import answered_by_worker
-from leaderboard.scoring import JobFailed
 
-from .. import copying, findings, launches, publishing
-from ..truth_reports import draft_of
-from .setup import checklist_of, until_launch
-
-
-def _accepts_a_finding(request: HttpRequest) -> bool:
-    return "accept" in request.POST
+from ..queries.checks import draft_of, shown_findings
+from ..queries.launch import launch_needs
+from ..services import checks, copying, publishing
+from .answers import accepts_finding
+from .setup import until_launch
 
 
 @open_to(Audience.HOSTS)
-@answered_by_worker(gettext_lazy("Making the sample submission"), is_quick=_accepts_a_finding)
+@answered_by_worker(gettext_lazy("Making the sample submission"), is_quick=accepts_finding)
 @until_launch("host_competition")
 def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Summary and checklist before the launch; POST accepts a warning or starts the test of the sample submission."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if key := request.POST.get("accept"):
-        findings.accept_finding(competition=competition, user=user, key=key)
+        checks.accept_finding(competition=competition, user=user, key=key)
         return see_other("host_setup_launch", fragment="#warnings", slug=competition.slug)
     if request.method == "POST":
         try:
             publishing.start_preview(competition=competition, user=user)
-        except competitions.CannotHost as error:
-            messages.error(request, error.message)
-        except JobFailed:
-            messages.error(request, _("We couldn't create the sample submission. Try again in a moment."))
+        except REFUSALS as error:
+            messages.error(request, " ".join(refusal_lines(error)))
         return see_other("host_setup_launch", fragment="#needs", slug=competition.slug)
-    needs = checklist_of(competition)
+    needs = launch_needs(competition)
     check = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id).first()
     draft = draft_of(competition)
     context = {
         "page_context": page_context,
-        "found": findings.shown_findings(check),
+        "findings": shown_findings(check),
         "is_changed": bool(
             draft and competition.ground_truth and draft.uploaded_at > competition.ground_truth.published_at
         ),
@@ -69,15 +63,14 @@ def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse
     """Launch the competition by POST; if something is missing, a message on the page of the launch says so."""
     if request.method != "POST":
         return redirect("host_competition", slug=page_context.competition.slug)
+    competition, user = page_context.competition, signed_in_user(page_context.user)
     try:
-        launches.launch_competition(
-            competition=page_context.competition, user=signed_in_user(page_context.user), needs_preview=True
-        )
-    except competitions.CannotHost as error:
-        messages.error(request, " ".join([error.message, *error.details]))
-        return see_other("host_setup_launch", slug=page_context.competition.slug)
+        publishing.launch_competition(competition=competition, user=user, needs_preview=True)
+    except publishing.NotReady as error:
+        messages.error(request, " ".join(refusal_lines(error)))
+        return see_other("host_setup_launch", slug=competition.slug)
     messages.success(request, _("Launched. Give your students the join code or the link on this page."))
-    return see_other("host_competition", slug=page_context.competition.slug)
+    return see_other("host_competition", slug=competition.slug)
 
 
 @open_to(Audience.HOSTS)
@@ -92,11 +85,8 @@ def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             copy = copying.clone_competition(competition=source, user=user, **form.cleaned_data)
-        except (ValidationError, competitions.CannotHost) as error:
+        except (ValidationError, *REFUSALS) as error:
             status = add_refusal(form, error)
-        except JobFailed:
-            form.add_error(None, _("We couldn't check the answers. Try again in a moment."))
-            status = 503
         else:
             messages.success(request, _("“%(title)s” is a new draft.") % {"title": copy})
             return see_other("host_setup", slug=copy.slug)

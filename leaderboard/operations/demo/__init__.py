@@ -33,7 +33,7 @@ from leaderboard.common.storage import store_file
 from leaderboard.competitions import services as competitions_services
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, StudentPreview, Submission, Team
-from leaderboard.ground_truths import folders, launches, publishing
+from leaderboard.ground_truths.services import folders, publishing
 from leaderboard.submissions import score, submitting
 from leaderboard.submissions.submit_conditions import SubmissionRefused
 
@@ -80,7 +80,7 @@ def make_demo_competition(slug: str, *, teams: int = TEAMS) -> Competition:
         with transaction.atomic():
             _enrol_teams(competition, teams)
             _store_past_submissions(competition, _class_files() if slug == CLASS else _made_up_files(competition))
-        launches.launch_competition(competition=competition)
+        publishing.launch_competition(competition=competition)
         _set_demo_dates(competition, launched_at=min(opens_at, now), closes_at=closes_at)
     _set_demo_dates(competition, is_demo=True)
     return competition

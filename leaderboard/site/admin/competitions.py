@@ -17,7 +17,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.forms import CompetitionForm
 from leaderboard.competitions.models import Competition, Membership, Score, Submission, Team
-from leaderboard.ground_truths import launches
+from leaderboard.ground_truths.services import publishing
 
 from .scope import ScopedAdmin, error_lines
 
@@ -116,7 +116,7 @@ class CompetitionAdmin(ScopedAdmin):
     def launch(self, request: HttpRequest, queryset: QuerySet[Competition]) -> None:
         for competition in queryset:
             try:
-                launches.launch_competition(competition=competition, user=request.user)  # type: ignore[arg-type]
+                publishing.launch_competition(competition=competition, user=request.user)  # type: ignore[arg-type]
             except competitions.CannotHost as error:
                 self.message_user(request, f"“{competition}”: {' '.join(error_lines(error))}", messages.ERROR)
             else:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Baseline, DataFile
-from leaderboard.ground_truths import data_files
+from leaderboard.ground_truths.services import data_files
 
 from .scope import ScopedAdmin
 

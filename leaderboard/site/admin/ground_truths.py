@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -21,18 +20,13 @@ from django.utils.translation import gettext_lazy
 import metrics
 from leaderboard.boards import secondary as secondary_module
 from leaderboard.common.responses import see_other
-from leaderboard.common.storage import TooLarge
-from leaderboard.competitions import services as competitions
-from leaderboard.competitions.host_responses import add_refusal
+from leaderboard.competitions.host_responses import REFUSALS, add_refusal
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.competitions.views import answered_by_worker
-from leaderboard.ground_truths import publishing
 from leaderboard.ground_truths.forms import AnswersForm, ParameterForm, SecondaryForm
-from leaderboard.ground_truths.services import drafts
-from leaderboard.ground_truths.specs import TruthSpec, proposed_parameters
-from leaderboard.ground_truths.truth_reports import BROKEN, draft_of, metric_or_none
-from leaderboard.ground_truths.views import truth, truth_metric
-from leaderboard.scoring import JobFailed
+from leaderboard.ground_truths.queries.checks import current_truth, draft_of, metric_or_none
+from leaderboard.ground_truths.services import drafts, publishing
+from leaderboard.ground_truths.specs import TruthSpec
 
 from .scope import REFUSAL_ERRORS, ScopedAdmin, error_lines
 
@@ -53,18 +47,20 @@ class TruthForm(AnswersForm):
         widget=forms.TextInput(attrs={"list": "metrics", "autocomplete": "off", "placeholder": "Search metrics"}),
     )
 
-    def __init__(self, *args: Any, competitions: QuerySet[Competition], held: Competition | None, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, competition: Competition | None, request: HttpRequest | None, *, hosted: QuerySet[Competition]
+    ) -> None:
+        super().__init__(competition, request)
         field = self.fields["competition"]
-        field.queryset = competitions.filter(pk=held.pk) if held and self.is_bound else competitions  # type: ignore[attr-defined]
-        if held is None:
+        field.queryset = hosted.filter(pk=competition.pk) if competition and request else hosted  # type: ignore[attr-defined]
+        if competition is None:
             return
-        self.initial["competition"] = held.pk
-        last = draft_of(held) or held.ground_truth
-        if last and (metric := metric_or_none(last.metric)):
+        self.initial["competition"] = competition.pk
+        truth = current_truth(competition)
+        if truth and (metric := metric_or_none(truth.metric)):
             self.initial["metric"] = metric.title
-        if draft := draft_of(held):
-            self.initial["answers"] = ", ".join(draft.answer_choice.get("columns", ()))
+        if isinstance(truth, TruthDraft):
+            self.initial["answers"] = ", ".join(truth.answer_choice.get("columns", ()))
 
     def clean_metric(self) -> str:
         if key := metric_named(self.cleaned_data["metric"]):
@@ -105,11 +101,8 @@ class TruthDraftAdmin(ScopedAdmin):
 
     def parameters_view(self, request: HttpRequest) -> HttpResponse:
         """Fragment with the parameter fields of the chosen metric, for htmx."""
-        competition, key = self._competition_asked(request, None), metric_named(request.GET.get("metric", ""))
-        if competition is not None and key:
-            parameters: ParameterForm | None = truth_metric.parameter_form(competition, key)
-        else:
-            parameters = ParameterForm(key, values=proposed_parameters(key)) if key else None
+        competition, key = self._requested_competition(request, None), metric_named(request.GET.get("metric", ""))
+        parameters = ParameterForm(key, current_truth(competition)) if key else None
         context = {"metric": metrics.get(key) if key else None, "parameters": parameters}
         return render(request, "admin/competitions/truthdraft/parameters.html", context)
 
@@ -122,65 +115,52 @@ class TruthDraftAdmin(ScopedAdmin):
             raise PermissionDenied
         if object_id and draft is None:
             raise Http404
-        competition = self._competition_asked(request, draft)
-        if draft is None and request.method == "GET" and competition and (held := draft_of(competition)):
-            return redirect("admin:competitions_truthdraft_change", held.pk)
-        form = self._truth_form(request, competition)
+        competition = self._requested_competition(request, draft)
+        if draft is None and request.method == "GET" and competition and (existing := draft_of(competition)):
+            return redirect("admin:competitions_truthdraft_change", existing.pk)
+        hosted = Competition.objects.hosted_by(request.user)
+        form = TruthForm(competition, request if request.method == "POST" else None, hosted=hosted)
         if request.method == "POST":
             return self._check(request, competition, form)
         key = metric_named(form.initial.get("metric", ""))
-        parameters = truth_metric.parameter_form(competition, key) if competition and key else None
+        parameters = ParameterForm(key, current_truth(competition)) if competition and key else None
         return self._page(request, competition, form, parameters)
 
-    def _competition_asked(self, request: HttpRequest, draft: TruthDraft | None) -> Competition | None:
+    def _requested_competition(self, request: HttpRequest, draft: TruthDraft | None) -> Competition | None:
         if draft is not None:
             return draft.competition
-        asked = (request.POST if request.method == "POST" else request.GET).get("competition", "")
+        key = (request.POST if request.method == "POST" else request.GET).get("competition", "")
         hosted = Competition.objects.hosted_by(request.user)
-        return hosted.filter(pk=int(asked)).first() if asked.isdecimal() and len(asked) < 19 else None
+        return hosted.filter(pk=int(key)).first() if key.isdecimal() and len(key) < 19 else None
 
-    def _truth_form(self, request: HttpRequest, competition: Competition | None) -> AnswersForm:
-        posted = request if request.method == "POST" else None
-        hosted = Competition.objects.hosted_by(request.user)
-        kind = partial(TruthForm, competitions=hosted, held=competition)
-        if competition is not None:
-            return truth.answers_form(competition, posted, kind)
-        return kind(request.POST, request.FILES) if posted else kind()
-
-    def _check(self, request: HttpRequest, competition: Competition | None, form: AnswersForm) -> HttpResponse:
+    def _check(self, request: HttpRequest, competition: Competition | None, form: TruthForm) -> HttpResponse:
         """Store and check the file with its metric, as on the host's page; replaces the competition's draft."""
         secondary, parameters, status = SecondaryForm(request.POST), None, 422
         try:
             is_valid = form.is_valid()
             if key := form.cleaned_data.get("metric", ""):
-                has_file = bool(request.FILES) or competition is None
-                columns = [] if has_file or competition is None else truth_metric.columns_of_last_truth(competition)
-                parameters = truth_metric.posted_parameters(request, form, key, columns)
+                parameters = ParameterForm.posted(request, key, current_truth(competition), form)
                 is_valid = form.is_valid() and parameters.is_valid()
             if secondary.is_valid() and is_valid and parameters is not None:
                 draft = _draft_of_form(form, parameters, secondary)
                 level = messages.SUCCESS if draft.report["ok"] else messages.WARNING
                 self.message_user(request, f"{draft.file_name}: {_draft_verdict(draft)}", level)
                 return see_other("admin:competitions_truthdraft_change", object_id=draft.pk)
-        except (competitions.CannotHost, TooLarge) as error:
+        except REFUSALS as error:
             status = add_refusal(form, error)
-        except JobFailed:
-            form.add_error(None, BROKEN)
-            status = 503
         return self._page(request, competition, form, parameters, secondary, status=status)
 
     def _page(
         self,
         request: HttpRequest,
         competition: Competition | None,
-        form: AnswersForm,
+        form: TruthForm,
         parameters: ParameterForm | None,
         secondary: SecondaryForm | None = None,
         *,
         status: int = 200,
     ) -> HttpResponse:
         draft = draft_of(competition) if competition else None
-        held = draft or (competition.ground_truth if competition else None)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -191,7 +171,7 @@ class TruthDraftAdmin(ScopedAdmin):
             "form": form,
             "parameters": parameters,
             "metric": metrics.get(parameters.key) if parameters else None,
-            "secondary": secondary or SecondaryForm(held=held.secondary if held else ()),
+            "secondary": secondary or SecondaryForm(truth=current_truth(competition)),
             "metrics": metrics.catalogue(),
         }
         return render(request, "admin/competitions/truthdraft/change_form.html", context, status=status)
@@ -278,7 +258,7 @@ class GroundTruthAdmin(ScopedAdmin):
         return format_html('<a href="{}" download>Download</a> (hosts alone)', where)
 
 
-def _draft_of_form(form: AnswersForm, parameters: ParameterForm, secondary: SecondaryForm) -> TruthDraft:
+def _draft_of_form(form: TruthForm, parameters: ParameterForm, secondary: SecondaryForm) -> TruthDraft:
     spec = TruthSpec(
         metric=form.cleaned_data["metric"],
         params=parameters.cleaned_data,

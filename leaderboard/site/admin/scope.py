@@ -10,10 +10,8 @@ from django.forms import ModelChoiceField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 import metrics
-from leaderboard.common.storage import TooLarge
+from leaderboard.competitions.host_responses import REFUSALS, refusal_lines
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import CannotHost
-from leaderboard.scoring import JobFailed
 
 
 class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -65,15 +63,11 @@ class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             return HttpResponseRedirect(request.get_full_path())
 
 
-REFUSAL_ERRORS = (CannotHost, TooLarge, JobFailed, metrics.ParameterError)
+REFUSAL_ERRORS = (*REFUSALS, metrics.ParameterError)
 
 
 def error_lines(error: Exception) -> list[str]:
     """Sentences about an error of a service, for the user."""
-    if isinstance(error, CannotHost):
-        return [error.message, *error.details]
     if isinstance(error, metrics.ParameterError):
         return [f"{name}: {sentence}" for name, sentence in error.errors.items()]
-    if isinstance(error, JobFailed):
-        return ["The check did not work, through no fault of your file. Try it again in a moment."]
-    return [str(error)]
+    return refusal_lines(error)

@@ -22,8 +22,8 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.grades import files, sheets
-from leaderboard.ground_truths import data_files, folders, launches, publishing, rescoring
-from leaderboard.ground_truths.services import drafts
+from leaderboard.ground_truths.queries import candidates
+from leaderboard.ground_truths.services import data_files, drafts, folders, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import JobFailed
 from leaderboard.submissions import scoring_again
@@ -197,7 +197,7 @@ def publish_truth(
 def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
     """For hosts: launch the competition. A refusal names everything that is missing."""
     competition = hosted_competition(request, slug)
-    call_host_service(lambda: launches.launch_competition(competition=competition, user=token_owner(request)))
+    call_host_service(lambda: publishing.launch_competition(competition=competition, user=token_owner(request)))
     return CompetitionSummaryOut(
         **competition_summary(visible_competition_with_counts(token_owner(request), slug), database_now())
     )
@@ -211,7 +211,7 @@ def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
 )
 def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
     """For hosts: the progress of scoring with the waiting ground truth, and then the teams that would move."""
-    found = rescoring.preview_candidate(hosted_competition(request, slug))
+    found = candidates.preview_candidate(hosted_competition(request, slug))
     if found is None:
         raise Http404(_("There is no pending correction."))
     names = ("total", "done", "waiting", "refused", "affected")

@@ -24,8 +24,8 @@ from leaderboard.common.storage import TooLarge
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, DataFile, Membership, PageTask, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.ground_truths import publishing
-from leaderboard.ground_truths.data_files import SAMPLE
+from leaderboard.ground_truths.services import publishing
+from leaderboard.ground_truths.services.data_files import SAMPLE
 from leaderboard.scoring import JobFailed
 from leaderboard.submissions import converting, submit_conditions, submitting
 

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions import services as competitions
-from leaderboard.ground_truths import folders
+from leaderboard.ground_truths.services import folders
 
 
 class Command(BaseCommand):

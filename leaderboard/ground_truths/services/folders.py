@@ -30,16 +30,15 @@ from leaderboard.boards import services as boards
 from leaderboard.common.display_time import known_zones
 from leaderboard.common.file_formats import BROKEN_ARCHIVE_ERRORS, StreamingBuffer
 from leaderboard.common.library_messages import translated_message
-from leaderboard.common.storage import TooLarge, open_stored, size_text
+from leaderboard.common.storage import TooLarge, file_chunks, open_stored, size_text
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth
 from leaderboard.competitions.models.competition_settings import EDITABLE, read_setting
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import JobFailed
 
-from . import copying, data_files, launches, publishing
-from .services import drafts
-from .specs import TruthSpec
+from ..specs import TruthSpec
+from . import copying, data_files, drafts, publishing
 
 TIMES = ("opens_at", "closes_at")
 OF_THEIR_OWN = {"overview", "rules", "join_code"}
@@ -77,7 +76,7 @@ def import_folder(
             _import_truth(folder, spec, competition, user)
         _import_baselines(folder, spec, competition, user)
         if launch:
-            launches.launch_competition(competition=competition, user=user)
+            publishing.launch_competition(competition=competition, user=user)
     except BaseException:
         competitions.delete_competition(competition=competition, user=user)
         raise
@@ -146,7 +145,7 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
             metric=str(metric["key"]),
             params=_read_table(metric, "params"),
             file_name="truth.csv",
-            chunks=copying.file_chunks(truth),
+            chunks=file_chunks(truth),
             id_column=str(metric.get("id_column", "")),
             public_share=_read_number(split, "public_share", 0.3, above=0, below=1),
             seed=int(_read_number(split, "seed", 0, above=-1, below=2**31)),
@@ -183,7 +182,7 @@ def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, u
             data_files.add_data_file(
                 competition=competition,
                 file_name=name,
-                chunks=copying.file_chunks(folder / "data" / name),
+                chunks=file_chunks(folder / "data" / name),
                 description=words.get(name, "")[:300],
                 user=user,
             )
@@ -200,7 +199,7 @@ def _import_baselines(folder: Path, spec: dict[str, Any], competition: Competiti
                 user=user,
                 name=entry["name"],
                 file_name=path.name,
-                chunks=copying.file_chunks(path),
+                chunks=file_chunks(path),
             )
 
 

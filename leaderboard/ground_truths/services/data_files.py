@@ -22,15 +22,15 @@ from leaderboard.competitions.models import Competition, DataFile, GroundTruth, 
 from leaderboard.competitions.services import CannotHost
 from metrics.core.messages import with_templates
 
-from .answer_leaks import describe_leak, is_table_unread
-from .specs import non_answer_columns
+from ..leaks import describe_leak, is_table_unread
+from ..specs import non_answer_columns
 
 HEAD_ROWS = 6
 SAMPLE = "sample_submission.csv"
 ANSWERS_IN_DATA = "answers_in_data"
 DATA_UNREAD = "data_unread"
-LARGEST_TEST_FILE = 50_000_000
-MOST_TEST_FILES = 10
+MAX_TEST_FILE_BYTES = 50_000_000
+MAX_TEST_FILES = 10
 
 
 def add_data_file(
@@ -106,10 +106,6 @@ def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
     remove_file(data_file.file_key)
 
 
-def _data_file_facts(data_file: DataFile) -> dict[str, object]:
-    return {"sha256": data_file.sha256, "bytes": data_file.size}
-
-
 def leak_findings(
     competition: Competition, truth: bytes, id_column: str, other_columns: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
@@ -117,52 +113,46 @@ def leak_findings(
 
     They may contain the `other_columns` (`non_answer_columns`).
     """
-    found = []
+    findings = []
     for data_file in competition.data_files.all():
         if is_table_unread(data_file.name):
             message = metrics.Message("The data file “{name}” wasn't checked for answers.", name=data_file.name)
             why = metrics.Message("We only check CSV files. Make sure it contains no answers, or upload it as CSV.")
-            found.append(with_templates(metrics.Finding(DATA_UNREAD, message, blocking=False, why=why)))
+            findings.append(metrics.Finding(DATA_UNREAD, message, blocking=False, why=why))
         leak = describe_leak(path_of(data_file.file_key).read_bytes(), truth, id_column, other_columns)
         if leak:
             message = metrics.Message(
                 "The data file “{name}” {leak}. Students could download the answers.", name=data_file.name, leak=leak
             )
             why = metrics.Message("Remove the file, or upload it without the answers of the scored ids.")
-            found.append(with_templates(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why)))
-    return found
+            findings.append(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why))
+    return list(map(with_templates, findings))
 
 
 def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> None:
-    ground_truths = [
-        (
-            ground_truth.file_key,
-            ground_truth.id_column,
-            non_answer_columns(ground_truth),
-            _("answers no. %(number)s") % {"number": ground_truth.number},
-        )
-        for ground_truth in GroundTruth.objects.filter(competition=competition)
+    """Raise `CannotHost` if a file contains answers of any ground truth, or of the draft."""
+    truths: list[GroundTruth | TruthDraft] = [
+        *GroundTruth.objects.filter(competition=competition),
+        *TruthDraft.objects.filter(competition=competition),
     ]
-    ground_truths += [
-        (
-            draft.file_key,
-            draft.report.get("id_column") or draft.id_column,
-            non_answer_columns(draft),
-            f"“{draft.file_name}”",
-        )
-        for draft in TruthDraft.objects.filter(competition=competition)
-    ]
-    if not ground_truths:
-        return
-    offered = path_of(stored.key).read_bytes()
-    for key, id_column, other_columns, whose in ground_truths:
-        leak = describe_leak(offered, path_of(key).read_bytes(), id_column, other_columns)
-        if leak:
+    offered = path_of(stored.key).read_bytes() if truths else b""
+    for truth in truths:
+        id_column, label = truth.id_column, f"“{truth.file_name}”"
+        if isinstance(truth, TruthDraft):
+            id_column = truth.report.get("id_column") or id_column
+        else:
+            label = _("answers no. %(number)s") % {"number": truth.number}
+        answers = path_of(truth.file_key).read_bytes()
+        if leak := describe_leak(offered, answers, id_column, non_answer_columns(truth)):
             raise CannotHost(
                 _("“%(name)s” %(leak)s (%(whose)s). Students could download the answers.")
-                % {"name": name, "leak": translated_message(leak), "whose": whose},
+                % {"name": name, "leak": translated_message(leak), "whose": label},
                 [_("Remove the answer column for the scored ids, and upload the file again.")],
             )
+
+
+def _data_file_facts(data_file: DataFile) -> dict[str, object]:
+    return {"sha256": data_file.sha256, "bytes": data_file.size}
 
 
 def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | None]:
@@ -185,10 +175,10 @@ def data_files_to_compare(competition: Competition) -> tuple[str | None, dict[st
     tests: dict[str, str] = {}
     for file in competition.data_files.order_by("name"):
         name = file.name.casefold()
-        if not name.endswith((".csv", ".csv.gz", ".zip")) or file.size > LARGEST_TEST_FILE:
+        if not name.endswith((".csv", ".csv.gz", ".zip")) or file.size > MAX_TEST_FILE_BYTES:
             continue
         if "sample" in name and "sub" in name:
             sample = str(path_of(file.file_key))
-        elif len(tests) < MOST_TEST_FILES:
+        elif len(tests) < MAX_TEST_FILES:
             tests[file.name] = str(path_of(file.file_key))
     return sample, tests

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -18,15 +16,14 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.names import slug_from_title
-from leaderboard.common.storage import path_of
+from leaderboard.common.storage import file_chunks, path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition_settings import EDITABLE, read_setting
 from leaderboard.competitions.services import CannotHost
 
-from . import data_files, publishing
-from .services import drafts
-from .specs import TruthSpec
+from ..specs import TruthSpec
+from . import data_files, drafts, publishing
 
 USUAL_LENGTH = timedelta(days=14)
 NEW_TITLE = "New competition"
@@ -89,10 +86,23 @@ def next_title(title: str) -> str:
 
 def free_slug(title: str) -> str:
     """An unused slug made from a title."""
-    wanted = slug_from_title(title)[:50].strip("-") or "copy"
-    taken = set(Competition.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
-    numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
-    return wanted if wanted not in taken else next(slug for slug in numbered if slug not in taken)
+    slug = _slug_of(title) or "copy"
+    taken = set(Competition.objects.filter(slug__startswith=slug).values_list("slug", flat=True))
+    numbered = (f"{slug}-{number}" for number in range(2, len(taken) + 3))
+    return slug if slug not in taken else next(free for free in numbered if free not in taken)
+
+
+def follow_title(*, competition: Competition, user: User) -> None:
+    """Make a slug that was made from an earlier title again from the new one; students do not know it yet."""
+    slug = _slug_of(competition.title)
+    is_proposed = competition.slug.startswith(("new-competition", "predict-"))
+    if is_proposed and slug and not competition.slug.startswith(slug):
+        competitions.change_competition(competition=competition, user=user, slug=free_slug(competition.title))
+        competition.refresh_from_db()
+
+
+def _slug_of(title: str) -> str:
+    return slug_from_title(title)[:50].strip("-")
 
 
 def _dates(competition: Competition) -> dict[str, datetime]:
@@ -140,10 +150,3 @@ def _copy_baselines(source: Competition, copy: Competition, user: User) -> None:
             file_name=file.file_name,
             chunks=file_chunks(path_of(file.file_key, file.sha256)),
         )
-
-
-def file_chunks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file in pieces of one MiB."""
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            yield chunk

@@ -1,0 +1,196 @@
+"""Hosts' pages of the answers: check a correction, list of all published ground truths, file and check of one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+import metrics
+from leaderboard.common.responses import as_download, see_other, signed_in_user
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.host_responses import REFUSALS, add_refusal, refusal_lines
+from leaderboard.competitions.models import Competition, TruthCheck
+from leaderboard.competitions.views import answered_by_worker
+
+from ..forms import AnswersForm
+from ..queries import candidates
+from ..queries.checks import current_truth, draft_of, last_check, metric_or_none, shown_findings
+from ..services import checks, drafts, publishing
+from ..specs import TruthSpec
+
+# Topic → codes of its findings. Codes without a topic prevent reading the file at all.
+CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
+    (gettext_lazy("The first line has the column names"), frozenset({"header_like_row"})),
+    (gettext_lazy("No duplicate ids"), frozenset({"repeated_ids", "blank_id", "similar_ids", "swallowed_rows"})),
+    (
+        gettext_lazy("Spreadsheets and pandas keep the ids as they are"),
+        frozenset({"leading_zeros", "ids_like_decimals", "long_ids", "ids_like_dates", "ids_like_nothing"}),
+    ),
+    (
+        gettext_lazy("No blank or odd answers"),
+        frozenset({"missing_value", "odd_value", "answer_like_nothing", "similar_answers", "rare_answer"}),
+    ),
+    (gettext_lazy("Both parts contain every class"), frozenset({"missing_class"})),
+    (
+        gettext_lazy("The metric can score both parts, and a perfect file gets the best value"),
+        frozenset({"unscorable", "empty_split", "self_test", "constant_is_best", "unknown_usage"}),
+    ),
+    (gettext_lazy("Both parts have similar answers"), frozenset({"distribution_gap"})),
+    (gettext_lazy("No group is split between the parts"), frozenset({"group_in_both_parts"})),
+    (gettext_lazy("Rows aren't sorted by the answer"), frozenset({"sorted_by_answer"})),
+    (gettext_lazy("Ids don't give away the answers"), frozenset({"id_tells_answer"})),
+    (
+        gettext_lazy("Ids match the files for students"),
+        frozenset({"ids_differ", "sample_differs", "other_ids"}),
+    ),
+    (gettext_lazy("No file for students contains the answers"), frozenset({"answers_in_data", "data_unread"})),
+)
+
+
+def _reads_no_file(request: HttpRequest) -> bool:
+    return "accept" in request.POST or request.POST.get("action") == "discard"
+
+
+@open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Checking the answers"), is_quick=_reads_no_file)
+def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """GET: the page. POST: check an answer file with its split, or by `action`: convert it from a spreadsheet's format
+    (`as_meant`), choose its answer columns (`keep`), publish it as candidate (`publish`), `discard` it. The field
+    `accept` accepts a warning."""
+    competition, posted = page_context.competition, request.POST
+    if request.method != "POST":
+        return _answers_page(request, page_context, AnswersForm(competition))
+    action, form = posted.get("action", ""), None
+    try:
+        if key := posted.get("accept"):
+            checks.accept_finding(competition=competition, user=signed_in_user(page_context.user), key=key)
+        elif action == "as_meant":
+            drafts.apply_spreadsheet_conversion(competition=competition)
+        elif action == "keep":
+            names, group = posted.getlist("answers"), posted.get("group", "")
+            drafts.choose_answers(competition=competition, names=names, group=group)
+        elif action == "discard":
+            drafts.discard_draft(competition=competition)
+            messages.info(request, _("The checked file was discarded."))
+        elif action == "publish":
+            return _publish(request, page_context)
+        else:
+            form = AnswersForm(competition, request)
+            if not form.is_valid():
+                return _answers_page(request, page_context, form, status=422)
+            _check_form(competition, form)
+    except REFUSALS as error:
+        if form is not None:
+            return _answers_page(request, page_context, form, status=add_refusal(form, error))
+        messages.error(request, " ".join(refusal_lines(error)))
+    return see_other("host_truth", fragment="#check", slug=competition.slug)
+
+
+def _check_form(competition: Competition, form: AnswersForm) -> None:
+    """Store and check the file of a valid form.
+
+    Before the launch a new file gets the most usual metric for its answers; a correction keeps the current metric.
+    """
+    is_new = form.cleaned_data["file"] and competition.launched_at is None
+    spec = TruthSpec.of(None if is_new else current_truth(competition))
+    drafts.save_draft(competition=competition, spec=replace(spec, **form.split, **form.upload), suggests_metrics=True)
+
+
+def _publish(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Publish the draft with its metric; if the metric needs a confirmation, a redirect to the page of the metric."""
+    draft = draft_of(page_context.competition)
+    if draft is not None and metrics.get(draft.metric).confirmation(draft.params):
+        return see_other("host_truth_metric", fragment="#check", slug=page_context.competition.slug)
+    return publish_checked(request, page_context)
+
+
+def publish_checked(request: HttpRequest, page_context: PageContext, **fields: Any) -> HttpResponse:
+    """Publish the draft, if there is one, and redirect to the next page. `fields` are those of `PublishForm`."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    if draft_of(competition) is not None:
+        ground_truth = publishing.publish_draft(competition=competition, user=user, **fields)
+        message = (
+            _("Answers no. %(number)s are pending. The leaderboard stays unchanged until you apply them.")
+            if competition.candidate_id == ground_truth.pk
+            else _("Answers no. %(number)s are in use.")
+        )
+        messages.success(request, message % {"number": ground_truth.number})
+        if competition.launched_at is None:
+            publishing.start_preview(competition=competition, user=user)
+    following = "host_truth" if competition.launched_at else "host_setup_launch"
+    return see_other("host_candidate" if competition.candidate_id else following, slug=competition.slug)
+
+
+def _answers_page(
+    request: HttpRequest, page_context: PageContext, form: AnswersForm, *, status: int = 200
+) -> HttpResponse:
+    competition = page_context.competition
+    context = {
+        "page_context": page_context,
+        **last_check(competition),
+        "form": form,
+        "discarded": candidates.discarded_numbers(competition),
+        "history": competition.ground_truths.select_related("published_by").order_by("-number"),
+    }
+    return render(request, "ground_truths/host_truth.html", context, status=status)
+
+
+@open_to(Audience.ASSISTANTS)
+def host_truth_file(request: HttpRequest, page_context: PageContext, number: int) -> HttpResponseBase:
+    """Download the answers with the published split; only for hosts and assistants."""
+    ground_truth = page_context.competition.ground_truths.filter(number=number).first()
+    if ground_truth is None:
+        raise Http404(_("This competition has no such answers."))
+    return as_download(ground_truth.file_key, f"{page_context.competition.slug}-truth-{number}.csv")
+
+
+def accepts_finding(request: HttpRequest) -> bool:
+    return "accept" in request.POST
+
+
+@open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Checking the answers again"), is_quick=accepts_finding)
+def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """The check of the current ground truth; POST accepts a warning or checks again."""
+    competition, ground_truth = page_context.competition, page_context.competition.ground_truth
+    if ground_truth is None:
+        return redirect("host_truth", slug=competition.slug)
+    if key := request.POST.get("accept"):
+        checks.accept_finding(competition=competition, user=signed_in_user(page_context.user), key=key)
+        return see_other("host_truth_check", fragment="#warnings", slug=competition.slug)
+    if request.method == "POST":
+        try:
+            checks.recheck_ground_truth(competition=competition)
+            messages.success(request, _("Checked again."))
+        except REFUSALS as error:
+            messages.error(request, " ".join(refusal_lines(error)))
+        return see_other("host_truth_check", fragment="#check", slug=competition.slug)
+    check = TruthCheck.objects.filter(ground_truth=ground_truth).first()
+    report = check.report if check else {"findings": ground_truth.findings}
+    context = {
+        "page_context": page_context,
+        "ground_truth": ground_truth,
+        "check": check,
+        "report": report,
+        "findings": shown_findings(check or TruthCheck(report=report)),
+        "metric": metric_or_none(ground_truth.metric_key),
+        "topics": _check_topics(report["findings"]),
+    }
+    return render(request, "ground_truths/host_truth_check.html", context)
+
+
+def _check_topics(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The topics of the check with their number of findings, and whether one of these blocks."""
+    topics = []
+    for title, codes in CHECK_TOPICS:
+        of_topic = [finding for finding in findings if finding["code"] in codes]
+        is_blocking = any(finding["blocking"] for finding in of_topic)
+        topics.append({"title": title, "count": len(of_topic), "is_blocking": is_blocking})
+    return topics
