@@ -1,16 +1,23 @@
-"""The rendered table of a board; rows are prepared in Python, so that the template computes nothing."""
+"""The columns of a board, and its rendered table. The CSV has the same columns (`services.board_csv`).
+
+To add a column, add it to `columns_of`; what it shows of a row is a field of `BoardRowData`.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from django.template.loader import render_to_string
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from leaderboard.common import numbers
+from leaderboard.common.display_time import moment
 from leaderboard.common.drawings import colour_of, initials
+from leaderboard.common.file_formats import safe_cell
 from leaderboard.common.library_messages import translated_message
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
@@ -22,6 +29,79 @@ from .rows import BoardRowData
 MEDALS = {1: "first", 2: "second", 3: "third"}
 
 
+@dataclass(frozen=True)
+class BoardColumn:
+    """A column of a board.
+
+    `cell` makes the HTML of a row's cell, also for baselines; None for columns of the CSV alone. `csv_name` is its name
+    in the CSV, "" for columns of the page alone, with the values of `csv_value`.
+    """
+
+    head: str
+    cell: Callable[[BoardRowData], SafeString] | None
+    csv_name: str = ""
+    csv_value: Callable[[BoardRowData], object] = lambda _: ""
+    style: str = ""
+    hint: str = ""
+    shows_scores: bool = False
+    """Whether it is left out while the scores are hidden."""
+
+
+def columns_of(
+    competition: Competition,
+    *,
+    leader: float | None = None,
+    has_section: bool = False,
+    has_pseudonyms: bool = False,
+) -> list[BoardColumn]:
+    """The columns in order. `leader`: score of the first place; `has_section`: with ranks in a section;
+    `has_pseudonyms`: with real names and pseudonyms in the CSV."""
+    hint = _("Rank within this section")
+    section = BoardColumn(_("In section"), _section_cell, "rank_in_section", lambda row: row.within, "within", hint)
+    pseudonym = BoardColumn("", None, "pseudonym", lambda row: safe_cell(row.name))
+    return [
+        BoardColumn(_("Rank"), _rank_cell, "rank", lambda row: row.rank, shows_scores=True),
+        *([section] if has_section else []),
+        BoardColumn(_("Team"), _team_cell, "team", lambda row: safe_cell(row.real_name or row.name)),
+        *([pseudonym] if has_pseudonyms else []),
+        BoardColumn(_("Score"), _score_cell, "score", lambda row: _exact(row.value), style="value", shows_scores=True),
+        *(
+            _secondary_column(place, metric)
+            for place, metric in enumerate(secondary.secondary_metrics_of(competition.ground_truth))
+        ),
+        BoardColumn(_("Gap"), lambda row: _cell(gap_text(row.value, leader)), shows_scores=True),
+        BoardColumn(_("Submissions"), _submissions_cell, "submissions", lambda row: row.submission_count),
+        BoardColumn(_("Last"), _last_cell, "received_at", lambda row: row.received_at.isoformat()),
+    ]
+
+
+def _secondary_column(place: int, metric: secondary.SecondaryMetric) -> BoardColumn:
+    def value_of(row: BoardRowData) -> secondary.ShownSecondaryValue | None:
+        return row.secondary[place] if row.secondary else None
+
+    def cell(row: BoardRowData) -> SafeString:
+        """The value, with all its digits or the reason why there is none on hover."""
+        shown = value_of(row)
+        if shown is None or shown.value is None:
+            return _cell("–", "number secondary", translated_message(shown.problem) if shown else "")
+        return _cell(numbers.number_text(shown.value), "number secondary", _digits(shown.value))
+
+    def exact(row: BoardRowData) -> str:
+        shown = value_of(row)
+        return _exact(shown.value if shown else None)
+
+    maximizes = metric.direction == "maximize"
+    return BoardColumn(
+        format_html('{}<span class="visually-hidden"> {}</span>', metric.translated_name, _("(not ranked)")),
+        cell,
+        safe_cell(metric.name),
+        exact,
+        style="number secondary",
+        hint=_("Not ranked; higher is better") if maximizes else _("Not ranked; lower is better"),
+        shows_scores=True,
+    )
+
+
 def board_table(
     competition: Competition,
     split: Split,
@@ -31,40 +111,68 @@ def board_table(
     """The table with these rows; "" without rows. `leader` is the score of the first place, even if not in `rows`."""
     if not rows:
         return SafeString()
-    ground_truth = competition.ground_truth
-    context = {
-        "split": split.value,
-        "secondary_metrics": secondary.secondary_metrics_of(ground_truth),
-        "is_section": any(row.within for row in rows),
-        "is_hidden": ground_truth is not None and is_hidden(ground_truth, split),
-        "lines": [board_line(row, leader) for row in rows],
-    }
+    hides = competition.ground_truth is not None and is_hidden(competition.ground_truth, split)
+    columns = columns_of(competition, leader=leader, has_section=any(row.within for row in rows))
+    columns = [column for column in columns if column.cell and not (hides and column.shows_scores)]
+    cells = [column.cell for column in columns if column.cell]
+    lines = [("" if row.is_baseline else anchor_of(row.name), [cell(row) for cell in cells]) for row in rows]
+    context = {"split": split.value, "is_hidden": hides, "columns": columns, "lines": lines}
     return render_to_string("boards/board_table.html", context)
 
 
-def board_line(row: BoardRowData, leader: float | None) -> dict[str, Any]:
-    return {
-        # As keys and strings for speed: templates look up keys before attributes, and localize each number.
-        **vars(row),
-        "rank": str(row.rank),
-        "submission_count": str(row.submission_count),
-        "anchor": "" if row.is_baseline else anchor_of(row.name),
-        "colour": colour_of(row.name),
-        "initials": initials(row.name),
-        "medal": MEDALS.get(row.rank or 0, ""),
-        "score": "–" if row.value is None else numbers.number_text(row.value),
-        "digits": _digits(row.value),
-        "gap": gap_text(row.value, leader),
-        "move": "" if not row.movement else "up" if row.movement > 0 else "down",
-        "moved": str(abs(row.movement or 0)),
-        "members": "" if [row.real_name or row.name] == list(row.members) else ", ".join(row.members),
-        "secondary": [_secondary_cell(one) for one in row.secondary],
-    }
+# --- cells ------------------------------------------------------------------------------------------------------
+
+
+def _cell(text: str = "", style: str = "", hint: str = "") -> SafeString:
+    attributes = SafeString(f' class="{style}"' if style else "")
+    if hint:
+        attributes += format_html(' title="{}"', hint)
+    return format_html("<td{}>{}</td>", attributes, text)
+
+
+def _rank_cell(row: BoardRowData) -> SafeString:
+    if row.rank is None:
+        return _cell()
+    medal = format_html(' class="medal {}"', MEDALS[row.rank]) if row.rank in MEDALS else ""
+    if not row.movement:
+        return format_html("<td><b{}>{}</b></td>", medal, row.rank)
+    direction, word = ("up", _("up")) if row.movement > 0 else ("down", _("down"))
+    arrow = format_html('<i class="{}"><span>{} </span>{}</i>', direction, word, abs(row.movement))
+    return format_html("<td><b{}>{}</b> {}</td>", medal, row.rank, arrow)
+
+
+def _section_cell(row: BoardRowData) -> SafeString:
+    return _cell("" if row.is_baseline else str(row.within), "within")
+
+
+def _team_cell(row: BoardRowData) -> SafeString:
+    if row.is_baseline:
+        return format_html('<th scope="row"><i aria-hidden="true">◆</i> {}</th>', row.name)
+    members = "" if [row.real_name or row.name] == list(row.members) else ", ".join(row.members)
+    beside = format_html_join("", " <small>{}</small>", [(text,) for text in (row.real_name, members) if text])
+    avatar = format_html('<i class="avatar h{}" aria-hidden="true">{}</i>', colour_of(row.name), initials(row.name))
+    return format_html('<th scope="row">{}{}{}</th>', avatar, row.name, beside)
+
+
+def _score_cell(row: BoardRowData) -> SafeString:
+    return _cell("–" if row.value is None else numbers.number_text(row.value), "value", _digits(row.value))
+
+
+def _submissions_cell(row: BoardRowData) -> SafeString:
+    return _cell("" if row.is_baseline else str(row.submission_count))
+
+
+def _last_cell(row: BoardRowData) -> SafeString:
+    return _cell(_("Baseline") if row.is_baseline else moment(row.last_at, "short"))
 
 
 def anchor_of(shown_name: str) -> str:
     """The HTML id of a team's row. Made from its shown name, because its number would reveal the order of joining."""
     return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=4).hexdigest()
+
+
+def _exact(value: float | None) -> str:
+    return "" if value is None else repr(value)
 
 
 def _digits(value: float | None) -> str:
@@ -78,11 +186,3 @@ def gap_text(value: float | None, leader: float | None) -> str:
         return ""
     gap = float(f"{value - leader:.3g}")
     return ("−" if gap < 0 else "+") + numbers.rounded_text(abs(gap))
-
-
-def _secondary_cell(one: secondary.ShownSecondaryValue) -> dict[str, str]:
-    """A cell of a secondary metric; `digits` is the exact value, or the reason why there is none."""
-    name = one.secondary_metric.translated_name
-    if one.value is None:
-        return {"name": name, "text": "–", "digits": translated_message(one.problem)}
-    return {"name": name, "text": numbers.number_text(one.value), "digits": _digits(one.value)}

@@ -7,7 +7,7 @@ import io
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db import transaction
@@ -18,7 +18,6 @@ from django.utils.translation import ngettext
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.display_time import moment_text
-from leaderboard.common.file_formats import safe_cell
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.storage import clean_name, remove_file, store_file
 from leaderboard.competitions import wake_ups
@@ -30,6 +29,7 @@ from leaderboard.competitions.services import CannotHost
 from . import queries as boards
 from . import reveal, secondary, standings, team_search
 from . import rows as rows_module
+from .board_table import columns_of
 
 
 def baseline_scores(ground_truth: GroundTruth | None, split: Split) -> dict[str, float]:
@@ -158,25 +158,19 @@ def board_csv(
     `is_for_hosts`, and that the reader may see sections for `section`. Before the reveal the private board has the rows
     that a reveal would make now. `own` is the reader's team, which gets its real name even under pseudonyms.
     """
-    text = io.StringIO()
-    writer = csv.writer(text)
-    secondary_metrics = secondary.secondary_metrics_of(competition.ground_truth)
-    names = ["team", "pseudonym"] if is_for_hosts and competition.board.uses_pseudonyms else ["team"]
-    ranks = ["rank", "rank_in_section"] if section else ["rank"]
-    writer.writerow(
-        [*ranks, *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in secondary_metrics)]
-    )
+    has_pseudonyms = is_for_hosts and competition.board.uses_pseudonyms
+    columns = columns_of(competition, has_section=bool(section), has_pseudonyms=has_pseudonyms)
+    columns = [column for column in columns if column.csv_name]
     if competition.revealed_at is None and (is_for_hosts or split == Split.PRIVATE):
         rows = _rows_now(competition, split)
     else:
         rows = boards.ranked_lines(competition, split, sees_names=is_for_hosts)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(column.csv_name for column in columns)
     for row in team_search.rows_of_section(competition, section, rows) if section else rows:
-        value = "" if row.value is None else repr(row.value)
-        others = ["" if one.value is None else repr(one.value) for one in row.secondary]
-        name = own.name if own and own.pk == row.team_id else row.real_name or row.name
-        called = map(safe_cell, [name, row.name][: len(names)])
-        placed = [row.rank, row.within][: len(ranks)]
-        writer.writerow([*placed, *called, value, row.submission_count, row.received_at.isoformat(), *others])
+        named = replace(row, real_name=own.name) if own and own.pk == row.team_id else row
+        writer.writerow(column.csv_value(named) for column in columns)
     return text.getvalue()
 
 

@@ -82,7 +82,9 @@ def test_an_open_board_shows_them_unranked_with_all_digits_and_never_the_private
         assert f'title="{value!r}">' in board
         assert repr(value) in output(client, PAGES[1])
         assert repr(value) in output(client, f"/c/tides/submissions/{mine.pk}/")
-    assert output(client, PAGES[1]).splitlines()[0].endswith('received_at,RMSE,"Pinball loss, quantile 0.9",RMSLE')
+    assert (
+        output(client, PAGES[1]).splitlines()[0].startswith('rank,team,score,RMSE,"Pinball loss, quantile 0.9",RMSLE,')
+    )
     everything = pages_of(client, mine)
     for value in values(mine, Split.PRIVATE):
         assert digits(value) not in everything
