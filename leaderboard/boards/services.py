@@ -124,17 +124,17 @@ def reveal_competition(*, competition: Competition, user: User | None = None) ->
         # Changes of deadlines and extensions take this lock too, so none comes between the check and the reveal.
         _refuse_early(Competition.objects.select_for_update().get(pk=competition.pk), now := database_now())
         if not reveal.reveal_private_board(competition, now, user=user):
-            raise CannotHost(_("The private leaderboard is already open."))
+            raise CannotHost(_("The final ranking is already open."))
 
 
 def _refuse_early(competition: Competition, now: datetime) -> None:
     if competition.launched_at is None:
         raise CannotHost(_("The competition hasn't launched."))
     if now < competition.closes_at:
-        raise CannotHost(_("You can open the private leaderboard after the deadline."))
+        raise CannotHost(_("You can open the final ranking after the deadline."))
     if now < (last := last_deadline(competition)):
         raise CannotHost(
-            _("A team has an extension until %(moment)s. You can open the private leaderboard after that.")
+            _("A team has an extension until %(moment)s. You can open the final ranking after that.")
             % {"moment": moment_text(last, competition.zone)}
         )
     waiting = competition.submissions.filter(status=Submission.Status.PENDING, is_late=False).count()

@@ -33,7 +33,7 @@ def grant_extension(
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
         if closes_at is not None and competition.revealed_at is not None:
-            raise CannotHost(_("The private leaderboard is open, so deadlines can't be extended any more."))
+            raise CannotHost(_("The final ranking is open, so deadlines can't be extended any more."))
         team = Team.objects.select_related("competition").get(pk=team.pk)
         given = Extension(team=team, extra_attempts=extra_attempts, closes_at=closes_at, reason=reason, by=user)
         given.full_clean()
@@ -78,10 +78,7 @@ def revoke_extension(*, extension: Extension, user: User | None) -> None:
         competition = lock_competition(extension.team.competition_id)
         if extension.closes_at is not None and competition.revealed_at is not None:
             raise CannotHost(
-                _(
-                    "The private leaderboard is open, so this extension can't be revoked. Submissions made under it "
-                    "count."
-                )
+                _("The final ranking is open, so this extension can't be revoked. Submissions made under it count.")
             )
         if not Extension.objects.active().filter(pk=extension.pk).update(revoked_at=database_now()):
             return
@@ -129,7 +126,7 @@ def readmit_team(*, team: Team, user: User | None) -> None:
         if revealed_at and team.extensions.filter(revoked_at=None, closes_at__gt=revealed_at).exists():
             raise CannotHost(
                 _(
-                    "“%(team)s” can't return: its extension ends later, so it could see the private leaderboard "
+                    "“%(team)s” can't return: its extension ends later, so it could see the final ranking "
                     "and still submit."
                 )
                 % {"team": team.name}

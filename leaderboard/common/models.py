@@ -40,7 +40,7 @@ class AuditEvent(models.TextChoices):
     TRUTH_PUBLISHED = "truth_published", _("Answers published")
     TRUTH_APPLIED = "truth_applied", _("Answers applied")
     TRUTH_DISCARDED = "truth_discarded", _("Answers discarded")
-    REVEALED = "revealed", _("Private leaderboard revealed")
+    REVEALED = "revealed", _("Final ranking revealed")
     BASELINE_ADDED = "baseline_added", _("Baseline added")
     BASELINE_REMOVED = "baseline_removed", _("Baseline removed")
     DATA_ADDED = "data_added", _("Data file added")

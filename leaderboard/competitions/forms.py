@@ -81,7 +81,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
     max_megabytes = forms.IntegerField(label=_("Largest file (MB)"), min_value=1, initial=50)
     reveals_itself = setting_field(
         "reveals_itself",
-        label=_("Open the private leaderboard at the deadline"),
+        label=_("Open the final ranking at the deadline"),
         help_text=_("Otherwise you open it yourself."),
     )
     allows_late = setting_field("allows_late", label=_("Accept late submissions"))

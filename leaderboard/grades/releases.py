@@ -48,7 +48,7 @@ def obstacles_to_release(sheet: GradeSheet, competition: Competition) -> list[st
     if not sheet.is_saved:
         found.append(_("Save the grade rules first."))
     if competition.revealed_at is None:
-        found.append(_("Reveal the private leaderboard first: grade reasons contain private scores."))
+        found.append(_("Reveal the final ranking first: grade reasons contain private scores."))
     # Baselines are skipped in Python: with a condition in the query SQLite would scan all files of the competition.
     files = competition.submissions.filter(status=Submission.Status.PENDING).order_by()
     waiting = sum(baseline is None for baseline in files.values_list("baseline_id", flat=True))

@@ -63,7 +63,7 @@ class NoticeKind(StrEnum):
     DECISION = "decision", _("Your team or its submission is removed or restored")
     TEAM = "team", _("Someone joins or leaves your team"), MAY_BE_OFF, Delivery.PAGE
     RESCORED = "rescored", _("Submissions are rescored")
-    REVEALED = "revealed", _("A private leaderboard opens"), MAY_BE_OFF
+    REVEALED = "revealed", _("A final ranking opens"), MAY_BE_OFF
     GRADE = "grade", _("Grades are released")
     ROLE = "role", _("Your role in a competition changes")
     FILE_FAILED = (
@@ -122,13 +122,13 @@ RESUMED = NoticeText(
 )
 REVEALED = NoticeText(
     NoticeKind.REVEALED,
-    _("The private leaderboard is open"),
+    _("The final ranking is open"),
     _("See your team's final rank and your private scores."),
     LEADERBOARD,
 )
 REVEALED_UNRANKED = NoticeText(
     NoticeKind.REVEALED,
-    _("The private leaderboard is open"),
+    _("The final ranking is open"),
     _("See the final ranking. Your team is disqualified and not ranked."),
     LEADERBOARD,
 )

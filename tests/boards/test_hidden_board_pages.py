@@ -182,7 +182,7 @@ def test_on_a_hidden_board_a_file_is_only_valid(ada: User, bo: User, cy: User) -
     assert "Rank 1" not in progress
     assert "Public hidden until the end" in text_of(client, f"/c/pets/submissions/{pets.second.pk}/")
     board = text_of(client, "/c/pets/leaderboard/")
-    assert "Scores and ranks are hidden until the private leaderboard opens." in board
+    assert "Scores and ranks are hidden until the final ranking opens." in board
     assert "Rank Team Score" not in board
     assert client.get("/c/pets/leaderboard.csv").content.decode().splitlines()[1].startswith(",bo,,2,")
 

@@ -206,7 +206,7 @@ def test_the_private_board_is_locked_in_every_byte(client: Client, board: Compet
                 assert "0.66667" not in text
                 assert "0.12346" not in text
                 assert "0.6666" not in text
-        assert "The private leaderboard is locked" in page(client, "?board=private")
+        assert "The final ranking is locked" in page(client, "?board=private")
         csv = client.get("/c/pets/leaderboard.csv?board=private")
         assert csv.status_code == 302
 
@@ -234,7 +234,7 @@ def test_a_host_sees_baselines_privately_and_students_do_not(client: Client, boa
 
 def test_after_the_reveal_the_private_board_comes_first_with_its_podium(client: Client, board: Competition) -> None:
     close(board)
-    assert "the private leaderboard isn't open yet" in board_fact(page(client), "share")
+    assert "the final ranking isn't open yet" in board_fact(page(client), "share")
     reveal.reveal_private_board(board, timezone.now())
     text = page(client)
     assert ranks(text) == [("1", "bo"), ("2", "cy")]

@@ -324,7 +324,7 @@ def test_a_hidden_board_shows_who_is_there_and_no_rank_of_any_kind(ada: User, op
 def test_the_private_board_has_sections_after_the_reveal_and_says_nothing_before(open_labs: Competition) -> None:
     his = student("p01")
     locked = his.get(f"{BOARD}?board=private&section=Lab+2").content.decode()
-    assert "The private leaderboard is locked" in locked
+    assert "The final ranking is locked" in locked
     assert "<tbody>" not in locked
     assert chooser(locked) == []
     close(open_labs)

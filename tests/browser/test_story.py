@@ -140,4 +140,4 @@ def the_deadline_passes(site: Site, bo: Person) -> None:
         bo.open("/c/pets/")
         return "0.83333" in bo.page.content()
 
-    until(is_revealed, every=0.5, what="On the private leaderboard")
+    until(is_revealed, every=0.5, what="In the final ranking")

@@ -220,7 +220,7 @@ def test_once_the_private_board_is_open_nobody_gets_or_loses_time(pets: Competit
     close(pets)
     Extension.objects.update(closes_at=pets.closes_at)
     boards.reveal_competition(competition=pets)
-    with pytest.raises(CannotHost, match="The private leaderboard is open"):
+    with pytest.raises(CannotHost, match="The final ranking is open"):
         give(membership, ada, closes_at=timezone.now() + timedelta(days=1))
     earlier.refresh_from_db()
     with pytest.raises(CannotHost, match="count"):

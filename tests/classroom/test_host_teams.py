@@ -175,7 +175,7 @@ def test_a_student_with_more_time_finds_the_page_open_while_others_find_it_close
     close(pets)
     mine, other = (text_of(signed_in(user).get("/c/pets/submit/")) for user in (bo, cy))
     assert "Submit" in mine
-    assert "Closed" in other
+    assert "Ended" in other
     assert "One team has an extension until" in text_of(signed_in(cy).get("/c/pets/leaderboard/?board=private"))
     waiting = signed_in(ada).get("/host/pets/reveal/").content.decode()
     assert 'href="/host/pets/teams/?show=granted"' in waiting

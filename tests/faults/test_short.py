@@ -156,7 +156,7 @@ def test_28_machines_whose_clocks_are_wrong_open_no_board_early_and_take_no_pick
     board_tasks.reveal_due()
     pets.refresh_from_db()
     assert pets.revealed_at is None
-    with pytest.raises(competitions.CannotHost, match="You can open the private leaderboard after the deadline"):
+    with pytest.raises(competitions.CannotHost, match="You can open the final ranking after the deadline"):
         boards.reveal_competition(competition=pets, user=ada)
     assert enter(pets, cy).team.name == "cy"
     client.force_login(bo)

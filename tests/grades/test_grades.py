@@ -182,7 +182,7 @@ def test_nothing_is_released_before_the_private_board_is_open(pets: Competition,
         releases.release_grades(competition=pets, user=None)
     assert refused.value.details == [
         "Save the grade rules first.",
-        "Reveal the private leaderboard first: grade reasons contain private scores.",
+        "Reveal the final ranking first: grade reasons contain private scores.",
     ]
     assert not GradeRelease.objects.exists()
 

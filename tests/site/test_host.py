@@ -147,7 +147,7 @@ def test_a_deadline_does_not_move_once_the_private_board_is_open(hers: Client, p
     Competition.objects.update(opens_at=now - timedelta(2), closes_at=now - timedelta(1), revealed_at=now)
     response = hers.post("/host/pets/settings/", {**FILLED, "slug": "pets"})
     assert response.status_code == 422
-    assert "The private leaderboard is open, so the deadline can't move into the future" in text_of(response)
+    assert "The final ranking is open, so the deadline can't move into the future" in text_of(response)
 
 
 def test_the_dashboard_leads_to_joining_while_it_runs_and_to_grades_afterwards(hers: Client, pets: Competition) -> None:

@@ -90,7 +90,7 @@ def test_while_a_team_has_more_time_all_read_when_the_private_board_can_open(
     extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=timezone.now() + timedelta(days=200))
     close(pets)
     client.force_login(cy)
-    assert "The private leaderboard opens after a team's extension," in html.unescape(page(client))
+    assert "The final ranking opens after a team's extension," in html.unescape(page(client))
     extensions.revoke_extension(extension=team.extensions.get(), user=ada)
     assert "after a team's extension ends," not in page(client)
 
@@ -130,7 +130,7 @@ def test_the_podium_stands_after_the_reveal_and_not_before(client: Client, ada: 
         enter(pets, person)
         submit(pets, person, answers(private=wrong))
     close(pets)
-    assert "Final ranking" not in page(client)
+    assert '<span class="name">cy' not in page(client)
     reveal.reveal_private_board(pets, timezone.now())
     text = page(client)
     assert text.index('<span class="name">cy') < text.index('<span class="name">bo')
@@ -162,7 +162,7 @@ def test_a_draft_is_not_closed_and_its_host_has_not_joined(client: Client, ada: 
     make_competition(ada, launched=False)
     client.force_login(ada)
     text = page(client)
-    assert "Closed" not in text
+    assert "Ended" not in text
     assert "You've already joined “" not in text
 
 

@@ -197,7 +197,7 @@ def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
     close(pets)
     with CaptureQueriesContext(connection) as queries:
         text = text_of(client.get("/host/pets/reveal/"))
-    counted = "On the private leaderboard 2 Teams without a score 1 Disqualified 1 Hidden submissions 1"
+    counted = "In the final ranking 2 Teams without a score 1 Disqualified 1 Hidden submissions 1"
     assert counted in text
     assert "dee : copied" in text or "dee: copied" in text
     assert "1 bo 2 ▲1 up 1 rank 1.00000 chosen automatically 2 cy 1 ▼1 down 1 rank 0.66667" in text.replace("’", "'")

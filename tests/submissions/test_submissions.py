@@ -75,7 +75,7 @@ def test_an_empty_list_promises_no_place_after_the_deadline(pets: Competition, b
 
 def test_an_empty_list_of_a_hidden_board_promises_no_score_at_once(pets: Competition, bo: User) -> None:
     BoardSettings.objects.update(hides_scores=True)
-    assert "private leaderboard opens" in page_of(signed_in(bo), LIST)
+    assert "final ranking opens" in page_of(signed_in(bo), LIST)
 
 
 def test_the_host_is_led_to_the_hosts_list(pets: Competition, ada: User, bo: User) -> None:

@@ -26,7 +26,7 @@ def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse
         except CannotHost as error:
             status = add_refusal(form, error)
         else:
-            messages.success(request, _("The private leaderboard is open."))
+            messages.success(request, _("The final ranking is open."))
             return see_other("leaderboard", slug=page_context.competition.slug)
     has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
     review = services.review_before_reveal(page_context.competition) if has_choice else None

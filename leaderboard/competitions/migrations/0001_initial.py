@@ -96,10 +96,10 @@ class Migration(migrations.Migration):
             name='BoardSettings',
             fields=[
                 ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='board', serialize=False, to='competitions.competition')),
-                ('hides_scores', models.BooleanField(default=False, help_text='Students see no scores or ranks until the private leaderboard opens.', verbose_name='hidden until the end')),
+                ('hides_scores', models.BooleanField(default=False, help_text='Students see no scores or ranks until the final ranking opens.', verbose_name='hidden until the end')),
                 ('uses_pseudonyms', models.BooleanField(default=False, help_text='Teams see pseudonyms. Hosts, assistants and the team itself see the real name.', verbose_name='pseudonyms')),
                 ('shows_sections', models.BooleanField(default=False, help_text="Students can filter the leaderboard by section. This also shows each team's section, even under a pseudonym.", verbose_name='sections on the leaderboard')),
-                ('reveals_itself', models.BooleanField(default=True, help_text='Open the private leaderboard automatically after the deadline.', verbose_name='reveal at the deadline')),
+                ('reveals_itself', models.BooleanField(default=True, help_text='Open the final ranking automatically after the deadline.', verbose_name='reveal at the deadline')),
             ],
             options={
                 'verbose_name_plural': 'board settings',

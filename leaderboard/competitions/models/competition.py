@@ -174,7 +174,7 @@ class Competition(models.Model):
             )
         if self.revealed_at is not None and self.closes_at and self.closes_at > timezone.now():
             raise ValidationError(
-                {"closes_at": _("The private leaderboard is open, so the deadline can't move into the future.")}
+                {"closes_at": _("The final ranking is open, so the deadline can't move into the future.")}
             )
 
     @property

@@ -78,7 +78,7 @@ class BoardSettings(models.Model):
     hides_scores = models.BooleanField(
         _("hidden until the end"),
         default=False,
-        help_text=_("Students see no scores or ranks until the private leaderboard opens."),
+        help_text=_("Students see no scores or ranks until the final ranking opens."),
     )
     uses_pseudonyms = models.BooleanField(
         _("pseudonyms"),
@@ -96,7 +96,7 @@ class BoardSettings(models.Model):
     reveals_itself = models.BooleanField(
         _("reveal at the deadline"),
         default=True,
-        help_text=_("Open the private leaderboard automatically after the deadline."),
+        help_text=_("Open the final ranking automatically after the deadline."),
     )
 
     class Meta:

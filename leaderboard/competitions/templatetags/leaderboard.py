@@ -38,7 +38,7 @@ STATES = {
     "draft": ("draft", gettext_lazy("Draft")),
     "upcoming": ("upcoming", gettext_lazy("Upcoming")),
     "live": ("live", gettext_lazy("Live")),
-    "closed": ("ended", gettext_lazy("Closed")),
+    "closed": ("ended", gettext_lazy("Ended")),
     "revealed": ("ended", gettext_lazy("Ended")),
 }
 OUTCOMES = {
