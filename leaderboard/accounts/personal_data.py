@@ -58,7 +58,7 @@ def export_account(*, account: User, target: IO[bytes], at: datetime) -> None:
     """Write a zip with all data about a person that they may see themselves; no secrets, no names of others."""
     own = hooks.PersonalData(
         {
-            "profile": _profile(account),
+            "profile": _account_profile(account),
             "institutions": list(
                 account.socialaccount_set.values("provider", "uid", "date_joined", "last_login", "extra_data")  # type: ignore[attr-defined]
             ),
@@ -88,7 +88,7 @@ def _add_submission(archive: zipfile.ZipFile, file: hooks.PersonalFile) -> None:
         shutil.copyfileobj(stored, copy)
 
 
-def _profile(account: User) -> dict[str, Any]:
+def _account_profile(account: User) -> dict[str, Any]:
     names = ("username", "email", "first_name", "last_name", "date_joined", "last_login", "zone", *RIGHTS)
     addresses = account.emailaddress_set.values("email", "verified", "primary")  # type: ignore[attr-defined]
     hosted = account.hosted_competitions.values_list("slug", flat=True)

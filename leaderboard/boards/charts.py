@@ -38,7 +38,7 @@ def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team |
     competition = page_context.competition
     is_over = page_context.at >= competition.closes_at
     histories = team_ranks.score_histories(ground_truth, also=mine)
-    return charts.race(
+    return charts.draw_race(
         [charts.RaceLine(one.team.shown_name, one.steps, one.team == mine) for one in histories],
         sign=sign_of(ground_truth),
         axis=ground_truth.metric_title,
@@ -60,7 +60,7 @@ def distribution(ground_truth: GroundTruth, split: Split, mine: Team | None) -> 
 
 def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[float], mine: float | None) -> SafeString:
     """Histogram of scores, with marks for the viewer's score and the baselines."""
-    return charts.histogram(
+    return charts.draw_histogram(
         values,
         sign=sign_of(ground_truth),
         axis=ground_truth.metric_title,
@@ -78,7 +78,7 @@ def moves_to_final(rows: Sequence[BoardRowData], mine: Team | None) -> SafeStrin
         if row.rank is not None and row.movement is not None
     ]
     drawn = [move for place, move in enumerate(moves) if place < DRAWN_MOVES or move.is_mine]
-    return charts.slope(drawn, before=_("Public"), after=_("Final"), width=THREE)
+    return charts.draw_slope(drawn, before=_("Public"), after=_("Final"), width=THREE)
 
 
 def _baselines(ground_truth: GroundTruth, split: Split) -> list[tuple[str, float]]:

@@ -229,7 +229,7 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Table:
+class ChartTable:
     """The numbers of a chart; the first `names` columns hold texts and the others numbers."""
 
     caption: str
@@ -242,7 +242,7 @@ class Table:
         return [(str(cell), "number" if place >= self.names else "") for place, cell in enumerate(cells)]
 
 
-def drawn_chart(kind: str, label: str, draw: Callable[[int], Plot], width: int, table: Table) -> SafeString:
+def drawn_chart(kind: str, label: str, draw: Callable[[int], Plot], width: int, table: ChartTable) -> SafeString:
     """The drawing at each width up to `width`, then the table."""
     context = {
         "kind": kind,

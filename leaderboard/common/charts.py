@@ -25,9 +25,9 @@ from .chart_parts import (
     LINE_HEIGHT,
     NARROW,
     WIDE,
+    ChartTable,
     Plot,
     Scale,
-    Table,
     axis_words,
     better_scale,
     bounded,
@@ -61,7 +61,7 @@ class RaceLine:
         return self.points[-1][1]
 
 
-def race(
+def draw_race(
     lines: Sequence[RaceLine],
     *,
     sign: float,
@@ -95,7 +95,7 @@ def race(
             line, y, end = lines[place], heights[place], up.at(lines[place].score)
             style = "mine" if line.is_mine else f"s{others.index(line) % SERIES_COLOURS + 1}"
             label = "label mine" if line.is_mine else "label"
-            stairs = _stairs(line.points, across, up, plot.right)
+            stairs = _stair_path(line.points, across, up, plot.right)
             plot.path(f"step {style}", stairs, f"{names[place]} {scores[place]}")
             plot.dot(plot.right, end, 3, style)
             plot.line(plot.right + 3, end, plot.right + 12, y, "hair")
@@ -111,7 +111,7 @@ def race(
         for line, name in zip(lines, names, strict=True)
         for at, value in line.points
     )
-    table = Table(_("Score improvements of each team"), (_("Team"), _("Received"), axis), rows, names=2)
+    table = ChartTable(_("Score improvements of each team"), (_("Team"), _("Received"), axis), rows, names=2)
     label = _("Best scores of %(count)s teams over time") % {"count": len(lines)}
     return drawn_chart("race", label, draw, WIDE, table)
 
@@ -137,7 +137,7 @@ def _draw_baselines(plot: Plot, baselines: Iterable[tuple[str, float]], up: Scal
             named.append(y)
 
 
-def _stairs(points: Sequence[tuple[datetime, float]], across: Scale, up: Scale, right: float) -> str:
+def _stair_path(points: Sequence[tuple[datetime, float]], across: Scale, up: Scale, right: float) -> str:
     """A path of steps to the right edge; it comes from below where the first scores are too bad for the axis."""
     path, bottom = "", max(up.start, up.end)
     for at, score in points:
@@ -147,7 +147,7 @@ def _stairs(points: Sequence[tuple[datetime, float]], across: Scale, up: Scale, 
     return f"{path or f'M{across.at_time(points[-1][0]):g} {bottom:g}'}H{right:g}"
 
 
-def history(points: Sequence[tuple[datetime, float]], *, sign: float, axis: str, width: int = WIDE) -> SafeString:
+def draw_history(points: Sequence[tuple[datetime, float]], *, sign: float, axis: str, width: int = WIDE) -> SafeString:
     """A team's scores by time of receipt as dots, and the best so far as a line; nothing for fewer than two."""
     if len(points) < 2:
         return SafeString()
@@ -174,10 +174,10 @@ def history(points: Sequence[tuple[datetime, float]], *, sign: float, axis: str,
         return plot
 
     label = _("%(number)s scores of your team over time") % {"number": len(points)}
-    return drawn_chart("history", label, draw, width, Table(label, (_("Received"), axis), rows))
+    return drawn_chart("history", label, draw, width, ChartTable(label, (_("Received"), axis), rows))
 
 
-def curve(points: Sequence[Sequence[float]], label: str, *, diagonal: bool, filled: bool) -> SafeString:
+def draw_curve(points: Sequence[Sequence[float]], label: str, *, diagonal: bool, filled: bool) -> SafeString:
     """The line through the points of a worked example, left to right; the page shows its table."""
     x_ticks, y_ticks = (
         nice_ticks(0.0, 1.0) if min(values) >= 0 and max(values) <= 1 else nice_ticks(min(values), max(values))
@@ -225,7 +225,7 @@ class Move:
         return f"{'▲' if self.gained > 0 else '▼'}{abs(self.gained)}" if self.gained else ""
 
 
-def slope(moves: Sequence[Move], *, before: str, after: str, width: int = HALF) -> SafeString:
+def draw_slope(moves: Sequence[Move], *, before: str, after: str, width: int = HALF) -> SafeString:
     """A slope chart from the ranks on one board to those on another."""
     if not moves:
         return SafeString()
@@ -256,7 +256,7 @@ def slope(moves: Sequence[Move], *, before: str, after: str, width: int = HALF) 
         return plot
 
     rows = ((move.name, move.before, move.after, move.arrow or "–") for move in moves)
-    table = Table(_("Ranks on both leaderboards"), (_("Team"), before, after, _("Move")), rows)
+    table = ChartTable(_("Ranks on both leaderboards"), (_("Team"), before, after, _("Move")), rows)
     return drawn_chart("slopes", _("Ranks before and after"), draw, width, table)
 
 
@@ -305,7 +305,7 @@ def bins_of(values: Sequence[float], sign: float, also: Sequence[float] = (), ne
     return bins
 
 
-def histogram(
+def draw_histogram(
     values: Sequence[float],
     *,
     sign: float,
@@ -340,13 +340,13 @@ def histogram(
         if mine is not None:
             text = _("You %(score)s") % {"score": short_text(mine)}
             x, room = across.at(mine), text_width(text, 13) + 14
-            start = _start_of(plot, x, room)
+            start = _text_start(plot, x, room)
             plot.line(x, 22, x, plot.bottom, "flag-pole")
             plot.rect(start, 0, room, 23, "flag", rx=5)
             plot.text(round(start + room / 2, 1), 16, text, "flag-text", "middle")
         for level, (name, value) in enumerate(baselines, 1):
             text = fitted(name, plot.right - plot.left)
-            x = _start_of(plot, across.at(value), text_width(text))
+            x = _text_start(plot, across.at(value), text_width(text))
             plot.text(x, top + 12 - LINE_HEIGHT * level, text, "on-line", full=name)
         plot.numbers_below(bins.ticks, across)
         plot.text(plot.left, plot.bottom + 38, axis_words(axis, sign))
@@ -359,12 +359,12 @@ def histogram(
     ]
     rows += [(_("worse"), bins.beyond)] if bins.beyond else []
     rows += [(name, short_text(value)) for name, value in marks]
-    table = Table(_("Teams by score"), (axis, _("Teams")), rows)
+    table = ChartTable(_("Teams by score"), (axis, _("Teams")), rows)
     label = _("Teams by score: %(axis)s") % {"axis": axis_words(axis, sign)}
     return drawn_chart("histogram", label, draw, width, table)
 
 
-def _start_of(plot: Plot, x: float, width: float) -> float:
+def _text_start(plot: Plot, x: float, width: float) -> float:
     """Where a text of this width begins that is centred on `x` but stays within the frame."""
     return round(max(plot.left, min(plot.right - width, x - width / 2)), 1)
 
@@ -377,7 +377,7 @@ class Day(NamedTuple):
     invalid: int
 
 
-def activity(days: Sequence[Day], *, today: date | None = None) -> SafeString:
+def draw_activity(days: Sequence[Day], *, today: date | None = None) -> SafeString:
     """Submissions per day as bars, invalid ones on top; the bar of `today` is pale, because the day is not over."""
     if not days:
         return SafeString()
@@ -405,7 +405,7 @@ def activity(days: Sequence[Day], *, today: date | None = None) -> SafeString:
         return plot
 
     rows = ((date_format(each.day, "j M Y"), each.scored, each.invalid) for each in days)
-    table = Table(_("Submissions per day"), (_("Day"), _("Scored"), _("Invalid")), rows)
+    table = ChartTable(_("Submissions per day"), (_("Day"), _("Scored"), _("Invalid")), rows)
     return drawn_chart("activity", table.caption, draw, HALF, table)
 
 
@@ -441,7 +441,7 @@ class Point:
     is_outlier: bool = False
 
 
-def residuals(points: Sequence[Point], *, spread: float) -> SafeString:
+def draw_residuals(points: Sequence[Point], *, spread: float) -> SafeString:
     """Prediction minus answer over the answer, with a band of the usual spread; only outliers are named."""
     if not points:
         return SafeString()
@@ -472,6 +472,6 @@ def residuals(points: Sequence[Point], *, spread: float) -> SafeString:
         return plot
 
     rows = ((point.name, f"{point.x:.4g}", f"{point.y:.4g}") for point in outliers)
-    table = Table(_("Outliers"), (_("Row"), _("Answer"), _("Prediction minus answer")), rows)
+    table = ChartTable(_("Outliers"), (_("Row"), _("Answer"), _("Prediction minus answer")), rows)
     label = _("Prediction minus answer for each row, with outliers named")
     return drawn_chart("residuals", label, draw, WIDE, table)

@@ -11,7 +11,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 COLOURS = 10
-PATTERNS = ("waves", "dots", "rings", "bars", "branches")
 
 
 def colour_of(name: str) -> int:
@@ -41,7 +40,7 @@ def cover(slug: str, style: str) -> SafeString:
     """
     width, height = (48, 48) if style == "tile-cover" else (360, 76)
     seed = random.Random(slug)  # noqa: S311 - a drawing
-    drawn = _PATTERN_DRAWERS[seed.choice(PATTERNS)](seed, width, height)
+    drawn = seed.choice(_PATTERNS)(seed, width, height)
     return format_html(
         '<svg class="cover {} h{}" viewBox="0 0 {} {}" preserveAspectRatio="xMidYMid slice" aria-hidden="true"'
         ' fill="none" stroke="currentColor" stroke-opacity=".55" stroke-width="1.5">{}</svg>',
@@ -49,35 +48,35 @@ def cover(slug: str, style: str) -> SafeString:
     )  # fmt: skip
 
 
-def _waves(seed: random.Random, width: int, height: int) -> str:
+def _draw_waves(seed: random.Random, width: int, height: int) -> str:
     gap, swing, length = seed.choice((7, 9)), seed.choice((2, 3)), seed.choice((12, 18, 24))
     line = "".join(f"q{length / 2:g} {swing if step % 2 else -swing} {length} 0" for step in range(width // length + 2))
     return "".join(f'<path d="M{-length} {y}{line}"/>' for y in range(gap // 2, height + gap, gap))
 
 
-def _dots(seed: random.Random, width: int, height: int) -> str:
+def _draw_dots(seed: random.Random, width: int, height: int) -> str:
     places = [(x, y) for y in range(6, height, 9) for x in range(6, width, 9)]
     path = "".join(f"M{x} {y}h0" for x, y in places if seed.random() < 0.7)
     return f'<path stroke-width="4" stroke-linecap="round" d="{path}"/>'
 
 
-def _rings(seed: random.Random, width: int, height: int) -> str:
+def _draw_rings(seed: random.Random, width: int, height: int) -> str:
     x, y = seed.randrange(width // 4, 3 * width // 4), seed.randrange(height)
     return "".join(f'<circle cx="{x}" cy="{y}" r="{radius}"/>' for radius in range(6, width, 9))
 
 
-def _bars(seed: random.Random, width: int, height: int) -> str:
+def _draw_bars(seed: random.Random, width: int, height: int) -> str:
     heights = ((x, seed.randrange(height // 6, height - 4)) for x in range(4, width, 8))
     return f'<path stroke-width="4" d="{"".join(f"M{x} {height}V{top}" for x, top in heights)}"/>'
 
 
-def _branches(seed: random.Random, width: int, height: int) -> str:
+def _draw_branches(seed: random.Random, width: int, height: int) -> str:
     root = seed.randrange(width // 3, 2 * width // 3)
     ends = [(seed.randrange(width), seed.randrange(height)) for _ in range(6 + width // 40)]
     return "".join(f'<path d="M{root} {height}Q{root} {y} {x} {y}"/>' for x, y in ends)
 
 
-_PATTERN_DRAWERS = {"waves": _waves, "dots": _dots, "rings": _rings, "bars": _bars, "branches": _branches}
+_PATTERNS = (_draw_waves, _draw_dots, _draw_rings, _draw_bars, _draw_branches)
 
 
 def qr_code(link: str) -> SafeString:

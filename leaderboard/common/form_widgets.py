@@ -27,21 +27,25 @@ class LongSelect(forms.Select):
         parts: list[SafeString] = []
         for key, label in self.choices:
             if isinstance(label, (list, tuple)):
-                group = format_html('<optgroup label="{}">', key), _options(label, chosen), mark_safe("</optgroup>")
+                group = (
+                    format_html('<optgroup label="{}">', key),
+                    _options_html(label, chosen),
+                    mark_safe("</optgroup>"),
+                )
                 parts.extend(group)
             else:
-                parts.append(_options([(key, label)], chosen))
+                parts.append(_options_html([(key, label)], chosen))
         own = flatatt(self.build_attrs(self.attrs, attrs))
         return format_html('<select name="{}"{}>\n{}\n</select>', name, own, mark_safe("\n".join(parts)))  # noqa: S308
 
 
-def _options(choices: Iterable[tuple[Any, Any]], chosen: Set[str]) -> SafeString:
+def _options_html(choices: Iterable[tuple[Any, Any]], chosen: Set[str]) -> SafeString:
     # Labels may be lazy translations, so they are evaluated here, before the cache.
-    made = (_option(str(key), str(label), str(key) in chosen) for key, label in choices)
+    made = (_option_html(str(key), str(label), str(key) in chosen) for key, label in choices)
     return mark_safe("\n".join(made))  # noqa: S308
 
 
 # `typed`, because safe HTML equals the same text that is not safe, and must not be mixed up with it.
 @lru_cache(maxsize=4096, typed=True)
-def _option(key: str, label: str, is_chosen: bool) -> SafeString:
+def _option_html(key: str, label: str, is_chosen: bool) -> SafeString:
     return format_html('<option value="{}"{}>{}</option>', key, SafeString(" selected" if is_chosen else ""), label)

@@ -34,8 +34,8 @@ def languages_in(folders: Iterable[Path]) -> list[tuple[str, str]]:
     """English and each language with a compiled catalogue in one of the folders: (code, native name)."""
     found = {path.parent.parent.name for folder in folders for path in folder.glob("*/LC_MESSAGES/django.mo")}
     codes = sorted({name.replace("_", "-").lower() for name in found} - {"en"})
-    return [("en", "English"), *((code, _name(code)) for code in codes)]
+    return [("en", "English"), *((code, _language_name(code)) for code in codes)]
 
 
-def _name(code: str) -> str:
+def _language_name(code: str) -> str:
     return str(LANG_INFO.get(code, {}).get("name_local", code))

@@ -132,10 +132,10 @@ def _describe_one(error: BaseException, later: tuple[BaseException, ...] = ()) -
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     is_new = cause is not None and cause is not error and cause not in later
     earlier = _describe_one(cause, (*later, error)) if cause is not None and is_new else []
-    return [*earlier, *_places(error.__traceback__), f"{type(error).__name__}: {_error_text(error)}"]
+    return [*earlier, *_code_places(error.__traceback__), f"{type(error).__name__}: {_error_text(error)}"]
 
 
-def _places(traceback: TracebackType | None) -> list[str]:
+def _code_places(traceback: TracebackType | None) -> list[str]:
     return [f"{place.filename}:{place.lineno} in {place.name}" for place in extract_tb(traceback)]
 
 

@@ -22,7 +22,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 LONGEST_FORMULA = 600
-# The most `_effort` per formula and per text: about a quarter of a second, and a second.
+# The most `_formula_effort` per formula and per text: about a quarter of a second, and a second.
 MOST_EFFORT, MOST_EFFORT_OF_TEXT = 1500, 6000
 PLAIN = "<code>{}</code>"
 BLOCK = re.compile(r"\$\$(?P<latex>.+?)\$\$", re.DOTALL)
@@ -37,7 +37,7 @@ TAGS = nh3.ALLOWED_TAGS - {"img", "details", "summary", "area", "map"}
 def render_formula(latex: str, *, is_block: bool = True) -> SafeString:
     """A formula as SVG with its LaTeX as text alternative; the plain LaTeX if it cannot be drawn or would take too
     long."""
-    svg = _draw(latex) if _effort(latex) <= MOST_EFFORT else None
+    svg = _draw(latex) if _formula_effort(latex) <= MOST_EFFORT else None
     if svg is None:
         return format_html(PLAIN, latex)
     kind = "math block" if is_block else "math"
@@ -45,7 +45,7 @@ def render_formula(latex: str, *, is_block: bool = True) -> SafeString:
 
 
 @lru_cache(maxsize=512)
-def _effort(latex: str) -> float:
+def _formula_effort(latex: str) -> float:
     """An estimate of the time that ziamath takes to draw a formula, in units of 0.1 to 0.2 ms: it draws each row twice,
     nested rows four times, and so on."""
     if len(latex) > LONGEST_FORMULA:
@@ -63,7 +63,7 @@ def _effort_of(element: Any) -> int:
 
 def _draw(latex: str) -> SafeString | None:
     try:
-        svg: str = _drawing().Latex(latex.strip(), size=18, color="currentColor").svg()
+        svg: str = _load_ziamath().Latex(latex.strip(), size=18, color="currentColor").svg()
     except Exception:
         # A user wrote the LaTeX; whatever fails, the page must still be shown.
         return None
@@ -74,7 +74,7 @@ def _draw(latex: str) -> SafeString | None:
 
 
 @lru_cache(maxsize=1)
-def _drawing() -> Any:
+def _load_ziamath() -> Any:
     """ziamath, imported when the first formula is drawn: loading its font takes longer than most pages."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -90,10 +90,10 @@ def render_markdown(text: str) -> SafeString:
     """Markdown with `$$…$$` and `$…$` formulas as HTML without scripts, images or styles; headings start at `h2`."""
     found: list[tuple[str, bool]] = []
     mark = f"formula-{secrets.token_hex(8)}-"  # random, so no text contains it
-    html = nh3.clean(_parser().render(text, {"formulas": found, "mark": mark}), tags=TAGS)
+    html = nh3.clean(_markdown_parser().render(text, {"formulas": found, "mark": mark}), tags=TAGS)
     html = html.replace("<pre>", '<pre tabindex="0">')  # long lines are scrolled by keyboard too
 
-    drawn = accumulate(effort if (effort := _effort(latex)) <= MOST_EFFORT else 0 for latex, _ in found)
+    drawn = accumulate(effort if (effort := _formula_effort(latex)) <= MOST_EFFORT else 0 for latex, _ in found)
     formulas = [
         render_formula(latex, is_block=is_block) if effort <= MOST_EFFORT_OF_TEXT else format_html(PLAIN, latex)
         for (latex, is_block), effort in zip(found, drawn, strict=True)
@@ -109,7 +109,7 @@ def render_markdown_line(text: str) -> SafeString:
 
 
 @lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
+def _markdown_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
     parser.disable(["image", "html_block", "html_inline"])
     parser.block.ruler.before("fence", "formula_block", _formula_block_rule, {"alt": ["paragraph"]})
@@ -131,11 +131,11 @@ def _link_addresses(state: StateCore) -> None:
         depth = 0
         for token in block.children or []:
             depth += token.nesting if token.type.startswith("link_") else 0
-            made += _linked(token) if token.type == "text" and not depth else [token]
+            made += _link_text(token) if token.type == "text" and not depth else [token]
         block.children = made
 
 
-def _linked(text: Token) -> list[Token]:
+def _link_text(text: Token) -> list[Token]:
     pieces = ADDRESS.split(text.content)
     made: list[Token] = []
     for place, piece in enumerate(pieces):

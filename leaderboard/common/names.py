@@ -34,12 +34,12 @@ def clean_text(text: str) -> str:
 
 def lookalike_key(name: str) -> str:
     """The skeleton of a name; names with the same skeleton look the same."""
-    bases = unicodedata.normalize("NFD", clean_text(name)).translate(_prototypes()).casefold()
-    return unicodedata.normalize("NFC", bases.translate(_prototypes()).casefold())
+    bases = unicodedata.normalize("NFD", clean_text(name)).translate(_lookalike_table()).casefold()
+    return unicodedata.normalize("NFC", bases.translate(_lookalike_table()).casefold())
 
 
 @cache
-def _prototypes() -> dict[int, str]:
+def _lookalike_table() -> dict[int, str]:
     """Code point → the representative of all letters that look like it, an ASCII letter if there is one.
 
     The package lists pairs of confusables of Unicode TR39 in both directions, some wrapped in direction marks.
@@ -59,17 +59,17 @@ def _prototypes() -> dict[int, str]:
         larger |= smaller
         lookalikes |= dict.fromkeys(smaller | {one, other}, larger)
     groups = list({id(group): group for group in lookalikes.values()}.values())
-    simple = {text: best for group in groups for best in [min(group, key=_order)] for text in group}
+    simple = {text: best for group in groups for best in [min(group, key=_representative_order)] for text in group}
     found = dict(simple)
     for group in groups:
         # Capitals count as small letters here, so a letter also looks like what its capital looks like.
-        found |= dict.fromkeys(group, _through_capital(group, simple) or min(group, key=_order))
+        found |= dict.fromkeys(group, _through_capital(group, simple) or min(group, key=_representative_order))
     return {
         ord(letter): "".join(found.get(one, one) for one in text) for letter, text in found.items() if len(letter) == 1
     }
 
 
-def _order(text: str) -> tuple[bool, int, bool, bool, str]:
+def _representative_order(text: str) -> tuple[bool, int, bool, bool, str]:
     """Sort key for representatives: ASCII first, then more letters (`rn` before `m`), letters before digits."""
     return (not text.isascii(), -len(text) if text.isascii() else 0, not text.isalpha(), text.isupper(), text)
 

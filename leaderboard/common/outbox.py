@@ -146,7 +146,7 @@ def send_due_emails(within: float = TURN_SECONDS) -> bool:
     server = get_connection(settings.EMAIL_SERVER_BACKEND)
     try:
         while (email := _claim_next()) is not None:
-            if not _send(email, server):
+            if not _send_claimed(email, server):
                 return False
             if time.monotonic() > enough:
                 return True
@@ -167,7 +167,7 @@ def _claim_next() -> OutgoingEmail | None:
     return email
 
 
-def _send(email: OutgoingEmail, server: Any) -> bool:
+def _send_claimed(email: OutgoingEmail, server: Any) -> bool:
     """Send a claimed e-mail; False when the server refuses everything."""
     error = None
     try:

@@ -189,18 +189,18 @@ class Senders:
 def visitor_of(cookies: dict[str, str]) -> str:
     """The visitor id in the signed cookie; `""` without a cookie, or with one whose signature is wrong."""
     try:
-        return _signer().unsign(cookies.get(VISITOR_COOKIE, ""))
+        return _visitor_signer().unsign(cookies.get(VISITOR_COOKIE, ""))
     except signing.BadSignature:
         return ""
 
 
 def new_visitor_cookie(*, is_secure: bool) -> str:
     """A `Set-Cookie` header with a new visitor id, valid until the browser is closed."""
-    cookie = f"{VISITOR_COOKIE}={_signer().sign(secrets.token_hex(8))}; Path=/; HttpOnly; SameSite=Lax"
+    cookie = f"{VISITOR_COOKIE}={_visitor_signer().sign(secrets.token_hex(8))}; Path=/; HttpOnly; SameSite=Lax"
     return cookie + "; Secure" * is_secure
 
 
-def _signer() -> signing.Signer:
+def _visitor_signer() -> signing.Signer:
     return signing.Signer(salt=VISITOR_COOKIE)
 
 

@@ -115,7 +115,7 @@ def number_with_digits(value: float, digits: int = 6) -> str:
 def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
     if figure["kind"] == "curve":
         words = _("%(title)s: %(y)s against %(x)s; a table has the points.") % figure
-        svg = charts.curve(figure["points"], words, diagonal=figure["diagonal"], filled=figure["filled"])
+        svg = charts.draw_curve(figure["points"], words, diagonal=figure["diagonal"], filled=figure["filled"])
         points = [[number_with_digits(number, 4) for number in point] for point in figure["points"]]
         return {**figure, "svg": svg, "points": points}
     marked = {tuple(place) for place in figure["marked"]}

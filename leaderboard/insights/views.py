@@ -62,7 +62,7 @@ def _activity_context(request: HttpRequest, page_context: PageContext) -> dict[s
     )
     return {
         "activity": found,
-        "chart": charts.activity(found.days, today=activity.today_of(page_context.competition, page_context.at)),
+        "chart": charts.draw_activity(found.days, today=activity.today_of(page_context.competition, page_context.at)),
         "in_need": in_need[:SHOWN_IN_NEED],
         "more_in_need": in_need[SHOWN_IN_NEED:],
         "help": kind,
@@ -143,7 +143,7 @@ def _residual_plot(report: hardest_rows.HardRowsReport) -> str:
     for row in report.suspicious:
         answer = float(row.truth[0])
         points.append(charts.Point(answer, float(row.other) - answer, row.id, is_outlier=True))
-    return charts.residuals(points, spread=2 * report.spread)
+    return charts.draw_residuals(points, spread=2 * report.spread)
 
 
 def _chosen_lines(report: hardest_rows.HardRowsReport, request: HttpRequest) -> list[HardRowForm]:
@@ -194,12 +194,12 @@ def _report_charts(
         "without_score": teams - len(report.ranked),
         "median": median(report.private),
         "best": report.private[0],
-        "scores": charts.histogram(report.private, marks=report.baselines, width=WIDE, **scale),
+        "scores": charts.draw_histogram(report.private, marks=report.baselines, width=WIDE, **scale),
         "beaten": [
             (name, score, number, teams, charts.share_bar(number, teams))
             for (name, score), (_name, number) in zip(report.baselines, report.above, strict=True)
         ],
-        "days": charts.activity(days, today=activity.today_of(competition, at)),
+        "days": charts.draw_activity(days, today=activity.today_of(competition, at)),
     }
 
 

@@ -147,7 +147,7 @@ def restore_backup(folder: Path, *, force: bool = False, report: Callable[[str],
     report(
         f"Made {manifest.made_at}, version {manifest.version}: {len(manifest.parts):,} parts, {manifest.size:,} bytes."
     )
-    with _staged(folder, manifest) as staged:
+    with _staged_parts(folder, manifest) as staged:
         report("Every part has the hash of the manifest.")
         for line in _put_back_metrics(staged, manifest):
             report(line.format(folder=folder))
@@ -182,7 +182,7 @@ def _check_fits(manifest: Manifest) -> None:
 
 
 @contextmanager
-def _staged(folder: Path, manifest: Manifest) -> Iterator[Path]:
+def _staged_parts(folder: Path, manifest: Manifest) -> Iterator[Path]:
     """A folder beside the site with all parts, hashed while they were copied. Raises `BackupError` at the first part
     that is missing or damaged."""
     staged = Path(settings.VAR_DIR) / ".restoring"

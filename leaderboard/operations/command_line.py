@@ -89,7 +89,7 @@ class SiteClient:
         self.opener = build_opener(NoRedirects)
         host = urlsplit(address)
         if host.scheme == "http" and host.hostname not in ("localhost", "127.0.0.1", "::1"):
-            report(f"{address} is not encrypted: others on the way can read your token.")
+            print_note(f"{address} is not encrypted: others on the way can read your token.")
 
     def get(self, path: str) -> Any:
         return json.loads(self.read(path))
@@ -103,7 +103,7 @@ class SiteClient:
 
     def post(self, path: str, *, key: str = "", file: tuple[str, bytes] | None = None, **form: Any) -> Any:
         """The site's answer, once it has worked on the request. With an idempotency `key` a repeat does no harm."""
-        body, headers = multipart(form, file)
+        body, headers = multipart_body(form, file)
         headers.update({"Idempotency-Key": key} if key else {})
         answer = json.loads(self.read(path, body, headers, tries=TRIES if key else 1))
         while isinstance(answer, dict) and "task" in answer:
@@ -127,7 +127,7 @@ class SiteClient:
             try:
                 return self.opener.open(Request(f"{self.address}/api/v1/{path}", body, headers), timeout=120)
             except HTTPError as error:
-                failure = refusal(error, self.address)
+                failure = api_refusal(error, self.address)
                 if error.code == 401:
                     message = f"{self.address} does not know this token: it is mistyped, revoked or of another site;"
                     failure = CommandFailed(f"{message} {where}", NO_TOKEN, failure.answer)
@@ -136,12 +136,12 @@ class SiteClient:
                 failure = CommandFailed(message, NO_ANSWER, wait=2**attempt)
             if failure.wait is None or attempt == tries:
                 break
-            report(f"{failure}\nTrying again in {failure.wait} s …")
+            print_note(f"{failure}\nTrying again in {failure.wait} s …")
             time.sleep(failure.wait)
         raise failure
 
 
-def refusal(error: HTTPError, address: str) -> CommandFailed:
+def api_refusal(error: HTTPError, address: str) -> CommandFailed:
     """What the site answered instead of a result."""
     with error:
         try:
@@ -156,14 +156,14 @@ def refusal(error: HTTPError, address: str) -> CommandFailed:
     seconds = int(retry_after) if retry_after.isdecimal() else 2
     may_help = error.code in (429, 502, 503, 504) and seconds <= MAX_WAIT_SECONDS
     if error.code == 429 and not may_help:
-        lines.append(f"On your clock that is {local(datetime.now() + timedelta(seconds=seconds))}.")
+        lines.append(f"On your clock that is {local_time(datetime.now() + timedelta(seconds=seconds))}.")
     if "same_bytes" in reasons:
         lines.append("It would get the same score and use an attempt. Use --again to submit it anyway.")
     code = NO_TOKEN if "scope" in reasons else NO_ANSWER if error.code >= 500 else REFUSED
     return CommandFailed("\n  ".join(lines), code, answer, seconds if may_help else None)
 
 
-def multipart(form: dict[str, Any], file: tuple[str, bytes] | None) -> tuple[bytes, dict[str, str]]:
+def multipart_body(form: dict[str, Any], file: tuple[str, bytes] | None) -> tuple[bytes, dict[str, str]]:
     """A form with a file as the body of a request, and its headers."""
     edge = uuid.uuid4().hex
     head = f"--{edge}\r\nContent-Disposition: form-data; name="
@@ -207,13 +207,13 @@ def stored_tokens() -> dict[str, str]:
 def list_(site: SiteClient, _: Any) -> Result:
     """The competitions that you may open."""
     answer = site.get_pages("competitions")
-    return answer, table(answer["items"], "slug", "title", "state", "closes_at", "metric", "teams")
+    return answer, table_lines(answer["items"], "slug", "title", "state", "closes_at", "metric", "teams")
 
 
 def files(site: SiteClient, arguments: Any) -> Result:
     """The files of a competition."""
     answer = site.get(f"competitions/{arguments.competition}/files")
-    return answer, table(answer["items"], "name", "size", "rows", "description")
+    return answer, table_lines(answer["items"], "name", "size", "rows", "description")
 
 
 def download(site: SiteClient, arguments: Any) -> Result:
@@ -229,17 +229,17 @@ def download(site: SiteClient, arguments: Any) -> Result:
 def download_file(site: SiteClient, path: str, file: dict[str, Any], folder: Path) -> str:
     name, digest = file["name"], file["sha256"]
     if name in ("", ".", "..") or any(c in name for c in '/\\:*?"<>|'):
-        raise CommandFailed(f"“{plain(name)}” is no name for a file here; download it with the browser.", REFUSED)
+        raise CommandFailed(f"“{plain_text(name)}” is no name for a file here; download it with the browser.", REFUSED)
     target = folder / name
-    if target.is_file() and sha256(target) == digest:
+    if target.is_file() and file_sha256(target) == digest:
         return f"{target} is here already."
     if target.exists():  # it may hold the user's predictions
         return f"{target} may differ from the site's file and was left alone. Move it away to download it again."
-    save(site, f"{path}/{quote(name)}", target, digest)
+    save_answer(site, f"{path}/{quote(name)}", target, digest)
     return str(target)
 
 
-def sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
         for chunk in iter(lambda: file.read(1 << 20), b""):
@@ -247,13 +247,13 @@ def sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def save(site: SiteClient, path: str, target: Path, digest: str | None = None) -> None:
+def save_answer(site: SiteClient, path: str, target: Path, digest: str | None = None) -> None:
     """Write an answer into a file, whole or not at all: a zip file, or one with this SHA-256 where it is known."""
     part = target.with_name(f"{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         with site.open(path) as answer, part.open("wb") as out:
             shutil.copyfileobj(answer, out)
-        if digest not in (None, sha256(part)) or (target.suffix == ".zip" and not zipfile.is_zipfile(part)):
+        if digest not in (None, file_sha256(part)) or (target.suffix == ".zip" and not zipfile.is_zipfile(part)):
             raise CommandFailed(f"{target.name} did not arrive whole; try again.", NO_ANSWER)
         os.replace(part, target)
     except (OSError, HTTPException) as error:
@@ -272,19 +272,19 @@ def submit(site: SiteClient, arguments: Any) -> Result:
     if len(file[1]) > LARGE_BYTES:  # the site closes the connection on a file over its limit, and its reason is lost
         size, max_size = len(file[1]), site.get(path)["max_bytes"]
         if size > max_size:
-            words = f"{file[0]} has {cell('size', size)}; {cell('size', max_size)} are the most."
+            words = f"{file[0]} has {cell_text('size', size)}; {cell_text('size', max_size)} are the most."
             raise CommandFailed(f"{words} Packed as .gz or .zip it may fit.", REFUSED)
-        report(f"Sending {cell('size', size)} …")
+        print_note(f"Sending {cell_text('size', size)} …")
     form = {"note": arguments.message, "may_repeat": "true" if arguments.again else "false"}
     submission = site.post(f"{path}/submissions", key=uuid.uuid4().hex, file=file, **form)
     if arguments.watch:
         submission = wait_for_score(site, submission, arguments.timeout)
-    return outcome(site, submission)
+    return submission_outcome(site, submission)
 
 
 def wait_for_score(site: SiteClient, submission: dict[str, Any], timeout: float) -> dict[str, Any]:
     """The submission, once it is no longer pending."""
-    report(
+    print_note(
         f"{submission['file_name']} was received and is kept; `submissions` will tell its score.\n"
         "Waiting for it … (Ctrl-C ends only the waiting)"
     )
@@ -298,7 +298,7 @@ def wait_for_score(site: SiteClient, submission: dict[str, Any], timeout: float)
     return submission
 
 
-def outcome(site: SiteClient, submission: dict[str, Any]) -> Result:
+def submission_outcome(site: SiteClient, submission: dict[str, Any]) -> Result:
     """The submission's status and score; raises `CommandFailed` with the problems of a file without a score."""
     name, status, score = submission["file_name"], submission["status"], submission["public_score"]
     if status in ("invalid", "failed"):
@@ -323,13 +323,13 @@ def submissions(site: SiteClient, arguments: Any) -> Result:
     names = ["received_at", "file_name", "status", "public_score", "private_score", "is_selected", "note", "id"]
     if len({submission["team"] for submission in answer["items"]}) > 1:
         names.insert(1, "team")
-    return answer, table(answer["items"], *names)
+    return answer, table_lines(answer["items"], *names)
 
 
 def leaderboard(site: SiteClient, arguments: Any) -> Result:
     """The board."""
     answer = site.get_pages(f"competitions/{arguments.competition}/leaderboard?board={arguments.board}")
-    return answer, table(answer["items"], "rank", "team", "score", "submissions", "received_at")
+    return answer, table_lines(answer["items"], "rank", "team", "score", "submissions", "received_at")
 
 
 # --- commands for teachers --------------------------------------------------------------------------------------
@@ -356,14 +356,14 @@ def create(site: SiteClient, arguments: Any) -> Result:
     """Make a draft of a folder, or of what `export` wrote."""
     folder = Path(arguments.folder)
     is_packed = folder.suffix == ".zip" and folder.is_file()
-    draft = site.post("competitions", file=("competition.zip", folder.read_bytes() if is_packed else packed(folder)))
-    line = (
-        f"“{plain(draft['title'])}” is a draft: {site.address}/host/{draft['slug']}/, join code {draft['join_code']}."
-    )
-    return draft, [line, *(f"truth.csv: {plain(finding['message'])}" for finding in draft["findings"])]
+    content = folder.read_bytes() if is_packed else zipped_folder(folder)
+    draft = site.post("competitions", file=("competition.zip", content))
+    page, title = f"{site.address}/host/{draft['slug']}/", plain_text(draft["title"])
+    line = f"“{title}” is a draft: {page}, join code {draft['join_code']}."
+    return draft, [line, *(f"truth.csv: {plain_text(finding['message'])}" for finding in draft["findings"])]
 
 
-def packed(folder: Path) -> bytes:
+def zipped_folder(folder: Path) -> bytes:
     """The folder as a zip file, without hidden files."""
     if not (folder / "competition.toml").is_file():
         raise CommandFailed(f"{folder} has no competition.toml; `init` writes one.", REFUSED)
@@ -379,7 +379,7 @@ def data(site: SiteClient, arguments: Any) -> Result:
     """Give students a file; the same name again replaces it."""
     path = f"competitions/{arguments.competition}/files"
     sent = [site.post(path, file=read_file(name), description=arguments.description) for name in arguments.file]
-    return {"items": sent}, [f"{plain(file['name'])}: students may download it." for file in sent]
+    return {"items": sent}, [f"{plain_text(file['name'])}: students may download it." for file in sent]
 
 
 def truth(site: SiteClient, arguments: Any) -> Result:
@@ -389,9 +389,9 @@ def truth(site: SiteClient, arguments: Any) -> Result:
     form.update(public_share=arguments.share, seed=arguments.seed, as_meant="true" if arguments.as_meant else None)
     form["params"] = json.dumps({name: value for name, _, value in params}) if params else None
     answer = site.post(path, file=read_file(arguments.file), **form)
-    lines = [f"{'BLOCKS: ' if one['blocking'] else ''}{plain(one['message'])}" for one in answer["findings"]]
+    lines = [f"{'BLOCKS: ' if one['blocking'] else ''}{plain_text(one['message'])}" for one in answer["findings"]]
     if not answer["is_good"]:
-        changes = [f"- {plain(change)}" for change in answer["as_meant"]]
+        changes = [f"- {plain_text(change)}" for change in answer["as_meant"]]
         lines += ["With --as-meant it is read like this:", *changes] if changes else []
         raise CommandFailed("\n  ".join([f"{arguments.file} cannot be published:", *lines]), BAD_TRUTH, answer)
     rows = f"{answer['public_rows']} public, {answer['private_rows']} private rows"
@@ -407,7 +407,7 @@ def truth(site: SiteClient, arguments: Any) -> Result:
 def launch(site: SiteClient, arguments: Any) -> Result:
     """Let students in."""
     answer = site.post(f"competitions/{arguments.competition}/launch")
-    return answer, [f"“{plain(answer['title'])}” is {answer['state']}: {site.address}/c/{answer['slug']}/"]
+    return answer, [f"“{plain_text(answer['title'])}” is {answer['state']}: {site.address}/c/{answer['slug']}/"]
 
 
 def rescore(site: SiteClient, arguments: Any) -> Result:
@@ -422,7 +422,7 @@ def rescore(site: SiteClient, arguments: Any) -> Result:
         answer = site.get(path)
     lines = [f"Ground truth {answer['ground_truth']}: {answer['done']} of {answer['total']} files scored."]
     if answer["moves"]:
-        lines += table(answer["moves"], "team", "rank_now", "rank_then", "score_now", "score_then")
+        lines += table_lines(answer["moves"], "team", "rank_now", "rank_then", "score_now", "score_then")
     if arguments.apply:
         answer = site.post(f"{path}/apply", words=arguments.message, tells="true" if arguments.tell else None)
         lines.append(f"Ground truth {answer['number']} counts now; {answer['notified']} people are told.")
@@ -440,7 +440,7 @@ def again(site: SiteClient, arguments: Any) -> Result:
 def export(site: SiteClient, arguments: Any) -> Result:
     """The competition as a zip file, with its answers; `create` makes a draft of it on any site."""
     target = Path(arguments.output or f"{arguments.competition}.zip")
-    save(site, f"competitions/{arguments.competition}/export", target)
+    save_answer(site, f"competitions/{arguments.competition}/export", target)
     size = target.stat().st_size
     return {"file": str(target), "bytes": size}, [f"{target} holds the answers: keep it from students."]
 
@@ -462,7 +462,7 @@ def read_file(path: str) -> tuple[str, bytes]:
         raise CommandFailed(f"{path} cannot be read: {error.strerror}.", USAGE) from None
 
 
-def report(words: str) -> None:
+def print_note(words: str) -> None:
     print(words, file=sys.stderr, flush=True)
 
 
@@ -476,34 +476,37 @@ def problem_lines(problems: Iterable[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def plain(value: Any) -> str:
+def plain_text(value: Any) -> str:
     """A value as text, without characters that could move the cursor or colour the terminal."""
     words = "" if value is None or value is False else "yes" if value is True else str(value)
     return "".join(c for c in words if unicodedata.category(c)[0] != "C")
 
 
-def local(moment: datetime) -> str:
+def local_time(moment: datetime) -> str:
     """A time on this computer's clock, with its offset from UTC."""
     return moment.astimezone().isoformat(sep=" ", timespec="minutes")
 
 
-def cell(name: str, value: Any) -> str:
+def cell_text(name: str, value: Any) -> str:
     """A value of the column `name` in readable form: a score with ten digits, a size with its unit."""
     if name.endswith("_at") and isinstance(value, str):
         try:
-            return local(datetime.fromisoformat(value.replace("Z", "+00:00")))
+            return local_time(datetime.fromisoformat(value.replace("Z", "+00:00")))
         except ValueError:
-            return plain(value)
+            return plain_text(value)
     if isinstance(value, float):
         return f"{value:.10g}"
     if name == "size" and isinstance(value, int):
         unit, letters = (1 << 20, "MB") if value >= 1 << 20 else (1 << 10, "KB")
         return f"{value / unit:.1f} {letters}" if value >= 1 << 10 else f"{value} bytes"
-    return plain(value)
+    return plain_text(value)
 
 
-def table(rows: Iterable[dict[str, Any]], *names: str) -> list[str]:
-    cells = [[name.replace("_", " ") for name in names], *([cell(name, row[name]) for name in names] for row in rows)]
+def table_lines(rows: Iterable[dict[str, Any]], *names: str) -> list[str]:
+    cells = [
+        [name.replace("_", " ") for name in names],
+        *([cell_text(name, row[name]) for name in names] for row in rows),
+    ]
     widths = [max(map(len, column)) for column in zip(*cells)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells]
 
@@ -603,13 +606,13 @@ def main() -> int:
     except CommandFailed as failure:
         if arguments.json and failure.answer is not None:
             print(json.dumps(failure.answer))
-        report(str(failure))
+        print_note(str(failure))
         return failure.code
     except ValueError:
-        report(f"{arguments.site} answered, but not as a Leaderboard site does. Is something between you and it?")
+        print_note(f"{arguments.site} answered, but not as a Leaderboard site does. Is something between you and it?")
         return NO_ANSWER
     except OSError as error:
-        report(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}.")
+        print_note(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}.")
         return REFUSED
     except KeyboardInterrupt:
         return 130

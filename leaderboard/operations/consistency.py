@@ -112,14 +112,14 @@ def check_uploads_are_whole(findings: CheckRun) -> Iterator[str]:
     yield from _shared_files()
     for pk in Submission.objects.exclude(file_removed_at=None).exclude(status="invalid").values_list("pk", flat=True):
         yield f"submission {pk}: its file was removed, and it is not invalid"
-    receipts = _receipts()
+    receipts = _file_receipts()
     with ThreadPoolExecutor(READERS) as readers:
         while batch := list(islice(receipts, AT_ONCE)):
             findings.looked_at += len(batch)
-            yield from filter(None, readers.map(_damage, batch))
+            yield from filter(None, readers.map(_find_damage, batch))
 
 
-def _receipts() -> Iterator[Receipt]:
+def _file_receipts() -> Iterator[Receipt]:
     files = Submission.objects.with_stored_file().order_by("file_key").values_list("pk", "file_key", "sha256", "size")
     for pk, key, sha256, size in files.iterator(chunk_size=5000):
         yield f"submission {pk}", key, sha256, size
@@ -133,7 +133,7 @@ def _shared_files() -> Iterator[str]:
         yield f"{row['number']} submissions have the file key {row['file_key']}"
 
 
-def _damage(receipt: Receipt) -> str:
+def _find_damage(receipt: Receipt) -> str:
     what, key, sha256, size = receipt
     try:
         with open_stored(key) as file:
@@ -205,9 +205,9 @@ def check_boards_match_scores(findings: CheckRun) -> Iterator[str]:
 def check_scores_recompute(findings: CheckRun) -> Iterator[str]:
     """Score fifty submissions again in this process, which reads untrusted files and serves no pages."""
     other_metric = 0
-    for score in _sample(findings.seed):
+    for score in _sample_scores(findings.seed):
         ground_truth = score.ground_truth
-        if _version(ground_truth.metric_key) != ground_truth.metric_version:
+        if _metric_version(ground_truth.metric_key) != ground_truth.metric_version:
             other_metric += 1
             continue
         findings.looked_at += 1
@@ -218,12 +218,12 @@ def check_scores_recompute(findings: CheckRun) -> Iterator[str]:
         value = outcome.result.public if score.split == "public" else outcome.result.private
         if value != score.value:
             yield f"score {score.pk} of submission {score.submission_id}: stored {score.value!r}, computed {value!r}"
-        yield from _others(score, outcome.result)
+        yield from _differing_secondary(score, outcome.result)
     if other_metric:
         findings.left_out.append(f"{other_metric} scores of metrics whose file is another one by now")
 
 
-def _others(score: Score, result: metrics.Result) -> Iterator[str]:
+def _differing_secondary(score: Score, result: metrics.Result) -> Iterator[str]:
     """Secondary values that differ; those whose metric has another version by now are skipped."""
     computed = score_module.stored_secondary(result, Split(score.split))
     ground_truth = score.ground_truth
@@ -231,11 +231,11 @@ def _others(score: Score, result: metrics.Result) -> Iterator[str]:
         yield f"score {score.pk} has {len(score.secondary)} secondary values of {len(ground_truth.secondary)}"
         return
     for one, stored, found in zip(ground_truth.secondary, score.secondary, computed, strict=True):
-        if stored != found and _version(f"{one['key']}@{one['version']}") == one["version"]:
+        if stored != found and _metric_version(f"{one['key']}@{one['version']}") == one["version"]:
             yield f"score {score.pk}: {one['key']} stored {stored}, computed {found}"
 
 
-def _sample(seed: int | None) -> list[Score]:
+def _sample_scores(seed: int | None) -> list[Score]:
     """Fifty scores at random from the last day on which files were scored: earlier days had their checks."""
     last = Submission.objects.aggregate(last=Max("finished_at"))["last"]
     if last is None:
@@ -247,7 +247,7 @@ def _sample(seed: int | None) -> list[Score]:
     return list(Score.objects.select_related("ground_truth", "submission").filter(pk__in=drawn).order_by("pk"))
 
 
-def _version(metric_key: str) -> str:
+def _metric_version(metric_key: str) -> str:
     try:
         return metrics.get(metric_key).version
     except metrics.UnknownMetric:

@@ -30,7 +30,7 @@ def database_snapshot(target: Path) -> Iterator[Read]:
     """Dump the database as it is at one moment; yields a function that reads the same snapshot."""
     target.unlink(missing_ok=True)
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    with _postgres(target) if connection.vendor == "postgresql" else _sqlite(target) as read:
+    with _postgres_snapshot(target) if connection.vendor == "postgresql" else _sqlite_snapshot(target) as read:
         yield read
 
 
@@ -43,7 +43,7 @@ def read_live(statement: str) -> list[Any]:
 
 
 @contextmanager
-def _sqlite(target: Path) -> Iterator[Read]:
+def _sqlite_snapshot(target: Path) -> Iterator[Read]:
     with connection.cursor() as cursor:
         cursor.execute("VACUUM INTO %s", [str(target)])
     # Not through Django, whose pragmas would change the snapshot.
@@ -52,7 +52,7 @@ def _sqlite(target: Path) -> Iterator[Read]:
 
 
 @contextmanager
-def _postgres(target: Path) -> Iterator[Read]:
+def _postgres_snapshot(target: Path) -> Iterator[Read]:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")

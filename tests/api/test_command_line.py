@@ -444,7 +444,7 @@ def test_a_name_that_leads_elsewhere_is_not_written(bos: Terminal, name: str, tm
 
 
 def test_names_cannot_colour_a_terminal(bos: Terminal) -> None:
-    assert bos.module.table([{"team": "\x1b[31mred\u202e"}], "team") == ["team", "[31mred"]
+    assert bos.module.table_lines([{"team": "\x1b[31mred\u202e"}], "team") == ["team", "[31mred"]
 
 
 def test_a_redirect_gets_no_token(bos: Terminal) -> None:
@@ -486,15 +486,15 @@ def test_people_read_moments_on_their_own_clock_and_sizes_with_units(
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
-        assert bos.module.cell("closes_at", "2026-12-06T22:59:00.521Z") == "2026-12-07 07:59+09:00"
+        assert bos.module.cell_text("closes_at", "2026-12-06T22:59:00.521Z") == "2026-12-07 07:59+09:00"
     finally:
         monkeypatch.undo()
         time.tzset()
-    assert bos.module.cell("closes_at", "soon") == "soon"
-    assert [bos.module.cell("size", size) for size in (0, 900, 10960, 5_000_000)] == [
+    assert bos.module.cell_text("closes_at", "soon") == "soon"
+    assert [bos.module.cell_text("size", size) for size in (0, 900, 10960, 5_000_000)] == [
         "0 bytes", "900 bytes", "10.7 KB", "4.8 MB",
     ]  # fmt: skip
-    assert bos.module.cell("name", "\x1b[31mred") == "[31mred"
+    assert bos.module.cell_text("name", "\x1b[31mred") == "[31mred"
 
 
 def test_who_has_no_token_reads_where_one_is_made(bos: Terminal) -> None:

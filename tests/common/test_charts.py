@@ -85,11 +85,11 @@ def drawings(values: list[float], name: str = "Toads") -> list[str]:
     points = [charts.Point(value, -value, name, is_outlier=place == 0) for place, value in enumerate(values)]
     scale = {"sign": 1.0, "axis": name}
     return [
-        charts.race(lines, opens_at=START, now=START, marks=[(name, values[0])], **scale),  # type: ignore[arg-type]
-        charts.histogram(values, mine=values[-1], marks=[(name, values[0])], **scale),  # type: ignore[arg-type]
-        charts.history(steps, **scale),  # type: ignore[arg-type]
-        charts.slope([charts.Move(name, 1, 2), charts.Move(name, 2, 1)], before=name, after="b"),
-        charts.residuals(points, spread=abs(values[0])),
+        charts.draw_race(lines, opens_at=START, now=START, marks=[(name, values[0])], **scale),  # type: ignore[arg-type]
+        charts.draw_histogram(values, mine=values[-1], marks=[(name, values[0])], **scale),  # type: ignore[arg-type]
+        charts.draw_history(steps, **scale),  # type: ignore[arg-type]
+        charts.draw_slope([charts.Move(name, 1, 2), charts.Move(name, 2, 1)], before=name, after="b"),
+        charts.draw_residuals(points, spread=abs(values[0])),
     ]
 
 
@@ -111,19 +111,19 @@ def test_no_chart_has_styles_or_scripts_of_its_own() -> None:
     day = charts.Day(date(2026, 11, 22), 3, 1)
     for drawn in [
         *drawings([1.0, 2.0]),
-        charts.activity([day]),
+        charts.draw_activity([day]),
         charts.share_bar(1, 3),
     ]:
         assert not re.search(r"style=|<script|\bon\w+=", drawn)
 
 
 @pytest.mark.parametrize("draw", [
-    lambda: charts.race([], sign=1.0, axis="RMSE", opens_at=START, now=START),
-    lambda: charts.histogram([], sign=1.0, axis="RMSE"),
-    lambda: charts.slope([], before="a", after="b"),
-    lambda: charts.activity([]),
-    lambda: charts.residuals([], spread=1.0),
-    lambda: charts.history([(START, 1.0)], sign=1.0, axis="RMSE"),
+    lambda: charts.draw_race([], sign=1.0, axis="RMSE", opens_at=START, now=START),
+    lambda: charts.draw_histogram([], sign=1.0, axis="RMSE"),
+    lambda: charts.draw_slope([], before="a", after="b"),
+    lambda: charts.draw_activity([]),
+    lambda: charts.draw_residuals([], spread=1.0),
+    lambda: charts.draw_history([(START, 1.0)], sign=1.0, axis="RMSE"),
 ])  # fmt: skip
 def test_nothing_to_draw_is_nothing(draw: Callable[[], str]) -> None:
     assert draw() == ""
@@ -136,9 +136,9 @@ def heights(drawn: str) -> list[float]:
 
 def test_up_is_better_whatever_the_metric() -> None:
     points = [(START, 0.2), (START + timedelta(minutes=20), 0.8)]
-    first, second = heights(charts.history(points, sign=-1.0, axis="Accuracy"))
+    first, second = heights(charts.draw_history(points, sign=-1.0, axis="Accuracy"))
     assert first > second, "a higher score is better, so the second dot stands above the first"
-    first, second = heights(charts.history(points, sign=1.0, axis="RMSE"))
+    first, second = heights(charts.draw_history(points, sign=1.0, axis="RMSE"))
     assert first < second
 
 
@@ -158,13 +158,13 @@ def test_an_axis_of_time_is_never_crowded(minutes: int, most: int) -> None:
 
 def test_my_line_is_drawn_last_and_the_best_bar_is_mine() -> None:
     lines = [charts.RaceLine(name, [(START, value)], name == "me") for name, value in (("me", 1.0), ("a", 2.0))]
-    drawn = charts.race(lines, sign=1.0, axis="RMSE", opens_at=START, now=START + timedelta(days=3))
+    drawn = charts.draw_race(lines, sign=1.0, axis="RMSE", opens_at=START, now=START + timedelta(days=3))
     assert drawn.index("step s1") < drawn.index("step mine")
-    assert charts.histogram([1, 2, 3], sign=1.0, axis="RMSE", mine=2).count("bar mine") == 2
+    assert charts.draw_histogram([1, 2, 3], sign=1.0, axis="RMSE", mine=2).count("bar mine") == 2
 
 
 def test_the_day_that_is_not_over_is_pale() -> None:
     days = [charts.Day(date(2026, 11, day), 4, 1) for day in (21, 22)]
-    drawn = charts.activity(days, today=date(2026, 11, 22))
+    drawn = charts.draw_activity(days, today=date(2026, 11, 22))
     assert drawn.count("s1 pale") == drawn.count("s2 pale") == 2
     assert math.isclose(drawn.count("<title>"), 8)

@@ -52,7 +52,7 @@ def objects(
     """A site that keeps its files in a bucket; the bucket itself for who looks."""
     bucket, client = server
     monkeypatch.setattr(bucket_module, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(bucket_module, "_client", lambda: client)
+    monkeypatch.setattr(bucket_module, "_bucket_client", lambda: client)
     settings.STORAGE_URL = ADDRESS
     settings.STORAGES = {**settings.STORAGES, "default": storage_at(ADDRESS)}
     settings.CACHE_DIR, settings.CACHE_BYTES = tmp_path / "cache", 10_000_000
@@ -71,7 +71,7 @@ def forget(settings: LazySettings) -> None:
 
 def badly(monkeypatch: pytest.MonkeyPatch, times: int, wrong: Callable[[dict[str, Any]], dict[str, Any]]) -> list[int]:
     """Let the first answers to GET be `wrong`; the list grows by one for each."""
-    client, asked = bucket_module._client(), []
+    client, asked = bucket_module._bucket_client(), []
     whole = client.get_object
 
     def get_object(**named: str) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def test_what_the_bucket_does_not_have_is_not_found(objects: Any) -> None:
 def test_a_file_that_cannot_be_removed_now_is_no_trouble(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stored = storage.store_file([b"id,label\n"], "checks")
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(bucket_module._client(), "delete_object", lambda **_: broken({}))
+        meanwhile.setattr(bucket_module._bucket_client(), "delete_object", lambda **_: broken({}))
         storage.remove_file(stored.key)
     assert keys(objects) == [f"term/{stored.key}"]
     storage.remove_file(stored.key)
@@ -329,7 +329,7 @@ def test_a_storage_out_of_reach_takes_no_upload_and_uses_no_attempt(
     objects: Any, client: Client, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    monkeypatch.setattr(bucket_module._client(), "put_object", lambda **_: broken({}))
+    monkeypatch.setattr(bucket_module._bucket_client(), "put_object", lambda **_: broken({}))
     with pytest.raises(storage.StorageUnreachable):
         submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     assert not Submission.objects.exists()

@@ -60,7 +60,7 @@ def fetch_metadata(institution: Institution) -> bool:
     """Fetch and store a provider's metadata. False if there is no usable answer; the old row is kept then."""
     row, _ = ProviderMetadata.objects.update_or_create(issuer=institution.issuer, defaults={"tried_at": database_now()})
     try:
-        row.configuration, row.keys = _fetch(institution)
+        row.configuration, row.keys = _fetch_metadata(institution)
     except BadMetadata as error:
         code = {"code": str(error)}
         log.warning("the provider of institution %s could not be asked about itself", institution.number, extra=code)
@@ -70,7 +70,7 @@ def fetch_metadata(institution: Institution) -> bool:
     return True
 
 
-def _fetch(institution: Institution) -> tuple[dict[str, Any], dict[str, Any]]:
+def _fetch_metadata(institution: Institution) -> tuple[dict[str, Any], dict[str, Any]]:
     from .sessions import NoAnswer, ProviderSession
 
     def get_json(address: str) -> Any:

@@ -134,7 +134,7 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
         "can_extend": competition.revealed_at is None and team.disqualified_at is None,
         "more_days": MORE_DAYS,
         "sections": section_names(competition),
-        "chart": charts.history(
+        "chart": charts.draw_history(
             [(one.received_at, one.public) for one in reversed(ranked)],
             sign=sign,
             axis=competition.ground_truth.metric_title if competition.ground_truth else "",

@@ -74,7 +74,7 @@ class StoredFile:
     size: int
 
 
-def _backend() -> ModuleType:
+def _backend_module() -> ModuleType:
     """The module that stores files; both have the same functions."""
     return bucket if settings.STORAGE_URL else folder
 
@@ -86,7 +86,7 @@ def path_of(key: str, sha256: str = "") -> Path:
     minutes. Raises `FileNotFoundError` if the bucket does not have it, and `StorageUnreachable`. In a folder the path
     is not checked: opening it may raise `FileNotFoundError`.
     """
-    path: Path = _backend().path_of(key, sha256)
+    path: Path = _backend_module().path_of(key, sha256)
     return path
 
 
@@ -99,7 +99,9 @@ def store_file(
     name = uuid.uuid4().hex
     key = f"{folder}/{name[:2]}/{name}"
     digest, size = hashlib.sha256(), 0
-    with _backend().written(key, max_seconds=MAX_STORE_SECONDS if max_seconds is None else max_seconds) as file:
+    with _backend_module().write_file(
+        key, max_seconds=MAX_STORE_SECONDS if max_seconds is None else max_seconds
+    ) as file:
         for chunk in chunks:
             size += len(chunk)
             if size > limit:
@@ -111,7 +113,7 @@ def store_file(
 
 def store_as(key: str, source: Path) -> None:
     """Store a copy of a local file under a given key; storing the same file again replaces it."""
-    with source.open("rb") as file, _backend().written(key) as copy:
+    with source.open("rb") as file, _backend_module().write_file(key) as copy:
         shutil.copyfileobj(file, copy, CHUNK)
 
 
@@ -119,18 +121,18 @@ def store_as(key: str, source: Path) -> None:
 def open_stored(key: str, sha256: str = "") -> Iterator[FileIO]:
     """Open a file for reading without keeping a local copy, for callers that read very many. Raises as `path_of`
     does."""
-    with _backend().opened(key, sha256) as file:
+    with _backend_module().open_file(key, sha256) as file:
         yield file
 
 
 def remove_file(key: str) -> None:
     """Delete a file that no database row refers to."""
-    _backend().remove(key)
+    _backend_module().remove_file(key)
 
 
 def list_stored() -> Iterator[tuple[str, float]]:
     """Every stored key, unfinished files included, with its time of writing in seconds since 1970."""
-    found: Iterator[tuple[str, float]] = _backend().listing()
+    found: Iterator[tuple[str, float]] = _backend_module().list_files()
     return found
 
 

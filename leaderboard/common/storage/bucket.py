@@ -112,12 +112,12 @@ class StoredFileChanged(OSError):
 
 def path_of(key: str, sha256: str = "") -> Path:
     """The local copy of a file, checked against the hash before each use; fetched if missing or different."""
-    path = _cached(key)
+    path = _cache_path(key)
     with suppress(FileNotFoundError):
         if not sha256 or _hash_of(path) == sha256:
             os.utime(path)
             return path
-    with _fetched(key, sha256) as partial:
+    with _fetched_object(key, sha256) as partial:
         Path(partial.name).replace(path)
     _make_room(path.stat().st_size)
     return path
@@ -137,10 +137,10 @@ class _BodyUntil:
 
 
 @contextmanager
-def written(key: str, *, max_seconds: float = float("inf")) -> Iterator[IO[bytes]]:
+def write_file(key: str, *, max_seconds: float = float("inf")) -> Iterator[IO[bytes]]:
     """A file that becomes an object when the block ends without an error; its local copy stays for the work that
     follows. Raises `StorageUnreachable` if storing it takes longer than `max_seconds`."""
-    path = _cached(key)
+    path = _cache_path(key)
     with partial_of(path) as file:
         yield file
         file.flush()
@@ -148,8 +148,8 @@ def written(key: str, *, max_seconds: float = float("inf")) -> Iterator[IO[bytes
         # After the last byte the bucket has time to answer.
         ends_at = time.monotonic() + max_seconds - ANSWER_SECONDS - 1
         with partial.open("rb") as body, _bucket_errors(key):
-            _client().put_object(
-                **_named(key),
+            _bucket_client().put_object(
+                **_object_name(key),
                 Body=_BodyUntil(body, ends_at),
                 ChecksumSHA256=b64encode(bytes.fromhex(_hash_of(partial))).decode(),
                 ContentType="application/octet-stream",
@@ -159,40 +159,44 @@ def written(key: str, *, max_seconds: float = float("inf")) -> Iterator[IO[bytes
 
 
 @contextmanager
-def opened(key: str, sha256: str = "") -> Iterator[FileIO]:
-    with _fetched(key, sha256) as file:
+def open_file(key: str, sha256: str = "") -> Iterator[FileIO]:
+    with _fetched_object(key, sha256) as file:
         file.seek(0)
         with open(file.name, "rb", buffering=0) as copy:
             yield copy
 
 
-def remove(key: str) -> None:
+def remove_file(key: str) -> None:
     """Delete a file. A failure is only logged: the file has no row any more and is swept later."""
-    _cached(key).unlink(missing_ok=True)
+    _cache_path(key).unlink(missing_ok=True)
     try:
         with _bucket_errors(key):
-            _client().delete_object(**_named(key))
+            _bucket_client().delete_object(**_object_name(key))
     except StorageUnreachable as error:
         log.warning("a file stays until it is swept (%s)", error)
 
 
-def listing() -> Iterator[tuple[str, float]]:
-    prefix = _prefix()
+def list_files() -> Iterator[tuple[str, float]]:
+    prefix = _key_prefix()
     with _bucket_errors("the list of files"):
-        pages = _client().get_paginator("list_objects_v2").paginate(Bucket=_storage().bucket_name, Prefix=prefix)
+        pages = (
+            _bucket_client()
+            .get_paginator("list_objects_v2")
+            .paginate(Bucket=_django_storage().bucket_name, Prefix=prefix)
+        )
         for page in pages:
             for found in page.get("Contents", ()):
                 yield found["Key"].removeprefix(prefix), found["LastModified"].timestamp()
 
 
 @contextmanager
-def _fetched(key: str, sha256: str) -> Iterator[IO[bytes]]:
+def _fetched_object(key: str, sha256: str) -> Iterator[IO[bytes]]:
     """An object's bytes in a temporary file; an incomplete or wrong object is fetched again."""
-    with partial_of(_cached(key)) as file:
+    with partial_of(_cache_path(key)) as file:
         pause, ends_at = FIRST_PAUSE, time.monotonic() + FETCH_AGAIN_WITHIN_SECONDS
         for tries_left in reversed(range(MAX_FETCHES)):
             try:
-                _fetch(key, sha256, file)
+                _fetch_object(key, sha256, file)
                 break
             except (StorageUnreachable, StoredFileChanged) as error:
                 if not tries_left or time.monotonic() > ends_at:
@@ -203,11 +207,11 @@ def _fetched(key: str, sha256: str) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _fetch(key: str, sha256: str, file: IO[bytes]) -> None:
+def _fetch_object(key: str, sha256: str, file: IO[bytes]) -> None:
     file.seek(0)
     file.truncate()
     with _bucket_errors(key):
-        answer = _client().get_object(**_named(key))
+        answer = _bucket_client().get_object(**_object_name(key))
         with closing(answer["Body"]) as body:
             shutil.copyfileobj(body, file, CHUNK)
     file.flush()
@@ -227,14 +231,14 @@ def _hash_of(path: Path) -> str:
 _clients: dict[tuple[int, int], Any] = {}
 
 
-def _storage() -> Any:
+def _django_storage() -> Any:
     """Django's storage object, which knows the bucket, its server and the credentials."""
     return storages["default"]
 
 
-def _client() -> Any:
+def _bucket_client() -> Any:
     """One boto3 client for all threads of a process; making one takes as long as fetching several files."""
-    storage = _storage()
+    storage = _django_storage()
     mine = (os.getpid(), id(storage))
     if mine not in _clients:
         _clients.clear()
@@ -242,13 +246,13 @@ def _client() -> Any:
     return _clients[mine]
 
 
-def _prefix() -> str:
-    location = _storage().location.strip("/")
+def _key_prefix() -> str:
+    location = _django_storage().location.strip("/")
     return f"{location}/" if location else ""
 
 
-def _named(key: str) -> dict[str, str]:
-    return {"Bucket": _storage().bucket_name, "Key": _prefix() + key}
+def _object_name(key: str) -> dict[str, str]:
+    return {"Bucket": _django_storage().bucket_name, "Key": _key_prefix() + key}
 
 
 @contextmanager
@@ -274,7 +278,7 @@ def _bucket_errors(key: str) -> Iterator[None]:
 _added = {"bytes": float("inf")}
 
 
-def _cached(key: str) -> Path:
+def _cache_path(key: str) -> Path:
     return Path(settings.CACHE_DIR) / key
 
 

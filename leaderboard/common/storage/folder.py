@@ -20,7 +20,7 @@ def path_of(key: str, sha256: str = "") -> Path:
 
 
 @contextmanager
-def written(key: str, *, max_seconds: float = 0) -> Iterator[IO[bytes]]:
+def write_file(key: str, *, max_seconds: float = 0) -> Iterator[IO[bytes]]:
     """A new file that gets its name when the block ends without an error, and is removed otherwise. `max_seconds` is
     only for buckets."""
     target = path_of(key)
@@ -30,7 +30,7 @@ def written(key: str, *, max_seconds: float = 0) -> Iterator[IO[bytes]]:
         os.fsync(file.fileno())
         Path(file.name).rename(target)
     try:
-        _sync(target.parent)
+        _sync_folder(target.parent)
     except OSError:
         target.unlink(missing_ok=True)
         raise
@@ -39,7 +39,7 @@ def written(key: str, *, max_seconds: float = 0) -> Iterator[IO[bytes]]:
 @contextmanager
 def partial_of(target: Path) -> Iterator[IO[bytes]]:
     """A temporary file next to `target`, removed at the end unless it was renamed."""
-    _make(target.parent)
+    _make_folder(target.parent)
     partial = target.with_name(f"{target.name}.{uuid.uuid4().hex}.partial")
     try:
         with partial.open("xb") as file:
@@ -49,15 +49,15 @@ def partial_of(target: Path) -> Iterator[IO[bytes]]:
         partial.unlink(missing_ok=True)
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     """Create a folder with all its parents, durably."""
     if not folder.is_dir():
-        _make(folder.parent)
+        _make_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
-        _sync(folder.parent)
+        _sync_folder(folder.parent)
 
 
-def _sync(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Make the names in a folder durable (fsync of the folder), which a file's own fsync does not do."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -67,16 +67,16 @@ def _sync(folder: Path) -> None:
 
 
 @contextmanager
-def opened(key: str, sha256: str = "") -> Iterator[FileIO]:
+def open_file(key: str, sha256: str = "") -> Iterator[FileIO]:
     with path_of(key).open("rb", buffering=0) as file:
         yield file
 
 
-def remove(key: str) -> None:
+def remove_file(key: str) -> None:
     path_of(key).unlink(missing_ok=True)
 
 
-def listing() -> Iterator[tuple[str, float]]:
+def list_files() -> Iterator[tuple[str, float]]:
     root = Path(settings.FILES_DIR)
     for folder, _, names in os.walk(root):
         for name in names:

@@ -21,7 +21,7 @@ from .place import Trouble
 NO_MIGRATE = "--no-migrate"
 
 
-def migrate() -> None:
+def apply_migrations() -> None:
     """Apply migrations; cheap if there are none to apply."""
     if not is_migrated():
         call_command("migrate", interactive=False, verbosity=0)
@@ -84,7 +84,7 @@ def prepare_site(*, migrates: bool) -> int:
     try:
         django.setup()
         if migrates:
-            migrate()
+            apply_migrations()
         elif not is_migrated():
             json.dump({"link": None}, sys.stdout)
             return 0
