@@ -49,8 +49,8 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import store_file
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Limits, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.grades import releases
 from leaderboard.grades import rules as grade_rules
+from leaderboard.grades import services as grade_services
 
 MOST_QUERIES, MOST_KB = 12, 60.0
 MOST_MS = {50: 60.0, 500: 120.0}
@@ -198,7 +198,7 @@ def turn(competition: Competition, state: str) -> None:
     if state == "closed":
         _grade(competition)
     elif state == "revealed":
-        releases.release_grades(competition=competition, user=User.objects.get(username="ada"))
+        grade_services.release_grades(competition=competition, user=User.objects.get(username="ada"))
 
 
 def _grade(competition: Competition) -> None:

@@ -24,8 +24,8 @@ from leaderboard.classroom import teams as teams_module
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions import services as competitions_services
 from leaderboard.competitions.models import Competition, Membership, Submission, Team
-from leaderboard.grades import releases
 from leaderboard.grades import rules as grade_rules
+from leaderboard.grades import services as grade_services
 from leaderboard.ground_truths.services import copying, data_files, drafts, publishing, setup
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.insights import hardest_rows
@@ -315,7 +315,7 @@ def _end(term: Term, competition: Competition) -> None:
         competition=competition, user=ada, values={"steps": steps, "title": "Pond life", "late_percent": 10}
     )
     competition.refresh_from_db()
-    releases.release_grades(competition=competition, user=ada)
+    grade_services.release_grades(competition=competition, user=ada)
     hardest_rows.find_hard_rows(competition=competition)
     corrected = truth().replace(b",newt,Private", b",toad,Private", 4)
     drafts.save_draft(

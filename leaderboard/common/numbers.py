@@ -17,6 +17,11 @@ def number_text(value: float) -> str:
     return f"{value:.4e}"
 
 
+def points_text(points: float | None, decimals: int) -> str:
+    """Points of a grade with this number of decimals; “–” for None."""
+    return "–" if points is None else f"{points:.{decimals}f}"
+
+
 def decimals_of(error: float) -> int:
     """The number of decimals that a standard error leaves meaningful."""
     return min(max(1 - floor(log10(error)), 0), 15)

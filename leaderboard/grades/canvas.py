@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.file_formats import FORMULA_STARTS
 
-from .students import Student
+from .queries import Student
 
 STUDENT, ID, SIS_USER, SIS_LOGIN, SECTION = "Student", "ID", "SIS User ID", "SIS Login ID", "Section"
 POINTS_ROW = "points possible"
@@ -27,8 +27,8 @@ TEST_STUDENT = "student, test"
 ASSIGNMENT = re.compile(r".*\S \(\d+\)\s*$", re.DOTALL)
 QUOTED = re.compile(r'"((?:[^"]|"")*)"([^"]*)', re.DOTALL)
 NUMBER = re.compile(r"[+-]?[\d.,]+%?")
-MOST_BYTES = 5 * 1024 * 1024
-MOST_CELLS = 2_000_000
+MAX_GRADEBOOK_BYTES = 5 * 1024 * 1024
+MAX_GRADEBOOK_CELLS = 2_000_000
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
@@ -111,9 +111,9 @@ class CanvasGradebook:
 
 def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
     """Read a file exported from Canvas, with any of its separators, line ends and encodings. Raises `BadGradebook`."""
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_GRADEBOOK_BYTES:
         raise BadGradebook(
-            _("This gradebook is too large. The limit is %(size)s MB.") % {"size": MOST_BYTES // 1_048_576}
+            _("This gradebook is too large. The limit is %(size)s MB.") % {"size": MAX_GRADEBOOK_BYTES // 1_048_576}
         )
     bom, encoding = next(((bom, name) for bom, name in BOMS if data.startswith(bom)), (b"", "utf-8"))
     try:
@@ -125,30 +125,30 @@ def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
         encoding = "latin-1"
         text = data.decode(encoding)
     for delimiter in (",", ";", "\t"):
-        first = CanvasGradebook(bom, encoding, delimiter, [next(_records(text, delimiter))])
+        first = CanvasGradebook(bom, encoding, delimiter, [next(_split_records(text, delimiter))])
         if {STUDENT, ID} <= set(first.header):
-            return CanvasGradebook(bom, encoding, delimiter, list(_records(text, delimiter)))
+            return CanvasGradebook(bom, encoding, delimiter, list(_split_records(text, delimiter)))
     what = _("This isn't a Canvas gradebook: the first row has no columns “Student” and “ID”.")
     where = _("In Canvas, choose Grades, then Export.")
     raise BadGradebook(f"{what} {where}")
 
 
-def _records(text: str, delimiter: str) -> Iterator[CanvasRecord]:
+def _split_records(text: str, delimiter: str) -> Iterator[CanvasRecord]:
     mark = re.escape(delimiter)
     cell = re.compile(rf'"(?:[^"]|"")*"[^{mark}\r\n]*|[^{mark}\r\n]*')
     place, cells, count = 0, [], 0
     while True:
-        found = cell.match(text, place)
-        assert found is not None, "the pattern matches nothing as well"
-        if found.group().startswith('"') and not QUOTED.match(found.group()):
+        match = cell.match(text, place)
+        assert match is not None, "the pattern matches nothing as well"
+        if match.group().startswith('"') and not QUOTED.match(match.group()):
             raise BadGradebook(
-                _("A quotation mark in the file is never closed: %(text)s…") % {"text": found.group()[:30]}
+                _("A quotation mark in the file is never closed: %(text)s…") % {"text": match.group()[:30]}
             )
-        cells.append(found.group())
+        cells.append(match.group())
         count += 1
-        if count > MOST_CELLS:
+        if count > MAX_GRADEBOOK_CELLS:
             raise BadGradebook(_("The file has too many cells for a gradebook."))
-        place = found.end()
+        place = match.end()
         if text.startswith(delimiter, place):
             place += 1
             continue
@@ -161,8 +161,8 @@ def _records(text: str, delimiter: str) -> Iterator[CanvasRecord]:
 
 def _unquote_cell(cell: str) -> str:
     """The text of a raw cell, as spreadsheets read it: text after the closing quotation mark is kept."""
-    found = QUOTED.fullmatch(cell)
-    return found[1].replace('""', '"') + found[2] if found else cell
+    quoted = QUOTED.fullmatch(cell)
+    return quoted[1].replace('""', '"') + quoted[2] if quoted else cell
 
 
 def _quote_cell(text: str, delimiter: str) -> str:
@@ -183,7 +183,7 @@ class StudentMatch:
     """A line of the gradebook, the student it belongs to, and the column by which they matched."""
 
     record: CanvasRecord
-    person: Student
+    student: Student
     by: str
 
 
@@ -193,75 +193,77 @@ class GradebookMatching:
 
     matches: list[StudentMatch] = field(default_factory=list)
     records: list[CanvasRecord] = field(default_factory=list)
-    people: list[Student] = field(default_factory=list)
+    students: list[Student] = field(default_factory=list)
 
     @property
     def to_review(self) -> list[StudentMatch]:
         """Matches by names that the students chose themselves, because they are not on the class list."""
-        return [match for match in self.matches if not match.person.is_listed]
+        return [match for match in self.matches if not match.student.is_listed]
 
 
-def match_students(book: CanvasGradebook, people: Sequence[Student]) -> GradebookMatching:
+def match_students(book: CanvasGradebook, students: Sequence[Student]) -> GradebookMatching:
     """Match lines and students by ID, then SIS User ID, then login, then name; only unique matches count."""
-    found = GradebookMatching(records=list(book.students), people=list(people))
+    matching = GradebookMatching(records=list(book.students), students=list(students))
     for column, names_of in _KEYS:
         place = book.place(column)
         if place is not None:
-            _match_by(found, column, place, names_of)
-    return found
+            _match_by_column(matching, column, place, names_of)
+    return matching
 
 
-def _match_by(found: GradebookMatching, column: str, place: int, names_of: Callable[[Student], Iterable[str]]) -> None:
-    tidy = _name_key if column == STUDENT else _key
+def _match_by_column(
+    matching: GradebookMatching, column: str, place: int, names_of: Callable[[Student], Iterable[str]]
+) -> None:
+    key_of = _name_key if column == STUDENT else _text_key
     lines: dict[str, list[CanvasRecord]] = defaultdict(list)
-    for record in found.records:
-        lines[tidy(record.value(place))].append(record)
+    for record in matching.records:
+        lines[key_of(record.value(place))].append(record)
     owners: dict[str, list[Student]] = defaultdict(list)
-    for person in found.people:
-        for name in {tidy(name) for name in names_of(person)} - {""}:
-            owners[name].append(person)
+    for student in matching.students:
+        for key in {key_of(name) for name in names_of(student)} - {""}:
+            owners[key].append(student)
     taken: set[int] = set()
-    for name, persons in owners.items():
-        if len(persons) == 1 and len(lines.get(name, ())) == 1 and id(persons[0]) not in taken:
-            found.matches.append(StudentMatch(lines[name][0], persons[0], column))
-            taken |= {id(persons[0]), id(lines[name][0])}
-    found.people = [person for person in found.people if id(person) not in taken]
-    found.records = [record for record in found.records if id(record) not in taken]
+    for key, students in owners.items():
+        if len(students) == 1 and len(lines.get(key, ())) == 1 and id(students[0]) not in taken:
+            matching.matches.append(StudentMatch(lines[key][0], students[0], column))
+            taken |= {id(students[0]), id(lines[key][0])}
+    matching.students = [student for student in matching.students if id(student) not in taken]
+    matching.records = [record for record in matching.records if id(record) not in taken]
 
 
-def _key(text: str) -> str:
+def _text_key(text: str) -> str:
     return unicodedata.normalize("NFKC", text).strip().casefold()
 
 
 def _name_key(text: str) -> str:
     """Key to compare names: “Rivera, Ana” and “Ana Rivera” have the same."""
     last, comma, first = text.partition(",")
-    return " ".join(_key(f"{first} {last}" if comma else text).split())
+    return " ".join(_text_key(f"{first} {last}" if comma else text).split())
 
 
 _KEYS: tuple[tuple[str, Callable[[Student], Iterable[str]]], ...] = (
-    (ID, lambda person: [person.student_id] if person.is_listed else []),
-    (SIS_USER, lambda person: [person.sis_user_id, person.student_id] if person.is_listed else []),
-    (SIS_LOGIN, lambda person: [person.login, person.email]),
-    (STUDENT, lambda person: [person.name]),
+    (ID, lambda student: [student.student_id] if student.is_listed else []),
+    (SIS_USER, lambda student: [student.sis_user_id, student.student_id] if student.is_listed else []),
+    (SIS_LOGIN, lambda student: [student.login, student.email]),
+    (STUDENT, lambda student: [student.name]),
 )
 
 
 # --- filling ----------------------------------------------------------------------------------------------------
 
 
-def fill_gradebook(book: CanvasGradebook, found: GradebookMatching, *, column: str, title: str, most: str) -> bytes:
+def fill_gradebook(book: CanvasGradebook, matching: GradebookMatching, *, column: str, title: str, most: str) -> bytes:
     """The file with the points of the matched students in `column`, or in a new column `title` if that is "".
 
     Cells with “EX” (excused), and cells of students without a grade, are not changed. `most` is the maximum that a new
     column gets in Canvas's line “Points Possible”.
     """
-    points = {id(match.record): match.person.points for match in found.matches if match.person.points is not None}
+    points = {id(match.record): match.student.points for match in matching.matches if match.student.points is not None}
     place = book.place(column) if column else None
     is_new = place is None
     if place is None:
-        known = [at for name in (STUDENT, ID, SIS_USER, SIS_LOGIN, SECTION) if (at := book.place(name)) is not None]
-        place = max(known) + 1
+        existing = [at for name in (STUDENT, ID, SIS_USER, SIS_LOGIN, SECTION) if (at := book.place(name)) is not None]
+        place = max(existing) + 1
     top = book.points_row()
     records = []
     for number, record in enumerate(book.records):

@@ -7,31 +7,28 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
-from leaderboard.accounts.models import User
-from leaderboard.common.clock import database_now
 from leaderboard.common.file_formats import safe_cell
-from leaderboard.common.storage import clean_name
+from leaderboard.common.numbers import points_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
 
-from . import canvas, marks
+from . import canvas
+from .marks import round_points
 from .models import Gradebook
-from .rules import MOST_POINTS, GradingRules, plain_number_text
-from .sheets import GradeSheet
-from .students import Student
+from .queries import GradeSheet, Student
+from .rules import MAX_POINTS, GradingRules, plain_number_text
 
 # Decimals of scaled points: with fewer, points out of twenty would be coarser than whole points out of a hundred.
-FEWEST_DECIMALS = 2
+MIN_SCALED_DECIMALS = 2
 
 
 @dataclass(frozen=True)
 class GradebookFilling:
     """A gradebook uploaded by a host, its column to fill, and the students matched to its lines."""
 
-    gradebook_row: Gradebook
+    gradebook: Gradebook
     book: canvas.CanvasGradebook
     matching: canvas.GradebookMatching
     column: str
@@ -59,61 +56,61 @@ class GradebookFilling:
         if not self.differs or self.is_mixed:
             return None
         number = float(self.possible.replace(",", "."))
-        return number if 0 < number <= MOST_POINTS else None
+        return number if 0 < number <= MAX_POINTS else None
 
     @property
     def is_scaled(self) -> bool:
-        return self.gradebook_row.is_scaled and self.scale is not None
+        return self.gradebook.is_scaled and self.scale is not None
 
     @property
-    def both(self) -> list[tuple[Student, str, str]]:
+    def scaled_points(self) -> list[tuple[Student, str, str]]:
         """(student, points by the rules, points scaled to Canvas's maximum) for every matched student with points."""
-        decimals = max(self.rules.decimals, FEWEST_DECIMALS)
-        found = []
+        decimals = max(self.rules.decimals, MIN_SCALED_DECIMALS)
+        rows = []
         for match in self.matching.matches:
-            if (points := match.person.points) is not None:
+            if (points := match.student.points) is not None:
                 scaled = float(points) * (self.scale or 0.0) / self.rules.max_points
-                found.append((match.person, points, marks.points_text(marks.round_points(scaled, decimals), decimals)))
-        return found
+                rows.append((match.student, points, points_text(round_points(scaled, decimals), decimals)))
+        return rows
 
     @property
     def written(self) -> canvas.GradebookMatching:
         """The matching with the points that are written into the file, scaled if the host chose that."""
         if not self.is_scaled:
             return self.matching
-        texts = {id(person): scaled for person, _points, scaled in self.both}
+        texts = {id(student): scaled for student, _points, scaled in self.scaled_points}
         matches = [
-            replace(match, person=replace(match.person, points=texts.get(id(match.person))))
+            replace(match, student=replace(match.student, points=texts.get(id(match.student))))
             for match in self.matching.matches
         ]
         return replace(self.matching, matches=matches)
 
     @property
-    def lines(self) -> list[str]:
+    def unmatched_lines(self) -> list[str]:
         """The Canvas rows that match no student, each as one line of text."""
         names = (canvas.STUDENT, canvas.ID, canvas.SIS_LOGIN)
-        found = ([record.value(self.book.place(name)) for name in names] for record in self.matching.records)
-        return [" · ".join(value for value in values if value) for values in found]
+        rows = ([record.value(self.book.place(name)) for name in names] for record in self.matching.records)
+        return [" · ".join(value for value in values if value) for values in rows]
 
 
-def graded_people(sheet: GradeSheet) -> list[Student]:
+def graded_students(sheet: GradeSheet) -> list[Student]:
     """The students of a sheet with names, points and reasons filled in for a file."""
     effective_rules = sheet.effective_rules
-    found = []
+    students = []
     for row in sheet.rows:
         decimals = (effective_rules if row.released else sheet.rules).decimals
         first, last = _first_and_last_name(row.student)
-        found.append(
+        students.append(
             replace(
                 row.student,
                 first_name=first,
                 last_name=last,
                 login=row.student.login or row.student.username,
-                points=None if row.final.points is None else marks.points_text(row.final.points, decimals),
-                reasons=row.final.words,
+                points=None if row.mark_for_files.points is None else points_text(row.mark_for_files.points, decimals),
+                reasons=row.mark_for_files.explanation,
             )
         )
-    return found
+    return students
 
 
 def _first_and_last_name(student: Student) -> tuple[str, str]:
@@ -137,111 +134,84 @@ def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
     title = sheet.rules.title or competition.title
     if kind != "canvas":
         # Excel reads a file as UTF-8 only if it begins with a byte order mark.
-        return b"\xef\xbb\xbf" + GRADE_FILES[kind](graded_people(sheet), title).encode()
+        return b"\xef\xbb\xbf" + GRADE_FILES[kind](graded_students(sheet), title).encode()
     filling = gradebook_filling(competition, sheet)
     if filling is None:
         raise CannotHost(_("Upload a gradebook exported from Canvas first."))
-    most = plain_number_text(filling.rules.max_points)
-    return canvas.fill_gradebook(filling.book, filling.written, column=filling.column, title=title, most=most)
+    maximum = plain_number_text(filling.rules.max_points)
+    return canvas.fill_gradebook(filling.book, filling.written, column=filling.column, title=title, most=maximum)
 
 
 def gradebook_filling(competition: Competition, sheet: GradeSheet) -> GradebookFilling | None:
     """The uploaded gradebook matched with the students of the sheet; None without a gradebook."""
-    held = Gradebook.objects.filter(competition=competition).first()
-    if held is None:
+    gradebook = Gradebook.objects.filter(competition=competition).first()
+    if gradebook is None:
         return None
-    book = canvas.read_canvas_gradebook(bytes(held.data))
-    column = held.column if held.column in book.columns else ""
+    book = canvas.read_canvas_gradebook(bytes(gradebook.data))
+    column = gradebook.column if gradebook.column in book.columns else ""
     rules = sheet.effective_rules
-    news = [row for row in sheet.rows if row.released is None and row.final.points is not None]
+    news = [row for row in sheet.rows if row.released is None and row.mark_for_files.points is not None]
     is_mixed = bool(sheet.release and news and rules.max_points != sheet.rules.max_points)
-    return GradebookFilling(held, book, canvas.match_students(book, graded_people(sheet)), column, rules, is_mixed)
+    return GradebookFilling(
+        gradebook, book, canvas.match_students(book, graded_students(sheet)), column, rules, is_mixed
+    )
 
 
-def save_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:
-    """Store a gradebook exported from Canvas; a newer one replaces it. Raises `CannotHost`."""
-    try:
-        book = canvas.read_canvas_gradebook(data)
-    except canvas.BadGradebook as error:
-        raise CannotHost(str(error)) from error
-    # Preselect the column named like the competition; without one, a new column until the host chooses another.
-    wanted = competition.title.casefold()
-    facts = {
-        "file_name": clean_name(file_name),
-        "data": data,
-        "column": next((name for name in book.columns if name.casefold().startswith(wanted)), ""),
-        "is_scaled": False,
-        "uploaded_at": database_now(),
-        "uploaded_by": user,
-    }
-    with transaction.atomic():
-        return Gradebook.objects.update_or_create(competition=competition, defaults=facts)[0]
-
-
-def choose_column(*, competition: Competition, column: str, is_scaled: bool = False) -> None:
-    """Choose the column to fill ("" for a new one), and whether points are scaled to its maximum in Canvas.
-
-    Raises `CannotHost` for a column that the file does not have.
-    """
-    held = Gradebook.objects.filter(competition=competition).first()
-    if held is None:
-        raise CannotHost(_("Upload a gradebook exported from Canvas first."))
-    if column and column not in canvas.read_canvas_gradebook(bytes(held.data)).columns:
-        raise CannotHost(_("The file has no assignment “%(column)s”.") % {"column": column[:80]})
-    Gradebook.objects.filter(pk=held.pk).update(column=column, is_scaled=is_scaled)
-
-
-def forget_gradebook(*, competition: Competition) -> None:
-    """Delete the uploaded file, which holds names and marks of the whole class."""
-    Gradebook.objects.filter(competition=competition).delete()
-
-
-def moodle_file(people: Iterable[Student], title: str) -> str:
+def moodle_file(students: Iterable[Student], title: str) -> str:
     """CSV for Moodle's import of grades, in which “-” means no grade."""
     header = ["Email address", "ID number", "First name", "Last name", title, f"{title} (feedback)"]
     rows = (
-        [p.email, p.university_id, p.first_name, p.last_name, "-" if p.points is None else p.points, p.reasons]
-        for p in without_claimed_identities(people)
+        [
+            student.email,
+            student.university_id,
+            student.first_name,
+            student.last_name,
+            "-" if student.points is None else student.points,
+            student.reasons,
+        ]
+        for student in without_claimed_identities(students)
     )
     return _csv_table(header, rows, numbers={4})
 
 
-def brightspace_file(people: Iterable[Student], title: str) -> str:
+def brightspace_file(students: Iterable[Student], title: str) -> str:
     """CSV for Brightspace's import of grades, without students that have neither an ID nor a user name there."""
     header = ["OrgDefinedId", "Username", f"{title} Points Grade", "End-of-Line Indicator"]
     rows = (
-        [p.university_id, p.login, p.points or "", "#"]
-        for p in without_claimed_identities(people)
-        if p.university_id or p.login
+        [student.university_id, student.login, student.points or "", "#"]
+        for student in without_claimed_identities(students)
+        if student.university_id or student.login
     )
     return _csv_table(header, rows, numbers={2})
 
 
-def without_claimed_identities(people: Iterable[Student]) -> list[Student]:
+def without_claimed_identities(students: Iterable[Student]) -> list[Student]:
     """The students, without e-mail addresses and user names that the class list has for another student.
 
     Unlisted students enter these themselves. With one of them on two lines a platform would import both marks for one
     person and keep the last.
     """
-    everybody = list(people)
-    emails = {p.email.casefold() for p in everybody if p.is_listed}
-    logins = {p.login.casefold() for p in everybody if p.is_listed}
+    everybody = list(students)
+    emails = {student.email.casefold() for student in everybody if student.is_listed}
+    logins = {student.login.casefold() for student in everybody if student.is_listed}
     return [
-        p
-        if p.is_listed
+        student
+        if student.is_listed
         else replace(
-            p,
-            email="" if p.email.casefold() in emails else p.email,
-            login="" if p.login.casefold() in logins else p.login,
+            student,
+            email="" if student.email.casefold() in emails else student.email,
+            login="" if student.login.casefold() in logins else student.login,
         )
-        for p in everybody
+        for student in everybody
     ]
 
 
-def full_file(people: Iterable[Student], title: str) -> str:
+def full_file(students: Iterable[Student], title: str) -> str:
     """CSV with all known names, team, points and reasons, one student per line."""
     names = ("name", "email", "student_id", "sis_user_id", "login", "section", "team")
-    rows = ([*(getattr(p, name) for name in names), p.points or "", p.reasons] for p in people)
+    rows = (
+        [*(getattr(student, name) for name in names), student.points or "", student.reasons] for student in students
+    )
     return _csv_table([*names, title, "reasons"], rows, numbers={len(names)})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from .rules import MOST_STEPS, GradingMethod, GradingRules
+from .rules import MAX_STEPS, GradingMethod, GradingRules
 
 LINES = 6
 METHODS = (
@@ -19,7 +19,7 @@ METHODS = (
 )
 
 
-def _plain(value: Any) -> Any:
+def _form_number(value: Any) -> Any:
     """A whole float as an int, so that the form shows 100 and not 100.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -70,15 +70,16 @@ class GradeRulesForm(forms.Form):
     def __init__(self, data: Any, rules: GradingRules, names: Iterable[str]) -> None:
         initial = rules.as_json()
         steps = [
-            {key: _plain(value) for key, value in step.items() if value is not None} for step in initial.pop("steps")
+            {key: _form_number(value) for key, value in step.items() if value is not None}
+            for step in initial.pop("steps")
         ]
-        super().__init__(data, initial={name: _plain(value) for name, value in initial.items()})
+        super().__init__(data, initial={name: _form_number(value) for name, value in initial.items()})
         # A deleted baseline stays among the choices: otherwise saving would drop it unnoticed.
-        known = list(dict.fromkeys([*names, *(step["baseline"] for step in steps if step.get("baseline"))]))
-        lines = min(MOST_STEPS, max(LINES, len(steps) + 2))
+        choices = list(dict.fromkeys([*names, *(step["baseline"] for step in steps if step.get("baseline"))]))
+        lines = min(MAX_STEPS, max(LINES, len(steps) + 2))
         self.lines = [
             GradeStepForm(
-                data, prefix=f"line-{number}", initial=steps[number] if number < len(steps) else {}, names=known
+                data, prefix=f"line-{number}", initial=steps[number] if number < len(steps) else {}, names=choices
             )
             for number in range(lines)
         ]
@@ -92,7 +93,7 @@ class GradeRulesForm(forms.Form):
         return is_valid and not self.errors
 
     @property
-    def values(self) -> dict[str, Any]:
+    def rule_values(self) -> dict[str, Any]:
         """The `values` for `rules.set_grade_rules`; each step has only the fields that the chosen method uses."""
         names = ("top",) if self.cleaned_data["method"] == GradingMethod.PERCENTILE else ("baseline", "score")
         steps = [

@@ -31,69 +31,60 @@ class Reason:
     facts: Mapping[str, Fact] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return _WORDS[self.code](self.facts)
+        return _SENTENCES[self.code](self.facts)
+
+    @classmethod
+    def of(cls, code: str, /, **facts: Fact) -> Reason:
+        return cls(code, facts)
 
     def as_json(self) -> dict[str, Fact]:
         return {"code": self.code, **self.facts}
 
     @classmethod
-    def from_json(cls, stored: str | Facts) -> Reason:
-        """The reason stored by `as_json`. A plain string, as earlier versions stored, becomes the sentence itself."""
-        if isinstance(stored, str):
-            return cls("sentence", {"sentence": stored})
+    def from_json(cls, stored: Facts) -> Reason:
+        """The reason stored by `as_json`."""
         return cls(stored["code"], {name: fact for name, fact in stored.items() if name != "code"})
 
 
-def reason_text(code: str, /, **facts: Fact) -> Reason:
-    return Reason(code, facts)
-
-
-def _scored(facts: Facts) -> dict[str, Any]:
+def _with_score(facts: Facts) -> dict[str, Any]:
     """The facts, with the score as text that names its board: “public score 0.87”."""
     boards = {"public": _("public score"), "private": _("private score")}
     return {**facts, "score": f"{boards.get(facts['board'], '')} {facts['score']}".strip()}
 
 
-def _disqualified(facts: Facts) -> str:
+def _disqualified_sentence(facts: Facts) -> str:
     return _("Disqualified: 0 (%(reason)s)") % {"reason": facts["reason"] or _("no reason given")}
 
 
-def _late(facts: Facts) -> str:
+def _late_sentence(facts: Facts) -> str:
     days = ngettext("%(days)s day late", "%(days)s days late", facts["days"]) % facts
     return _("%(days)s, %(less)s %% off: %(points)s") % {**facts, "days": days}
 
 
 def _with_valid_files(facts: Facts) -> dict[str, Any]:
     """The facts, with the number of files as text: “3 valid submissions”."""
-    words = ngettext("%(number)s valid submission", "%(number)s valid submissions", facts["files"])
-    return {**facts, "files": words % {"number": facts["files"]}}
+    files = ngettext("%(number)s valid submission", "%(number)s valid submissions", facts["files"])
+    return {**facts, "files": files % {"number": facts["files"]}}
 
 
-def _reaches(facts: Facts) -> str:
-    words = _("%(score)s reaches %(anchor)s") % _scored(facts)
-    # In grades from earlier versions the anchor's text contains the points already.
-    return f"{words}: {facts['points']}" if "points" in facts else words
+def _share_sentence(facts: Facts) -> str:
+    return _("%(score)s, %(above)s of %(total)s teams did better") % _with_score(facts)
 
 
-def _share(facts: Facts) -> str:
-    return _("%(score)s, %(above)s of %(total)s teams did better") % _scored(facts)
-
-
-_WORDS: dict[str, Callable[[Facts], str]] = {
-    "sentence": lambda facts: str(facts["sentence"]),
-    "disqualified": _disqualified,
+_SENTENCES: dict[str, Callable[[Facts], str]] = {
+    "disqualified": _disqualified_sentence,
     "no_file": lambda facts: _("No scored submission, so no grade"),
     "no_file_is_zero": lambda facts: _("No scored submission: 0"),
     "never_joined": lambda facts: _("Hasn't joined, so no grade"),
     "never_joined_is_zero": lambda facts: _("Hasn't joined: 0"),
-    "below": lambda facts: _("%(score)s is below %(anchor)s: 0") % _scored(facts),
-    "reaches": _reaches,
-    "between": lambda facts: _("%(score)s is between %(low)s and %(high)s: %(points)s") % _scored(facts),
-    "share": lambda facts: f"{_share(facts)}: " + _("top %(percent)s %% → %(points)s points") % facts,
-    "share_is_zero": lambda facts: f"{_share(facts)}: 0",
-    "late": _late,
+    "below": lambda facts: _("%(score)s is below %(anchor)s: 0") % _with_score(facts),
+    "reaches": lambda facts: _("%(score)s reaches %(anchor)s") % _with_score(facts) + f": {facts['points']}",
+    "between": lambda facts: _("%(score)s is between %(low)s and %(high)s: %(points)s") % _with_score(facts),
+    "share": lambda facts: f"{_share_sentence(facts)}: " + _("top %(percent)s %% → %(points)s points") % facts,
+    "share_is_zero": lambda facts: f"{_share_sentence(facts)}: 0",
+    "late": _late_sentence,
     "late_is_no_more": lambda facts: (
-        _("a late submission with %(score)s and %(less)s %% off gives only %(points)s") % _scored(facts)
+        _("a late submission with %(score)s and %(less)s %% off gives only %(points)s") % _with_score(facts)
     ),
     "took_part": lambda facts: _("%(files)s, +%(more)s: %(points)s") % _with_valid_files(facts),
     "took_no_part": lambda facts: (
@@ -136,8 +127,8 @@ class MarkingScale:
     higher_is_better: bool = True
     board: str = ""
 
-    def better(self, one: float, other: float) -> bool:
-        return one > other if self.higher_is_better else one < other
+    def is_better(self, value: float, other: float) -> bool:
+        return value > other if self.higher_is_better else value < other
 
     def number_better(self, value: float) -> int:
         """Number of ranked teams whose value is better than this one."""
@@ -158,31 +149,27 @@ class Mark:
     reasons: tuple[Reason, ...]
 
     @property
-    def words(self) -> str:
+    def explanation(self) -> str:
         return "; ".join(str(reason) for reason in self.reasons)
 
 
-def points_text(points: float | None, decimals: int) -> str:
-    return "–" if points is None else f"{points:.{decimals}f}"
-
-
-def mark_team(rules: GradingRules, field_: MarkingScale, work: TeamWork) -> Mark:
+def mark_team(rules: GradingRules, scale: MarkingScale, work: TeamWork) -> Mark:
     """The mark of all members of a team, by the file that yields most points after the late penalty."""
     if work.disqualified is not None:
-        return Mark(0.0, (reason_text("disqualified", reason=work.disqualified),))
+        return Mark(0.0, (Reason.of("disqualified", reason=work.disqualified),))
     if not work.files:
         if rules.none_is_zero:
-            return Mark(0.0, (reason_text("no_file_is_zero"),))
-        return Mark(None, (reason_text("no_file"),))
-    found = [(one, *_mark_of_file(rules, field_, one)) for one in work.files]
-    best, points, reasons = max(found, key=lambda one: one[1])
+            return Mark(0.0, (Reason.of("no_file_is_zero"),))
+        return Mark(None, (Reason.of("no_file"),))
+    marked = [(file, *_mark_file(rules, scale, file)) for file in work.files]
+    best, points, reasons = max(marked, key=lambda row: row[1])
     if rules.method != GradingMethod.PARTICIPATION:
         # For each late file with a better score: the reason why it does not count.
-        for other, less, _reasons in found:
-            if other.days_late > best.days_late and field_.better(other.value, best.value):
+        for other, less, _reasons in marked:
+            if other.days_late > best.days_late and scale.is_better(other.value, best.value):
                 percent = _percent_off(rules, other)
-                fact = _score_fact(field_, other.value)
-                reasons.append(reason_text("late_is_no_more", **fact, less=percent, points=_shown(less)))
+                fact = _score_fact(scale, other.value)
+                reasons.append(Reason.of("late_is_no_more", **fact, less=percent, points=_points_text(less)))
     return _final_mark(rules, points, reasons, work.valid)
 
 
@@ -190,20 +177,20 @@ def _percent_off(rules: GradingRules, late: GradableFile) -> str:
     return plain_number_text(min(100.0, (rules.late_percent or 0.0) * late.days_late))
 
 
-def _mark_of_file(rules: GradingRules, field_: MarkingScale, file: GradableFile) -> tuple[float, list[Reason]]:
+def _mark_file(rules: GradingRules, scale: MarkingScale, file: GradableFile) -> tuple[float, list[Reason]]:
     if rules.method == GradingMethod.PARTICIPATION:
         return 0.0, []
     if rules.method == GradingMethod.LINEAR:
-        points, reason = _linear(field_, file.value)
+        points, reason = _linear_points(scale, file.value)
     elif rules.method == GradingMethod.THRESHOLDS:
-        points, reason = _thresholds(field_, file.value)
+        points, reason = _threshold_points(scale, file.value)
     else:
-        points, reason = _percentile(rules, field_, file.value)
+        points, reason = _percentile_points(rules, scale, file.value)
     reasons = [reason]
     if file.days_late and points:
         points *= max(0.0, 1 - (rules.late_percent or 0.0) * file.days_late / 100)
         less = _percent_off(rules, file)
-        reasons.append(reason_text("late", days=file.days_late, less=less, points=_shown(points)))
+        reasons.append(Reason.of("late", days=file.days_late, less=less, points=_points_text(points)))
     return points, reasons
 
 
@@ -213,19 +200,19 @@ def _final_mark(rules: GradingRules, points: float, reasons: list[Reason], valid
         if valid >= rules.participation_files:
             points += rules.participation_points
             more = plain_number_text(rules.participation_points)
-            reasons.append(reason_text("took_part", files=valid, more=more, points=_shown(points)))
+            reasons.append(Reason.of("took_part", files=valid, more=more, points=_points_text(points)))
         else:
-            reasons.append(reason_text("took_no_part", files=valid, needed=rules.participation_files))
+            reasons.append(Reason.of("took_no_part", files=valid, needed=rules.participation_files))
     if points > rules.max_points:
         points = rules.max_points
-        reasons.append(reason_text("at_most", points=plain_number_text(points)))
+        reasons.append(Reason.of("at_most", points=plain_number_text(points)))
     if points < rules.minimum:
         points = rules.minimum
-        reasons.append(reason_text("at_least", points=plain_number_text(points)))
-    final = min(round_points(points, rules.decimals), rules.max_points)
-    if _shown(final) != _shown(points):
-        reasons.append(reason_text("rounded", points=_shown(final)))
-    return Mark(final, tuple(reasons))
+        reasons.append(Reason.of("at_least", points=plain_number_text(points)))
+    rounded = min(round_points(points, rules.decimals), rules.max_points)
+    if _points_text(rounded) != _points_text(points):
+        reasons.append(Reason.of("rounded", points=_points_text(rounded)))
+    return Mark(rounded, tuple(reasons))
 
 
 def round_points(points: float, decimals: int) -> float:
@@ -234,53 +221,53 @@ def round_points(points: float, decimals: int) -> float:
     return float(seen.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
 
 
-def _shown(points: float) -> str:
+def _points_text(points: float) -> str:
     return plain_number_text(round_points(points, 3))
 
 
-def _linear(field_: MarkingScale, value: float) -> tuple[float, Reason]:
-    worst, best = field_.anchors[0], field_.anchors[-1]
-    fact = _score_fact(field_, value)
-    if field_.better(worst.score, value):
-        return 0.0, reason_text("below", **fact, anchor=worst.words)
-    if not field_.better(best.score, value):
-        return best.points, reason_text("reaches", **fact, anchor=best.words, points=plain_number_text(best.points))
-    for low, high in pairwise(field_.anchors):
-        if field_.better(high.score, value):
+def _linear_points(scale: MarkingScale, value: float) -> tuple[float, Reason]:
+    worst, best = scale.anchors[0], scale.anchors[-1]
+    fact = _score_fact(scale, value)
+    if scale.is_better(worst.score, value):
+        return 0.0, Reason.of("below", **fact, anchor=worst.label)
+    if not scale.is_better(best.score, value):
+        return best.points, Reason.of("reaches", **fact, anchor=best.label, points=plain_number_text(best.points))
+    for low, high in pairwise(scale.anchors):
+        if scale.is_better(high.score, value):
             # Halved first: the difference of two huge scores of opposite sign would overflow.
             share = (value / 2 - low.score / 2) / (high.score / 2 - low.score / 2)
             points = min(max(low.points + share * (high.points - low.points), low.points), high.points)
             ends = {"low": anchor_reason(low), "high": anchor_reason(high)}
-            return points, reason_text("between", **fact, **ends, points=_shown(points))
+            return points, Reason.of("between", **fact, **ends, points=_points_text(points))
     raise AssertionError("the best anchor is better")
 
 
-def _thresholds(field_: MarkingScale, value: float) -> tuple[float, Reason]:
-    fact = _score_fact(field_, value)
-    reached = [anchor for anchor in field_.anchors if not field_.better(anchor.score, value)]
+def _threshold_points(scale: MarkingScale, value: float) -> tuple[float, Reason]:
+    fact = _score_fact(scale, value)
+    reached = [anchor for anchor in scale.anchors if not scale.is_better(anchor.score, value)]
     if not reached:
-        return 0.0, reason_text("below", **fact, anchor=field_.anchors[0].words)
-    return reached[-1].points, reason_text(
-        "reaches", **fact, anchor=reached[-1].words, points=plain_number_text(reached[-1].points)
+        return 0.0, Reason.of("below", **fact, anchor=scale.anchors[0].label)
+    return reached[-1].points, Reason.of(
+        "reaches", **fact, anchor=reached[-1].label, points=plain_number_text(reached[-1].points)
     )
 
 
-def _percentile(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason]:
+def _percentile_points(rules: GradingRules, scale: MarkingScale, value: float) -> tuple[float, Reason]:
     """Points of the best step whose `top` percent the team is in: fewer than `top` percent of the teams are better.
 
     So the first team reaches every step.
     """
-    total = max(1, len(field_.values))
-    above = field_.number_better(value)
-    facts: dict[str, Fact] = {**_score_fact(field_, value), "above": above, "total": total}
-    held = [step for step in rules.steps if step.top is not None and 100 * above < step.top * total]
-    if not held:
-        return 0.0, reason_text("share_is_zero", **facts)
-    best = max(held, key=lambda step: step.points)
-    return best.points, reason_text(
+    total = max(1, len(scale.values))
+    above = scale.number_better(value)
+    facts: dict[str, Fact] = {**_score_fact(scale, value), "above": above, "total": total}
+    reached = [step for step in rules.steps if step.top is not None and 100 * above < step.top * total]
+    if not reached:
+        return 0.0, Reason.of("share_is_zero", **facts)
+    best = max(reached, key=lambda step: step.points)
+    return best.points, Reason.of(
         "share", **facts, percent=plain_number_text(best.top or 0), points=plain_number_text(best.points)
     )
 
 
-def _score_fact(field_: MarkingScale, value: float) -> dict[str, Fact]:
-    return {"board": field_.board, "score": plain_number_text(value)}
+def _score_fact(scale: MarkingScale, value: float) -> dict[str, Fact]:
+    return {"board": scale.board, "score": plain_number_text(value)}

@@ -13,7 +13,7 @@ from leaderboard.common.hooks import on
 from . import canvas
 from .marks import Reason
 from .models import Gradebook
-from .students import Student
+from .queries import Student
 
 EXPORTED = ("release__competition__slug", "release__number", "release__released_at", "points", "reasons")
 
@@ -36,12 +36,12 @@ def forget(*, leaving: Leaving) -> None:
     """
     names = ("name", "email", "student_id", "sis_user_id", "login")
     listed = RosterEntry.objects.filter(user=leaving.account).values(*names)
-    people = [Student(**entry, is_listed=True) for entry in listed]
-    people += [Student(name="", email=address) for address in leaving.addresses]
-    for held in Gradebook.objects.filter(competition__in=leaving.competitions):
-        book = canvas.read_canvas_gradebook(bytes(held.data))
-        found = [match for person in people for match in canvas.match_students(book, [person]).matches]
-        theirs = {id(match.record) for match in found}
-        if theirs:
-            book.records = [record for record in book.records if id(record) not in theirs]
-            Gradebook.objects.filter(pk=held.pk).update(data=book.as_bytes())
+    students = [Student(**entry, is_listed=True) for entry in listed]
+    students += [Student(name="", email=address) for address in leaving.addresses]
+    for gradebook in Gradebook.objects.filter(competition__in=leaving.competitions):
+        book = canvas.read_canvas_gradebook(bytes(gradebook.data))
+        matches = [match for student in students for match in canvas.match_students(book, [student]).matches]
+        deleted = {id(match.record) for match in matches}
+        if deleted:
+            book.records = [record for record in book.records if id(record) not in deleted]
+            Gradebook.objects.filter(pk=gradebook.pk).update(data=book.as_bytes())

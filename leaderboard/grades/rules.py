@@ -23,9 +23,9 @@ from leaderboard.competitions.services import CannotHost
 
 from .models import GradeRules
 
-MOST_STEPS = 12
-MOST_POINTS = 10_000.0
-MOST_DECIMALS = 3
+MAX_STEPS = 12
+MAX_POINTS = 10_000.0
+MAX_DECIMALS = 3
 
 
 class GradingMethod(StrEnum):
@@ -78,35 +78,35 @@ class GradingRules:
         """Rules from the JSON of `as_json`, or from a form. Raises `BadRules` with all faults."""
         steps = tuple(GradeStep(**step) for step in values.get("steps", ()))
         rules = cls(**{**values, "steps": steps})
-        if faults := rules.faults():
+        if faults := rules.find_faults():
             raise BadRules(faults)
         return rules
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "steps": [asdict(step) for step in self.steps]}
 
-    def faults(self) -> list[str]:
+    def find_faults(self) -> list[str]:
         """Sentences about everything invalid in the rules, without looking at baselines; empty if they are valid."""
-        found = self._faults_of_numbers()
+        faults = self._number_faults()
         if self.method not in list(GradingMethod):
-            found.append(_("Choose how scores become points."))
+            faults.append(_("Choose how scores become points."))
         elif self.method != GradingMethod.PARTICIPATION and not self.steps:
-            found.append(_("Add at least one row with a score and its points."))
-        if len(self.steps) > MOST_STEPS:
-            found.append(_("Use at most %(number)s rows.") % {"number": MOST_STEPS})
+            faults.append(_("Add at least one row with a score and its points."))
+        if len(self.steps) > MAX_STEPS:
+            faults.append(_("Use at most %(number)s rows.") % {"number": MAX_STEPS})
         for step in self.steps:
             facts = {"points": plain_number_text(step.points)}
-            found += [_("Row with %(points)s points: ") % facts + text for text in self._faults_of_step(step)]
-        return found
+            faults += [_("Row with %(points)s points: ") % facts + text for text in self._step_faults(step)]
+        return faults
 
-    def _faults_of_numbers(self) -> list[str]:
+    def _number_faults(self) -> list[str]:
         late = 0.0 if self.late_percent is None else self.late_percent
         numbers = (self.max_points, self.minimum, self.participation_points, late)
         if not all(math.isfinite(number) for number in numbers):
             return [_("Enter ordinary numbers.")]
-        most = {"most": plain_number_text(MOST_POINTS)}
+        limit = {"most": plain_number_text(MAX_POINTS)}
         checks = (
-            (0 < self.max_points <= MOST_POINTS, _("The maximum must be above 0 and no more than %(most)s.") % most),
+            (0 < self.max_points <= MAX_POINTS, _("The maximum must be above 0 and no more than %(most)s.") % limit),
             (0 <= self.minimum <= self.max_points, _("The minimum must be between 0 and the maximum.")),
             (
                 0 <= self.participation_points <= self.max_points,
@@ -114,22 +114,22 @@ class GradingRules:
             ),
             (1 <= self.participation_files <= 1000, _("Participation must need between 1 and 1000 valid submissions.")),
             (0 <= late <= 100, _("A late day must cost between 0 and 100 percent.")),
-            (0 <= self.decimals <= MOST_DECIMALS, _("Decimal places must be between 0 and 3.")),
+            (0 <= self.decimals <= MAX_DECIMALS, _("Decimal places must be between 0 and 3.")),
         )
         return [text for holds, text in checks if not holds]
 
-    def _faults_of_step(self, step: GradeStep) -> list[str]:
-        found = []
+    def _step_faults(self, step: GradeStep) -> list[str]:
+        faults = []
         if not (math.isfinite(step.points) and 0 <= step.points <= self.max_points):
-            found.append(_("points must be between 0 and the maximum."))
+            faults.append(_("points must be between 0 and the maximum."))
         if self.method == GradingMethod.PERCENTILE:
             if step.top is None or not 0 < step.top <= 100:
-                found.append(_("enter a share of teams above 0 and up to 100 percent."))
+                faults.append(_("enter a share of teams above 0 and up to 100 percent."))
         elif bool(step.baseline) == (step.score is not None):
-            found.append(_("choose a baseline or enter a score."))
+            faults.append(_("choose a baseline or enter a score."))
         elif step.score is not None and not math.isfinite(step.score):
-            found.append(_("the score must be an ordinary number."))
-        return found
+            faults.append(_("the score must be an ordinary number."))
+        return faults
 
 
 def plain_number_text(value: float) -> str:
@@ -139,14 +139,14 @@ def plain_number_text(value: float) -> str:
 
 @dataclass(frozen=True)
 class Anchor:
-    """A step with its score. `words` names it: a baseline with its score, or only the score."""
+    """A step with its score, and its label: a baseline with its score, or only the score."""
 
-    words: str
+    label: str
     score: float
     points: float
 
 
-def known_anchors(
+def anchors_of(
     rules: GradingRules, baselines: Mapping[str, float | None], *, higher_is_better: bool
 ) -> tuple[Anchor, ...]:
     """The steps of linear and threshold rules with their scores, worst score first; () for other methods.
@@ -162,13 +162,13 @@ def known_anchors(
     ]
     if faults:
         raise BadRules(faults)
-    found = []
+    anchors = []
     for step in rules.steps:
         score = baselines[step.baseline] if step.baseline else step.score
-        assert score is not None, "looked at before"
-        found.append(Anchor(f"{step.baseline} {plain_number_text(score)}".strip(), score, step.points))
-    found.sort(key=lambda anchor: (anchor.score if higher_is_better else -anchor.score, anchor.points))
-    for worse, better in pairwise(found):
+        assert score is not None, "checked before"
+        anchors.append(Anchor(f"{step.baseline} {plain_number_text(score)}".strip(), score, step.points))
+    anchors.sort(key=lambda anchor: (anchor.score if higher_is_better else -anchor.score, anchor.points))
+    for worse, better in pairwise(anchors):
         if better.points < worse.points or (better.score == worse.score and better.points != worse.points):
             faults.append(
                 _("%(better)s is better than %(worse)s but gives fewer points.")
@@ -179,18 +179,18 @@ def known_anchors(
             )
     if faults:
         raise BadRules(faults)
-    return tuple(found)
+    return tuple(anchors)
 
 
 def anchor_reason(anchor: Anchor) -> str:
-    return f"{anchor.words} ({plain_number_text(anchor.points)})"
+    return f"{anchor.label} ({plain_number_text(anchor.points)})"
 
 
 def grade_rules(competition: Competition) -> tuple[GradingRules, bool]:
     """(the rules that a host saved, True), or (proposed rules, False)."""
-    held = GradeRules.objects.filter(competition=competition).first()
-    if held is not None:
-        return GradingRules.from_values(held.values), True
+    stored = GradeRules.objects.filter(competition=competition).first()
+    if stored is not None:
+        return GradingRules.from_values(stored.values), True
     # Linear between the worst baseline and the best where there are two, else by shares of the teams.
     ground_truth = competition.ground_truth
     scores = baseline_scores(ground_truth, Split.PUBLIC)
@@ -210,13 +210,13 @@ def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user
         if ground_truth := competition.ground_truth:
             # Only steps with a fixed score are checked: the scores of baselines may still change.
             fixed = replace(rules, steps=tuple(step for step in rules.steps if not step.baseline))
-            known_anchors(fixed, {}, higher_is_better=sign_of(ground_truth) < 0)
+            anchors_of(fixed, {}, higher_is_better=sign_of(ground_truth) < 0)
     except BadRules as error:
         raise CannotHost(_("These grade rules don't work."), error.faults) from error
     with transaction.atomic():
         Competition.objects.select_for_update().get(pk=competition.pk)
-        held = GradeRules.objects.filter(competition=competition).first()
-        before = held.values if held else {}
+        stored = GradeRules.objects.filter(competition=competition).first()
+        before = stored.values if stored else {}
         if before == rules.as_json():
             return rules
         GradeRules.objects.update_or_create(

@@ -20,7 +20,7 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import add_refusal, posted_data
 from leaderboard.competitions.models.competition import Split
 
-from . import canvas, files, releases, sheets
+from . import canvas, files, queries, services
 from . import rules as rules_module
 from .forms import GradeRulesForm
 from .marks import Reason
@@ -31,10 +31,10 @@ PER_PAGE = 100
 
 @open_to(Audience.GRADERS)
 def host_grades(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
+    sheet = queries.grade_sheet(page_context.competition, at=page_context.at)
     text = request.GET.get("q", "").strip()[:60]
-    wanted = text.casefold()
-    rows = [row for row in sheet.rows if wanted in f"{row.student.name} {row.student.team}".casefold()]
+    folded = text.casefold()
+    rows = [row for row in sheet.rows if folded in f"{row.student.name} {row.student.team}".casefold()]
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {"page_context": page_context, "sheet": sheet, "page": page, "q": text, "numbers": _numbers(sheet)}
     return render(request, "grades/host_grades.html", context)
@@ -50,16 +50,16 @@ def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpRes
     if request.method == "POST" and form.is_valid():
         try:
             rules_module.set_grade_rules(
-                competition=competition, values=form.values, user=signed_in_user(page_context.user)
+                competition=competition, values=form.rule_values, user=signed_in_user(page_context.user)
             )
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
         else:
             messages.success(request, _("Grade rules saved."))
             return see_other("host_grades", slug=competition.slug)
-    decides = boards.baseline_scores(competition.ground_truth, Split.PRIVATE)
-    both = [(name, value, decides.get(name)) for name, value in sorted(scores.items())]
-    context = {"page_context": page_context, "form": form, "rules": rules, "is_saved": is_saved, "scores": both}
+    private_scores = boards.baseline_scores(competition.ground_truth, Split.PRIVATE)
+    baselines = [(name, value, private_scores.get(name)) for name, value in sorted(scores.items())]
+    context = {"page_context": page_context, "form": form, "rules": rules, "is_saved": is_saved, "scores": baselines}
     return render(request, "grades/host_grade_rules.html", context, status=status)
 
 
@@ -69,18 +69,18 @@ def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpR
     action, problems = request.POST.get("action"), []
     try:
         if action == "release":
-            release = releases.release_grades(competition=competition, user=signed_in_user(page_context.user))
+            release = services.release_grades(competition=competition, user=signed_in_user(page_context.user))
             number = release.grades.count()
             messages.success(request, _("Grades of %(number)s students released.") % {"number": number})
             return see_other("host_grades", slug=slug)
         if action == "withdraw":
-            releases.withdraw_grades(competition=competition, user=signed_in_user(page_context.user))
+            services.withdraw_grades(competition=competition, user=signed_in_user(page_context.user))
             messages.success(request, _("Grades withdrawn. Students can't see them any more."))
             return see_other("host_grades", slug=slug)
     except competitions.CannotHost as error:
         problems = [error.message]
-    sheet = sheets.grade_sheet(competition, at=page_context.at)
-    obstacles = releases.obstacles_to_release(sheet, competition)
+    sheet = queries.grade_sheet(competition, at=page_context.at)
+    obstacles = services.release_obstacles(sheet, competition)
     numbers = _numbers(sheet)
     context = {
         "page_context": page_context,
@@ -92,7 +92,7 @@ def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpR
     return render(request, "grades/host_grade_release.html", context, status=409 if problems else 200)
 
 
-def _numbers(sheet: sheets.GradeSheet) -> dict[str, Any]:
+def _numbers(sheet: queries.GradeSheet) -> dict[str, Any]:
     """Summary of a sheet: numbers of students, accounts, grades and changes, and the mean of the points."""
     points = [row.mark.points for row in sheet.rows if row.mark.points is not None]
     return {
@@ -122,7 +122,7 @@ class GradebookForm(forms.Form):
 def host_grade_file(request: HttpRequest, page_context: PageContext, kind: str) -> HttpResponse:
     if kind != "canvas" and kind not in files.GRADE_FILES:
         raise Http404(_("This file doesn't exist."))
-    sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
+    sheet = queries.grade_sheet(page_context.competition, at=page_context.at)
     try:
         data = files.grade_file(page_context.competition, sheet, kind)
     except competitions.CannotHost as error:
@@ -145,7 +145,7 @@ def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpRe
             return see_other("host_grade_canvas", slug=page_context.competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
+    sheet = queries.grade_sheet(page_context.competition, at=page_context.at)
     filling = files.gradebook_filling(page_context.competition, sheet)
     context = {"page_context": page_context, "sheet": sheet, "form": form, "filling": filling}
     return render(request, "grades/host_grade_canvas.html", context, status=status)
@@ -154,9 +154,9 @@ def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpRe
 def _filled_gradebook(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Redirect to the filled file. If the form has another column than before, back to the page to check it first."""
     competition, column = page_context.competition, request.POST.get("column", "")
-    filling = files.gradebook_filling(competition, sheets.grade_sheet(competition, at=page_context.at))
+    filling = files.gradebook_filling(competition, queries.grade_sheet(competition, at=page_context.at))
     if filling is not None and filling.column != column:
-        files.choose_column(competition=competition, column=column)
+        services.choose_gradebook_column(competition=competition, column=column)
         messages.info(request, _("The column was changed. Check it below, then download the file."))
         return see_other("host_grade_canvas", slug=competition.slug)
     return see_other("host_grade_file", slug=competition.slug, kind="canvas")
@@ -166,20 +166,20 @@ def _do_gradebook_action(request: HttpRequest, page_context: PageContext, form: 
     """Delete the gradebook, choose its column, or save an upload; False if the form has errors."""
     competition, action = page_context.competition, request.POST.get("action")
     if action == "forget":
-        files.forget_gradebook(competition=competition)
+        services.delete_gradebook(competition=competition)
         messages.success(request, _("Uploaded file deleted."))
         return True
     if action == "choose":
         form.errors.clear()
         column, is_scaled = request.POST.get("column", ""), request.POST.get("scaled") == "yes"
-        files.choose_column(competition=competition, column=column, is_scaled=is_scaled)
+        services.choose_gradebook_column(competition=competition, column=column, is_scaled=is_scaled)
         return True
     if not form.is_valid():
         return False
     file = form.cleaned_data["file"]
-    if file.size > canvas.MOST_BYTES:
-        raise TooLarge(canvas.MOST_BYTES)
-    files.save_gradebook(
+    if file.size > canvas.MAX_GRADEBOOK_BYTES:
+        raise TooLarge(canvas.MAX_GRADEBOOK_BYTES)
+    services.save_gradebook(
         competition=competition, user=signed_in_user(page_context.user), file_name=file.name, data=file.read()
     )
     return True
@@ -194,7 +194,7 @@ def host_candidate_grades(request: HttpRequest, page_context: PageContext) -> Ht
     competition = page_context.competition
     if competition.candidate is None:
         return redirect("host_truth", slug=competition.slug)
-    touched = sheets.touched_grades(competition, at=page_context.at)
+    touched = queries.touched_grades(competition, at=page_context.at)
     page = Paginator(touched.moves if touched else (), PER_PAGE).get_page(request.GET.get("page"))
     context = {"page_context": page_context, "touched": touched, "page": page, "number": competition.candidate.number}
     return render(request, "grades/host_candidate_grades.html", context)
@@ -205,6 +205,6 @@ def grade(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The viewer's released grade. Shown only to viewers who may see private scores, which its reasons contain."""
     release = GradeRelease.current(page_context.competition) if page_context.sees_private else None
     mine = Grade.objects.filter(release=release, user=page_context.user.pk).first() if release else None
-    reasons = [Reason.from_json(one) for one in mine.reasons] if mine else []
+    reasons = [Reason.from_json(stored) for stored in mine.reasons] if mine else []
     context = {"page_context": page_context, "release": release, "grade": mine, "reasons": reasons}
     return render(request, "grades/grade.html", context)

@@ -26,8 +26,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import BoardSettings, Competition, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.grades import files as files_module
-from leaderboard.grades import releases
+from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import Gradebook
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import hiding
@@ -106,11 +105,11 @@ def test_released_grades_go_along_with_their_reasons_and_nobody_elses(pets: Comp
     close(pets)
     boards.reveal_competition(competition=pets)
     assert loaded(taken_along(bo), "grades") == []
-    releases.release_grades(competition=pets, user=None)
+    grade_services.release_grades(competition=pets, user=None)
     (grade,) = loaded(taken_along(bo), "grades")
     assert (grade["release__competition__slug"], grade["points"]) == ("pets", 100)
     assert grade["reasons"] == ["private score 1 reaches 1: 100"]
-    releases.withdraw_grades(competition=pets, user=None)
+    grade_services.withdraw_grades(competition=pets, user=None)
     assert loaded(taken_along(bo), "grades") == []
 
 
@@ -197,7 +196,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     extensions.disqualify_team(team=team, user=ada, reason="Copied.")
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\r\n    Points Possible,,,,,10\r\n"
     book = f'{head}"Namecanary, Bo",11,S-4711,x1,,3\r\n"Rivera, Ana",12,S-1,x2,,4\r\n'
-    files_module.save_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book.encode())
+    grade_services.save_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book.encode())
     roster.save_roster_draft(competition=pets, user=ada, file_name="list.csv", data="name\nBo Namecanary\n")
     bo.emailaddress_set.create(email="Bo.namecanary@example.org", verified=True)  # type: ignore[attr-defined]
     keep_address(pets, ada, "bo.namecanary@example.org")
@@ -304,7 +303,7 @@ def test_whoever_takes_anothers_name_deletes_nothing_of_theirs(pets: Competition
     User.objects.filter(pk=bo.pk).update(first_name="Ana", last_name="Rivera")
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\n"
     book = f'{head}"Rivera, Ana",12,S-1,x2,,4\n'.encode()
-    files_module.save_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book)
+    grade_services.save_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book)
     delete_account(account=User.objects.get(pk=bo.pk), user=bo)
     assert bytes(Gradebook.objects.get().data) == book
 

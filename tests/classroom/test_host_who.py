@@ -14,7 +14,7 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.grades import sheets
+from leaderboard.grades import queries as grade_queries
 from tests.conftest import enter, person
 from tests.grades.test_grades import set_rules
 from tests.pages import signed_in
@@ -48,7 +48,7 @@ def test_who_joined_with_the_code_is_guessed_by_address_and_counts_once_ada_says
     assert entry("Bo Berg").user == bo
     assert entry("Bo Berg").joined_at == membership.joined_at
     assert "Match accounts" not in hers.get("/host/pets/people/").content.decode()
-    students = [row.student for row in sheets.grade_sheet(pets, at=timezone.now()).rows]
+    students = [row.student for row in grade_queries.grade_sheet(pets, at=timezone.now()).rows]
     assert {student.name: student.user_id for student in students} == {"Bo Berg": bo.pk, "Cy Clay": None}
     assert AuditEntry.objects.filter(event=AuditEvent.ROSTER_CHANGED.value).count() == 1
 

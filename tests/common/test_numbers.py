@@ -9,7 +9,7 @@ from django.template import Context, Template
 
 
 def shown(text: str, **facts: Any) -> str:
-    return Template("{% load leaderboard grades %}" + text).render(Context(facts))
+    return Template("{% load leaderboard %}" + text).render(Context(facts))
 
 
 NUMBERS = [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from leaderboard.grades import canvas, files
 from leaderboard.grades.canvas import BadGradebook
-from leaderboard.grades.students import Student
+from leaderboard.grades.queries import Student
 
 # As Canvas writes it: a line about posting, one about points, a test student, columns that it computes.
 CANVAS = (
@@ -38,7 +38,7 @@ def fill(data: bytes, people: list[Student], column: str = PETS) -> bytes:
 def by(people: list[Student], text: str = CANVAS) -> dict[str, str]:
     """Whom we found, and by which column."""
     return {
-        match.person.name: match.by
+        match.student.name: match.by
         for match in canvas.match_students(canvas.read_canvas_gradebook(text.encode()), people).matches
     }
 
@@ -68,7 +68,7 @@ def test_two_people_of_one_name_are_not_guessed() -> None:
     nameless = replace(BO, student_id="")
     found = canvas.match_students(canvas.read_canvas_gradebook(text.encode()), [nameless])
     assert found.matches == []
-    assert found.people == [nameless]
+    assert found.students == [nameless]
     assert len(found.records) == 4
 
 

@@ -15,9 +15,10 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.grades import releases, sheets
+from leaderboard.grades import queries
 from leaderboard.grades import rules as grade_rules
-from leaderboard.grades.files import graded_people
+from leaderboard.grades import services as grade_services
+from leaderboard.grades.files import graded_students
 from leaderboard.grades.models import Grade, GradeRelease, GradeRules
 from leaderboard.ground_truths.services import drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
@@ -28,9 +29,9 @@ from tests.conftest import answers, close, enter, make_competition, submit
 RULES: dict[str, Any] = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 1.0}], "title": "Pets"}
 
 
-def sheet_of(competition: Competition) -> sheets.GradeSheet:
+def sheet_of(competition: Competition) -> queries.GradeSheet:
     competition.refresh_from_db()
-    return sheets.grade_sheet(competition, at=timezone.now())
+    return queries.grade_sheet(competition, at=timezone.now())
 
 
 def grades(competition: Competition) -> dict[str, float | None]:
@@ -38,7 +39,7 @@ def grades(competition: Competition) -> dict[str, float | None]:
 
 
 def reasons(competition: Competition) -> dict[str, str]:
-    return {row.student.username: row.mark.words for row in sheet_of(competition).rows}
+    return {row.student.username: row.mark.explanation for row in sheet_of(competition).rows}
 
 
 def add_baseline(competition: Competition, name: str, **wrong: int) -> None:
@@ -179,7 +180,7 @@ def test_nothing_is_released_before_the_private_board_is_open(pets: Competition,
     submit(pets, bo, answers())
     close(pets)
     with pytest.raises(competitions.CannotHost) as refused:
-        releases.release_grades(competition=pets, user=None)
+        grade_services.release_grades(competition=pets, user=None)
     assert refused.value.details == [
         "Save the grade rules first.",
         "Reveal the final ranking first: grade reasons contain private scores.",
@@ -195,7 +196,7 @@ def test_nothing_is_released_while_a_file_waits_for_its_score(pets: Competition,
     boards.reveal_competition(competition=pets)
     Submission.objects.filter(pk=file.pk).update(status="pending", finished_at=None)
     with pytest.raises(competitions.CannotHost) as refused:
-        releases.release_grades(competition=pets, user=None)
+        grade_services.release_grades(competition=pets, user=None)
     assert refused.value.details == ["Submissions still waiting for a score: 1."]
 
 
@@ -207,14 +208,14 @@ def test_released_grades_stay_as_they_were_told_until_they_are_released_again(
     submit(pets, bo, answers(private=3))
     close(pets)
     boards.reveal_competition(competition=pets)
-    releases.release_grades(competition=pets, user=ada)
+    grade_services.release_grades(competition=pets, user=ada)
     set_rules(pets, minimum=75)
     (row,) = sheet_of(pets).rows
     assert row.released is not None
-    assert (row.mark.points, row.released.points, row.final.points, row.is_changed) == (75, 50, 50, True)
-    releases.release_grades(competition=pets, user=ada)
+    assert (row.mark.points, row.released.points, row.mark_for_files.points, row.is_changed) == (75, 50, 50, True)
+    grade_services.release_grades(competition=pets, user=ada)
     (row,) = sheet_of(pets).rows
-    assert (row.final.points, row.is_changed) == (75, False)
+    assert (row.mark_for_files.points, row.is_changed) == (75, False)
     assert [(notice.kind, notice.link) for notice in Notice.objects.filter(user=bo, kind="grade")] == [
         ("grade", "/c/pets/grade/"),
         ("grade", "/c/pets/grade/"),
@@ -227,11 +228,11 @@ def test_grades_can_be_withdrawn_and_both_deeds_are_in_the_audit_log(pets: Compe
     enter(pets, bo)
     close(pets)
     boards.reveal_competition(competition=pets)
-    releases.release_grades(competition=pets, user=ada)
-    releases.withdraw_grades(competition=pets, user=ada)
+    grade_services.release_grades(competition=pets, user=ada)
+    grade_services.withdraw_grades(competition=pets, user=ada)
     assert sheet_of(pets).release is None
     with pytest.raises(competitions.CannotHost, match="No grades have been released"):
-        releases.withdraw_grades(competition=pets, user=ada)
+        grade_services.withdraw_grades(competition=pets, user=ada)
     events = AuditEntry.objects.filter(competition=pets.pk).order_by("-pk").values_list("event", flat=True)[:2]
     assert list(events) == ["grades_withdrawn", "grades_released"]
 
@@ -259,7 +260,7 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
     candidate = publishing.publish_draft(competition=pets, user=ada)
     score.rescore_batch(candidate.pk)
     pets.refresh_from_db()
-    touched = sheets.touched_grades(pets, at=timezone.now())
+    touched = queries.touched_grades(pets, at=timezone.now())
     assert touched is not None
     assert touched.faults == ("0.5 (50) is better than 1 (100) but gives fewer points.",)
     assert grades(pets) == {"bo": 100}
@@ -270,7 +271,7 @@ def test_a_deleted_account_takes_its_grade_along(pets: Competition, bo: User) ->
     enter(pets, bo)
     close(pets)
     boards.reveal_competition(competition=pets)
-    releases.release_grades(competition=pets, user=None)
+    grade_services.release_grades(competition=pets, user=None)
     bo.delete()
     assert not Grade.objects.exists()
 
@@ -280,7 +281,7 @@ def test_deleting_a_competition_takes_rules_and_grades_along(pets: Competition, 
     enter(pets, bo)
     close(pets)
     boards.reveal_competition(competition=pets)
-    releases.release_grades(competition=pets, user=None)
+    grade_services.release_grades(competition=pets, user=None)
     competitions.delete_competition(competition=pets)
     assert not Grade.objects.exists()
     assert not GradeRules.objects.exists()
@@ -338,8 +339,8 @@ def test_the_roster_names_people_and_whoever_never_joined_is_graded_too(pets: Co
     first, second = sheet_of(pets).rows
     assert (first.student.name, first.student.email, first.mark.points) == ("Bello, Bo", "bo@uni.example", 100)
     assert {name: getattr(first.student, name) for name in facts} == facts
-    assert (second.student.name, second.mark.words) == ("Zed Zimmer", "Hasn't joined: 0")
-    person, absent = graded_people(sheet_of(pets))
+    assert (second.student.name, second.mark.explanation) == ("Zed Zimmer", "Hasn't joined: 0")
+    person, absent = graded_students(sheet_of(pets))
     assert (person.first_name, person.last_name, person.is_listed) == ("Bo", "Bello", True)
     assert (absent.student_id, absent.points) == ("1009", "0.0")
     assert (absent.first_name, absent.last_name) == ("Zed", "Zimmer")

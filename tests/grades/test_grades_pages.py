@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.classroom import roster
 from leaderboard.competitions.models import Competition
-from leaderboard.grades import releases
+from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import GradeRules
 from tests.common.languages import CODE, second_language
 from tests.conftest import answers, close, enter, person, submit
@@ -205,7 +205,7 @@ def test_the_sheet_of_a_large_class_takes_few_queries_and_few_bytes(host: Client
             submit(pets, someone, answers(private=number % 5))
     close(pets)
     boards.reveal_competition(competition=pets)
-    releases.release_grades(competition=pets, user=None)
+    grade_services.release_grades(competition=pets, user=None)
     with CaptureQueriesContext(connection) as queries:
         page(host, "/host/pets/grades/")
     assert len(queries) <= 12, [query["sql"][:120] for query in queries]

@@ -67,6 +67,12 @@ def score_text(value: float | str | None) -> str:
     return "–" if number is None or not math.isfinite(number) else numbers.number_text(number)
 
 
+@register.filter(name="points")
+def grade_points(value: float | str | None, decimals: int) -> str:
+    """Points of a grade with this number of decimals; “–” without any."""
+    return numbers.points_text(number_in(value), decimals)
+
+
 @register.filter
 def three_digits(value: float | str | None) -> str:
     """A number with three significant digits, for explanations; “–” without one."""

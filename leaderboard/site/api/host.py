@@ -21,7 +21,8 @@ from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
-from leaderboard.grades import files, sheets
+from leaderboard.grades import files
+from leaderboard.grades import queries as grade_queries
 from leaderboard.ground_truths.queries import candidates
 from leaderboard.ground_truths.services import data_files, drafts, folders, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
@@ -356,7 +357,7 @@ def export_grades(
     page_context = PageContext(visible_competition(user, slug), user, database_now())
     if not page_context.grades:
         raise Http404(_("You don't host a competition with this name."))
-    sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
+    sheet = grade_queries.grade_sheet(page_context.competition, at=page_context.at)
     data = call_host_service(lambda: files.grade_file(page_context.competition, sheet, kind))
     answer = HttpResponse(data, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{slug}-grades-{kind}.csv"'

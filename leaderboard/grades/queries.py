@@ -1,4 +1,4 @@
-"""Grade sheets: everybody's mark with reasons, computed from the current scores and not stored."""
+"""Grade sheets: the students of a class, and everybody's mark with reasons, computed from the scores of now."""
 
 from __future__ import annotations
 
@@ -12,20 +12,118 @@ from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from leaderboard.boards import standings
-from leaderboard.boards.scores import sign_of
+from leaderboard.boards.scores import ranked_files, sign_of
 from leaderboard.boards.services import baseline_scores_by_ground_truth
-from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.queries import count_rows
+from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
 
 from . import marks
 from .models import GradeRelease
-from .rules import BadRules, GradingRules, grade_rules, known_anchors
-from .students import Student, students_of
+from .rules import BadRules, GradingRules, anchors_of, grade_rules
 
 DAY = timedelta(days=1)
 # Team → the files of which one decides its mark.
 Files = Mapping[int, list[marks.GradableFile]]
+
+MEMBER_FACTS = (
+    "user_id",
+    "user__username",
+    "user__email",
+    "user__first_name",
+    "user__last_name",
+    "team_id",
+    "team__name",
+    "team__disqualified_at",
+    "team__disqualified_reason",
+)
+ROSTER_FACTS = ("user_id", "name", "email", "left_at", "student_id", "sis_user_id", "login", "section")
+
+
+@dataclass(frozen=True)
+class Student:
+    """A student who gets a grade, with all names and numbers that a learning platform may know them by.
+
+    `points` and `reasons` are the grade as text for a file; None is no grade.
+    """
+
+    name: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    student_id: str = ""
+    sis_user_id: str = ""
+    login: str = ""
+    section: str = ""
+    team: str = ""
+    points: str | None = None
+    reasons: str = ""
+    is_listed: bool = False
+    """Whether the names come from the teacher's class list; otherwise the person chose them."""
+    username: str = ""
+    user_id: int | None = None
+    team_id: int | None = None
+    has_joined: bool = True
+    disqualified: str | None = None
+    """The reason if the team is disqualified."""
+    valid: int = 0
+    """Number of the team's files scored on time, if `students_of` was called `with_valid`."""
+
+    @property
+    def university_id(self) -> str:
+        """The university's number. If the class list came from Canvas, `student_id` is Canvas's internal ID."""
+        return self.sis_user_id or self.student_id
+
+
+def students_of(competition: Competition, *, with_valid: bool) -> list[Student]:
+    """All students who get a grade, sorted by name: members of teams, and students on the class list."""
+    # `values` instead of model instances: each page of grades reads the whole class, up to 500 students.
+    memberships = Membership.objects.filter(competition=competition).order_by()
+    if with_valid:
+        valid = Submission.objects.filter(ranked_files(), team=OuterRef("team"))
+        memberships = memberships.annotate(valid=count_rows(valid, "team"))
+    facts = memberships.values(*MEMBER_FACTS, *(["valid"] if with_valid else []))
+    entries = RosterEntry.objects.filter(competition=competition).only(*ROSTER_FACTS)
+    listed = {entry.user_id or -entry.pk: entry for entry in entries}
+    students = [_student_from_membership(member, listed.pop(member["user_id"], None)) for member in facts]
+    students += [
+        Student(has_joined=entry.user_id is not None, user_id=entry.user_id, **_roster_names(entry, str(entry), ""))
+        for entry in listed.values()
+        if entry.left_at is None
+    ]
+    return sorted(students, key=lambda student: (student.name.casefold(), student.username))
+
+
+def _student_from_membership(member: Mapping[str, Any], entry: RosterEntry | None) -> Student:
+    """A member of a team; names on the class list take precedence over those of the account."""
+    first, last = member["user__first_name"], member["user__last_name"]
+    of_account = {"first_name": first, "last_name": last, "email": member["user__email"]}
+    name = f"{first} {last}".strip() or member["user__username"]
+    return Student(
+        username=member["user__username"],
+        user_id=member["user_id"],
+        team_id=member["team_id"],
+        team=member["team__name"],
+        disqualified=member["team__disqualified_reason"] if member["team__disqualified_at"] else None,
+        valid=member.get("valid", 0),
+        **(
+            {**of_account, "name": name}
+            if entry is None
+            else {**of_account, **_roster_names(entry, name, of_account["email"])}
+        ),
+    )
+
+
+def _roster_names(entry: RosterEntry, name: str, email: str) -> dict[str, Any]:
+    """Fields of a `Student` from the class list; `name` and `email` are used where the list has none."""
+    facts = {key: getattr(entry, key) for key in ("student_id", "sis_user_id", "login", "section")}
+    named = {"first_name": "", "last_name": ""} if entry.name else {}
+    return {**facts, **named, "name": entry.name or name, "email": entry.email or email, "is_listed": True}
+
+
+# --- sheets -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -37,8 +135,8 @@ class GradeRow:
     released: marks.Mark | None = None
 
     @property
-    def final(self) -> marks.Mark:
-        """The mark for files: the released one, else that of now."""
+    def mark_for_files(self) -> marks.Mark:
+        """The released mark, else that of now."""
         return self.released or self.mark
 
     @property
@@ -64,8 +162,10 @@ class GradeSheet:
         The two may be one person, who is then on the sheet twice, once without a file.
         """
         students = [row.student for row in self.rows]
-        is_somebody_absent = any(student.is_listed and student.user_id is None for student in students)
-        return sum(not one.is_listed and one.user_id is not None for one in students) if is_somebody_absent else 0
+        has_absent = any(student.is_listed and student.user_id is None for student in students)
+        if not has_absent:
+            return 0
+        return sum(not student.is_listed and student.user_id is not None for student in students)
 
     @property
     def effective_rules(self) -> GradingRules:
@@ -108,14 +208,14 @@ def _sheets_by_ground_truth(
     released_marks: Mapping[int, marks.Mark],
 ) -> list[GradeSheet]:
     """The sheet for each ground truth, in their order; students, rules and order of the rows are the same."""
-    people = students_of(competition, with_valid=sheet.rules.participation_points > 0)
-    names = any(step.baseline for step in sheet.rules.steps)
-    baselines = baseline_scores_by_ground_truth(ground_truths, sheet.split) if names else {}
+    students = students_of(competition, with_valid=sheet.rules.participation_points > 0)
+    has_baselines = any(step.baseline for step in sheet.rules.steps)
+    baselines = baseline_scores_by_ground_truth(ground_truths, sheet.split) if has_baselines else {}
     late = _late_files(competition, ground_truths, sheet.split) if sheet.rules.late_percent is not None else {}
-    found = []
+    sheets = []
     for ground_truth in ground_truths:
         if ground_truth is None:
-            found.append(replace(sheet, faults=(_("Publish answers first. Grades depend on scores."),)))
+            sheets.append(replace(sheet, faults=(_("Publish answers first. Grades depend on scores."),)))
             continue
         ground_truth.competition = competition
         try:
@@ -123,25 +223,27 @@ def _sheets_by_ground_truth(
                 ground_truth, sheet, baselines.get(ground_truth.pk, {}), late.get(ground_truth.pk, {})
             )
         except BadRules as error:
-            found.append(replace(sheet, faults=tuple(error.faults)))
+            sheets.append(replace(sheet, faults=tuple(error.faults)))
             continue
         rows = [
-            GradeRow(student, _mark(sheet.rules, scale, student, files), released_marks.get(student.user_id or 0))
-            for student in people
+            GradeRow(
+                student, _mark_student(sheet.rules, scale, student, files), released_marks.get(student.user_id or 0)
+            )
+            for student in students
         ]
-        found.append(replace(sheet, rows=tuple(rows)))
-    return found
+        sheets.append(replace(sheet, rows=tuple(rows)))
+    return sheets
 
 
-def _mark(rules: GradingRules, scale: marks.MarkingScale, student: Student, files: Files) -> marks.Mark:
+def _mark_student(rules: GradingRules, scale: marks.MarkingScale, student: Student, files: Files) -> marks.Mark:
     may_decide = tuple(files.get(student.team_id or 0, ()))
     work = marks.TeamWork(may_decide, student.valid, student.disqualified)
     mark = marks.mark_team(rules, scale, work)
     if student.has_joined:
         return mark
     # A single reason, "never joined", because "no submission" would follow from it.
-    why = "never_joined" if mark.points is None else "never_joined_is_zero"
-    return replace(mark, reasons=(marks.reason_text(why),))
+    code = "never_joined" if mark.points is None else "never_joined_is_zero"
+    return replace(mark, reasons=(marks.Reason.of(code),))
 
 
 def _scale_and_files(
@@ -158,7 +260,7 @@ def _scale_and_files(
     else:
         values = standings.best_values(ground_truth)
     higher = sign_of(ground_truth) < 0
-    anchors = known_anchors(sheet.rules, baselines, higher_is_better=higher)
+    anchors = anchors_of(sheet.rules, baselines, higher_is_better=higher)
     files = {team: [marks.GradableFile(value)] for team, value in values.items()}
     for team, more in late.items():
         files[team] = files.get(team, []) + more
@@ -174,7 +276,7 @@ def _late_files(
     counted from the team's deadline, with its extension.
     """
     signs = {ground_truth.pk: sign_of(ground_truth) for ground_truth in ground_truths if ground_truth is not None}
-    wanted = [(ground_truth, its) for ground_truth in signs for its in Split]
+    columns = [(ground_truth, side) for ground_truth in signs for side in Split]
     # The query starts at the teams, because the index on teams covers `is_late`, and reads each score by its file: a
     # join would read all scores of the ground truth. A file with a score is scored, so the status is not needed.
     late = Submission.objects.filter(team__in=competition.teams.order_by().values("pk"), is_late=True, hidden_at=None)
@@ -188,27 +290,27 @@ def _late_files(
             "received_at",
             "extended_to",
             *(
-                Subquery(scores_of_file.filter(ground_truth=ground_truth, split=its).values("value")[:1])
-                for ground_truth, its in wanted
+                Subquery(scores_of_file.filter(ground_truth=ground_truth, split=side).values("value")[:1])
+                for ground_truth, side in columns
             ),
         )
     )
     scores: dict[tuple[int, int, Any, int], dict[Split, float]] = defaultdict(dict)
-    for team, submission, received_at, granted, *values in rows:
+    for team, submission, received_at, extended_to, *values in rows:
         assert team is not None
-        late_by = received_at - max(competition.closes_at, granted or competition.closes_at)
-        for (ground_truth, its), value in zip(wanted, values, strict=True):
+        late_by = received_at - max(competition.closes_at, extended_to or competition.closes_at)
+        for (ground_truth, side), value in zip(columns, values, strict=True):
             if value is not None:
-                scores[ground_truth, team, submission, max(1, -(-late_by // DAY))][its] = value
+                scores[ground_truth, team, submission, max(1, -(-late_by // DAY))][side] = value
     chosen: dict[tuple[int, int, int], tuple[tuple[float, str], float]] = {}
     for (ground_truth, team, submission, day), both in scores.items():
         order = (signs[ground_truth] * both[Split.PUBLIC], str(submission))
         if (ground_truth, team, day) not in chosen or order < chosen[ground_truth, team, day][0]:
             chosen[ground_truth, team, day] = (order, both[split])
-    found: dict[int, dict[int, list[marks.GradableFile]]] = {ground_truth: defaultdict(list) for ground_truth in signs}
+    files: dict[int, dict[int, list[marks.GradableFile]]] = {ground_truth: defaultdict(list) for ground_truth in signs}
     for (ground_truth, team, day), (_order, value) in chosen.items():
-        found[ground_truth][team].append(marks.GradableFile(value, day))
-    return found
+        files[ground_truth][team].append(marks.GradableFile(value, day))
+    return files
 
 
 # --- grades that a new ground truth would change ------------------------------------------------------------------
@@ -263,7 +365,7 @@ def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades |
     sheet = GradeSheet(rules, is_saved, deciding_split(competition, at))
     now, then = _sheets_by_ground_truth((current, candidate), sheet, competition, {})
     moves = [
-        GradeMove(row.student, row.mark.points, other.mark.points, other.mark.words)
+        GradeMove(row.student, row.mark.points, other.mark.points, other.mark.explanation)
         for row, other in zip(now.rows, then.rows, strict=False)  # a sheet with faults has no rows
         if other.mark.points != row.mark.points
     ]
