@@ -1,7 +1,7 @@
 """Points from scores, with reasons.
 
 Pure functions without database access. The same rules and scores always yield the same marks, and a better score never
-yields fewer points (tests/grades/test_grading.py).
+yields fewer points (tests/grades/test_marks.py).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from leaderboard.grades.models import Gradebook
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import hiding
 from tests.conftest import answers, close, enter, make_competition, person, submit
-from tests.grades.test_grades import set_rules
+from tests.grades.test_services import set_rules
 from tests.pages import signed_in, tidy
 
 PASSWORD = {"password": "correct horse"}

@@ -16,7 +16,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
 from leaderboard.grades import queries as grade_queries
 from tests.conftest import enter, person
-from tests.grades.test_grades import set_rules
+from tests.grades.test_services import set_rules
 from tests.pages import signed_in
 
 LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,clay@example.org,8,Lab 2\n"

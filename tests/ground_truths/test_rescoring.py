@@ -16,7 +16,7 @@ from leaderboard.ground_truths.views import rescoring as rescoring_page
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
-from tests.grades.test_grades import set_rules
+from tests.grades.test_services import set_rules
 from tests.pages import signed_in, text_of
 
 PAGE = "/c/pets/rescored/"

@@ -18,7 +18,7 @@ from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import GradeRules
 from tests.common.languages import CODE, second_language
 from tests.conftest import answers, close, enter, person, submit
-from tests.grades.test_grades import add_baseline, set_rules
+from tests.grades.test_services import add_baseline, set_rules
 from tests.pages import tidy
 
 FORM: dict[str, Any] = {

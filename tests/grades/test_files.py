@@ -14,8 +14,8 @@ from leaderboard.competitions.models import Competition, Membership
 from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import Gradebook
 from tests.conftest import answers, close, enter, submit
-from tests.grades.test_gradebooks import CANVAS
-from tests.grades.test_grades import set_rules
+from tests.grades.test_canvas import CANVAS
+from tests.grades.test_services import set_rules
 from tests.pages import tidy
 
 PAGE = "/host/pets/grades/canvas/"
