@@ -21,6 +21,7 @@ files are correlated. A pair is named if its correlation is high and far above t
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +36,6 @@ from ..core.evaluate import contributions_of
 from ..core.messages import Message
 from ..core.parameters import chosen
 from ..core.truth import Truth, prepare
-from ..numerics.chance import poisson_tail
 from ..reading.column_kinds import Number, RankedScore
 from ..reading.headers import SPLITS
 from ..reading.tables import Source, pick
@@ -428,6 +428,18 @@ def _above_chance(answers: Sequence[Sequence[tuple[object, ...]]]) -> list[Simil
             counts = (int(wrong[first].sum()), int(wrong[second].sum()))
             found.append(SimilarPair(first, second, counts, same, expected, by_chance))
     return sorted(found, key=lambda pair: (pair.by_chance, pair.expected - pair.same_wrong))
+
+
+def poisson_tail(number: int, expected: float) -> float:
+    """The probability of at least ``number`` events of a Poisson distribution; exact for tiny probabilities."""
+    if not expected:
+        return 0.0
+    term, total = math.exp(number * math.log(expected) - expected - math.lgamma(number + 1)), 0.0
+    while total + term > total:
+        total += term
+        number += 1
+        term *= expected / number
+    return total
 
 
 def _usual(shared: np.ndarray, wrong: np.ndarray, errors: np.ndarray) -> float:

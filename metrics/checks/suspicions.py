@@ -1,8 +1,11 @@
-"""Warnings about a readable truth: leaks, and properties that may make it measure something else than its host intends.
-They never block publication."""
+"""Warnings about a readable truth: leaks, ids that cause trouble, and properties that may make it measure something
+else than its host intends. They never block publication."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,19 +16,12 @@ from ..core.messages import EXAMPLES, Message, Plural, listed
 from ..core.truth import Truth
 from ..reading.column_kinds import LabelSet, Words
 from ..reading.columns import Cells, read_numbers
+from ..reading.headers import NUMBER, SPLITS, is_index
+from ..reading.ids import spanning
 from ..reading.tables import pick
-from .id_suspicions import (
-    MOST_COMPARED,
-    Finding,
-    header_like_row,
-    ids_that_change,
-    in_pairs,
-    index_columns,
-    line_and_id,
-    similar_ids,
-    swallowed_rows,
-    twins,
-)
+
+MOST_COMPARED = 200_000
+"""The most texts among which lookalikes are searched."""
 
 _ENOUGH_ROWS = 10
 _LINKED = 0.3
@@ -41,6 +37,32 @@ _MOST_COLUMNS = 3
 
 
 @dataclass(frozen=True)
+class Finding:
+    """One result of a check; ``blocking`` ones forbid publication, and ``why`` says what would go wrong."""
+
+    code: str
+    message: str
+    column: str | None = None
+    line: int | None = None
+    id: str | None = None
+    count: int = 1
+    blocking: bool = True
+    why: str = ""
+
+
+def warning(
+    code: str,
+    message: Message,
+    why: Message,
+    column: str | None = None,
+    place: tuple[int | None, str | None] = (None, None),
+) -> Finding:
+    """A finding that does not block. Its count is that of the message; ``place`` is the first line and its id."""
+    count = 1 if message.number is None else message.number
+    return Finding(code, message, column, *place, count, blocking=False, why=why)
+
+
+@dataclass(frozen=True)
 class _Column:
     """The answers of one column: numbers, or codes of their ``labels``."""
 
@@ -51,8 +73,8 @@ class _Column:
 
 def suspicions(truth: Truth) -> list[Finding]:
     """All warnings about a truth that the metric can read."""
-    found = []
-    for look_at_ids in (header_like_row, index_columns, ids_that_change, similar_ids, swallowed_rows):
+    found: list[Finding] = []
+    for look_at_ids in (_header_like_row, _index_columns, _ids_that_change, _similar_ids, _swallowed_rows):
         found += look_at_ids(truth)
     for name in truth.target_columns:
         column = _column(truth, name)
@@ -101,30 +123,199 @@ def _column(truth: Truth, name: str) -> _Column:
     return _Column(name, places.astype(np.int64)[coded.codes], labels.tolist())
 
 
+def _place_of(truth: Truth, row: int) -> tuple[int, str]:
+    """The line and the id of a row of the truth."""
+    return int(truth.table.lines[row]), truth.ids.array[row].as_py()
+
+
+# --- ids --------------------------------------------------------------------------------------------------------
+
+_DIGITS = re.compile("[0-9]+")
+_CHANGING = (
+    (
+        "leading_zeros",
+        r"^0[0-9]+$",
+        Plural(
+            "{count} id with leading zeros, such as {example}.", "{count} ids with leading zeros, such as {example}."
+        ),
+        Message("Spreadsheets and pandas drop the zeros; students must read the id column as text."),
+    ),
+    (
+        "ids_like_decimals",
+        r"^[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9.]+[eE][+-]?[0-9]+|\+[0-9]+)$",
+        Plural(
+            "{count} id that looks like a decimal number, such as {example}.",
+            "{count} ids that look like decimal numbers, such as {example}.",
+        ),
+        Message("Spreadsheets and pandas write them in another way (1.50 becomes 1.5), and ids are compared as text."),
+    ),
+    (
+        "long_ids",
+        r"^-?[1-9][0-9]{15,}$",
+        Plural(
+            "{count} id with more than 15 digits, such as {example}.",
+            "{count} ids with more than 15 digits, such as {example}.",
+        ),
+        Message(
+            "Spreadsheets, JavaScript and pandas with a blank cell round them; students must read the column as text."
+        ),
+    ),
+    (
+        "ids_like_dates",
+        r"^[0-9]{1,4}([-/.])[0-9]{1,2}[-/.][0-9]{1,4}([T ].*)?$",
+        Plural(
+            "{count} id that looks like a date, such as {example}.",
+            "{count} ids that look like dates, such as {example}.",
+        ),
+        Message("Spreadsheets and pandas write dates in another way, and ids are compared as text."),
+    ),
+    (
+        "ids_like_nothing",
+        r"^(?i:na|n/a|nan|null|none|nil|<na>|true|false)$",
+        Plural(
+            "{count} id that programs read as no value or as true and false, such as {example}.",
+            "{count} ids that programs read as no value or as true and false, such as {example}.",
+        ),
+        Message("pandas reads them as missing or as truth values unless keep_default_na is off."),
+    ),
+)
+
+
+def _ids_that_change(truth: Truth) -> Iterator[Finding]:
+    """Ids that common programs change when they read and write a file."""
+    import pyarrow.compute as pc
+
+    for code, pattern, words, why in _CHANGING:
+        matches = pc.match_substring_regex(truth.ids.array, pattern)
+        if count := pc.sum(matches).as_py() or 0:
+            place = _place_of(truth, pc.index(matches, True).as_py())
+            message = Message.counted(count, *words, example=shown(place[1]))
+            yield warning(code, message, why, truth.id_column, place)
+
+
+def _header_like_row(truth: Truth) -> Iterator[Finding]:
+    """Warnings about a header that may be a row: its id cell looks like an id and another cell is one of the answers,
+    or the only target column is named by a number. (A column `spam` may hold `spam` and `ham`.)"""
+    import pyarrow.compute as pc
+
+    first: str = truth.ids.array[0].as_py() if truth.rows else ""
+    is_like_an_id = _DIGITS.sub("0", first) == _DIGITS.sub("0", truth.id_column)
+    why = Message(
+        "Are the names of the columns missing? Then the first row is lost, and students would write it as their header."
+    )
+    for name in truth.target_columns:
+        is_answer = is_like_an_id and pc.any(pc.equal(truth.table.column(name), name)).as_py()
+        if is_answer or (len(truth.target_columns) == 1 and NUMBER.fullmatch(name)):
+            message = Message("The column {column} is called like an answer.", column=shown(name))
+            yield warning("header_like_row", message, why, name, (1, None))
+
+
+_IDS_IN_INDEX = Message('The ids are in {column}, which looks like an exported index: write with "index=False".')
+_ANSWERS_IN_INDEX = Message(
+    'The answers are in {column}, which looks like an exported index: write with "index=False".'
+)
+
+
+def _index_columns(truth: Truth) -> Iterator[Finding]:
+    """Warnings about ids or answers in a column that looks like pandas' index."""
+    for name in (truth.id_column, *truth.target_columns):
+        if is_index(name):
+            form = _IDS_IN_INDEX if name == truth.id_column else _ANSWERS_IN_INDEX
+            message = Message(form, column=shown(name))
+            why = Message("Row numbers would be asked for, or predicted, in place of what the file is about.")
+            yield warning("index_column", message, why, name)
+
+
+def _twins(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of different texts that look the same to a reader."""
+    first: dict[str, str] = {}
+    found = []
+    for text in texts:
+        visible = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Cc"))
+        seen = " ".join(unicodedata.normalize("NFKC", visible).casefold().split())
+        twin = first.setdefault(seen, text)
+        if twin != text:
+            found.append((twin, text))
+    return found
+
+
+def _in_pairs(pairs: Sequence[tuple[str, str]]) -> Message:
+    """The first pairs in words."""
+    examples = [Message("{one} and {other}", one=shown(one), other=shown(other)) for one, other in pairs[:EXAMPLES]]
+    return listed(examples, len(pairs))
+
+
+def _similar_ids(truth: Truth) -> Iterator[Finding]:
+    """A warning about ids that look the same to a reader."""
+    pairs = _twins(truth.ids.texts) if truth.rows <= MOST_COMPARED else []
+    if pairs:
+        message = Message.counted(
+            len(pairs),
+            "{count} pair of ids that look alike: {examples}.",
+            "{count} pairs of ids that look alike: {examples}.",
+            examples=_in_pairs(pairs),
+        )
+        why = Message("Ids are compared as text, so these are different rows, and students will confuse them.")
+        yield warning("similar_ids", message, why, truth.id_column, (None, pairs[0][1]))
+
+
+def _swallowed_rows(truth: Truth) -> Iterator[Finding]:
+    """A warning about free text over several lines with as many commas as a row: a quote may be missing."""
+    width = len(truth.table.names) - 1
+    for name in truth.target_columns if spanning(truth.table) else ():
+        for row, text in enumerate(truth.table.column(name).to_pylist()):
+            if "\n" in text and any(line.count(",") >= width for line in text.split("\n")):
+                message = Message(
+                    "A cell of {column} runs over lines that look like rows of their own.", column=shown(name)
+                )
+                why = Message("Where a quote is missing, the rows behind it become text, and nobody is asked for them.")
+                yield warning("swallowed_rows", message, why, name, _place_of(truth, row))
+                return
+
+
+def split_groups(groups: Sequence[str], parts: Sequence[str], column: str) -> list[Finding]:
+    """A warning about groups with rows in both splits; ``parts`` are the cells of ``Usage``."""
+    seen: dict[str, set[str]] = {}
+    for group, part in zip(groups, parts, strict=True):
+        if part.casefold() in SPLITS[:2]:
+            seen.setdefault(group, set()).add(part.casefold())
+    both = sorted(group for group, where in seen.items() if len(where) > 1)
+    if not both:
+        return []
+    message = Message.counted(
+        len(both),
+        "{count} group of {column} (of {total}) in both parts: {groups}.",
+        "{count} groups of {column} (of {total}) in both parts: {groups}.",
+        column=shown(column),
+        total=len(seen),
+        groups=listed([shown(group) for group in both[:EXAMPLES]], len(both)),
+    )
+    why = Message("What the public score tells about a group helps on its private rows. Split by group.")
+    return [warning("group_in_both_parts", message, why, column)]
+
+
 # --- answers ----------------------------------------------------------------------------------------------------
 
 _NOTHING = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", "<na>", "#n/a", "missing")
 _SENTINELS = (-1.0, -9.0, -99.0, 99.0, -999.0, 999.0, -9999.0, 9999.0, 99999.0, -99999.0, 999999.0)
 
 
-def _odd_labels(truth: Truth, column: _Column) -> list[Finding]:
+def _odd_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
     labels = column.labels
     if labels is None or len(labels) > MOST_COMPARED:
-        return []
-    found = []
-    pairs = twins(labels) if 2 * len(labels) <= len(column.codes) else []
+        return
+    pairs = _twins(labels) if 2 * len(labels) <= len(column.codes) else []
     if pairs:
         message = Message.counted(
             len(pairs),
             "{count} pair of answers that look alike: {examples}.",
             "{count} pairs of answers that look alike: {examples}.",
-            examples=in_pairs(pairs),
+            examples=_in_pairs(pairs),
         )
         why = Message("They count as different answers: mixing them up counts as an error.")
-        found.append(Finding("similar_answers", message, column.name, count=len(pairs), blocking=False, why=why))
+        yield warning("similar_answers", message, why, column.name)
     if empty := [label for label in labels if label.casefold() in _NOTHING]:
         rows = np.flatnonzero(column.codes == labels.index(empty[0]))
-        line, name = line_and_id(truth, int(truth.scored[rows[0]]))
         message = Message.counted(
             len(rows),
             "{answer} is an answer of {count} row of {column}.",
@@ -133,16 +324,16 @@ def _odd_labels(truth: Truth, column: _Column) -> list[Finding]:
             column=shown(column.name),
         )
         why = Message("It is compared as ordinary text. If the answer is not known, mark the row Ignored.")
-        found.append(Finding("answer_like_nothing", message, column.name, line, name, len(rows), False, why))
-    return found + _rare_labels(truth, column, labels)
+        yield warning("answer_like_nothing", message, why, column.name, _place_of(truth, int(truth.scored[rows[0]])))
+    yield from _rare_labels(truth, column, labels)
 
 
-def _rare_labels(truth: Truth, column: _Column, labels: list[str]) -> list[Finding]:
+def _rare_labels(truth: Truth, column: _Column, labels: list[str]) -> Iterator[Finding]:
     """A warning about answers that occur once among frequent ones: perhaps typing errors."""
     counts = np.bincount(column.codes.astype(np.int64), minlength=len(labels))
     rare = np.flatnonzero(counts == 1)
     if not len(rare) or len(column.codes) < 10 * len(labels) or len(rare) > len(labels) / 2:
-        return []
+        return
     rows = [int(truth.scored[np.flatnonzero(column.codes == code)[0]]) for code in rare[:EXAMPLES]]
     examples = [
         Message("{answer} (line {line})", answer=shown(labels[code]), line=int(truth.table.lines[row]))
@@ -155,21 +346,20 @@ def _rare_labels(truth: Truth, column: _Column, labels: list[str]) -> list[Findi
         examples=listed(examples, len(rare)),
     )
     why = Message("Possible typo. A class with a single row cannot be learned.")
-    line, name = line_and_id(truth, rows[0])
-    return [Finding("rare_answer", message, column.name, line, name, len(rare), False, why)]
+    yield warning("rare_answer", message, why, column.name, _place_of(truth, rows[0]))
 
 
-def _odd_numbers(truth: Truth, column: _Column) -> list[Finding]:
+def _odd_numbers(truth: Truth, column: _Column) -> Iterator[Finding]:
     """A warning about values far from all others, or typical codes for missing values (-999)."""
     if column.labels is not None or len(column.codes) < _ENOUGH_ROWS:
-        return []
+        return
     low, middle, high = np.quantile(column.codes, (0.25, 0.5, 0.75))
     distance = np.abs(column.codes - middle)
     spread = max(high - low, float(np.median(distance)))
     is_odd = (distance > _FAR * spread) | (np.isin(column.codes, _SENTINELS) & (distance > 3 * spread))
     places = np.flatnonzero(is_odd) if spread > 0 else np.zeros(0, int)
     if not len(places) or len(places) > len(column.codes) / 10:
-        return []
+        return
     rows = truth.scored[places]
     examples = [
         Message("line {line} is {value}", line=int(truth.table.lines[row]), value=f"{column.codes[at]:g}")
@@ -183,8 +373,7 @@ def _odd_numbers(truth: Truth, column: _Column) -> list[Finding]:
         examples=listed(examples, len(places)),
     )
     why = Message("Does it stand for no value? A few such rows may decide every score.")
-    line, name = line_and_id(truth, int(rows[0]))
-    return [Finding("odd_value", message, column.name, line, name, len(places), False, why)]
+    yield warning("odd_value", message, why, column.name, _place_of(truth, int(rows[0])))
 
 
 # --- parts ------------------------------------------------------------------------------------------------------
@@ -202,27 +391,25 @@ _MISSING_FROM = {
 }
 
 
-def _missing_classes(truth: Truth, column: _Column) -> list[Finding]:
+def _missing_classes(truth: Truth, column: _Column) -> Iterator[Finding]:
     labels = column.labels
     # If cells hold several labels, each cell is a combination, and hardly any split has all combinations.
     holds_several = isinstance(truth.metric.truth, LabelSet | Words)
     if labels is None or holds_several or len(labels) > max(2, len(column.codes) // 2):
-        return []
-    found = []
+        return
     for name, rows in truth.parts.items():
         gone = sorted(set(range(len(labels))) - set(column.codes[rows].astype(int).tolist()))
         if gone:
             names = listed([shown(labels[code]) for code in gone[:EXAMPLES]], len(gone))
             message = Message.counted(len(gone), *_MISSING_FROM[name], column=shown(column.name), answers=names)
             why = Message("The two boards then measure different things.")
-            found.append(Finding("missing_class", message, column.name, None, None, len(gone), False, why))
-    return found
+            yield warning("missing_class", message, why, column.name)
 
 
-def _gap(truth: Truth, column: _Column) -> list[Finding]:
+def _gap(truth: Truth, column: _Column) -> Iterator[Finding]:
     """A warning if the distributions of the answers in the two splits differ by more than chance."""
     if not truth.parts:
-        return []
+        return
     public, private = (np.sort(column.codes[rows]) for rows in truth.parts.values())
     size = len(public) * len(private) / (len(public) + len(private))
     if column.labels is None:
@@ -232,12 +419,12 @@ def _gap(truth: Truth, column: _Column) -> list[Finding]:
         is_sure = gap > 1.95 / np.sqrt(size)
     else:
         if len(column.labels) > len(column.codes) / 5:
-            return []
+            return
         counts = [np.bincount(part.astype(np.int64), minlength=len(column.labels)) for part in (public, private)]
         gap = float(np.abs(counts[0] / len(public) - counts[1] / len(private)).sum() / 2)
         is_sure = _is_no_chance(counts[0], counts[1])
     if gap < _GAP or not is_sure:
-        return []
+        return
     message = Message(
         "The answers of {column} differ between the parts: {share} of the rows would have to change.",
         column=shown(column.name),
@@ -246,7 +433,7 @@ def _gap(truth: Truth, column: _Column) -> list[Finding]:
     why = Message(
         "A model that is better on one board may be worse on the other. Split at random, or say why they differ."
     )
-    return [Finding("distribution_gap", message, column.name, blocking=False, why=why)]
+    yield warning("distribution_gap", message, why, column.name)
 
 
 def _is_no_chance(first: np.ndarray, second: np.ndarray) -> bool:
@@ -265,26 +452,26 @@ def _is_no_chance(first: np.ndarray, second: np.ndarray) -> bool:
 # --- order ------------------------------------------------------------------------------------------------------
 
 
-def _sorted_by_answer(truth: Truth, column: _Column) -> list[Finding]:
+def _sorted_by_answer(truth: Truth, column: _Column) -> Iterator[Finding]:
     codes = column.codes
     distinct = len(np.unique(codes))
     if len(codes) < _ENOUGH_ROWS or distinct < 2:
-        return []
+        return
     steps = np.diff(codes)
     runs = int((steps != 0).sum()) + 1
     is_grouped = column.labels is not None and runs == distinct < len(codes)
     if not ((steps >= 0).all() or (steps <= 0).all() or is_grouped):
-        return []
+        return
     message = Message("The rows are sorted by the answer {column}.", column=shown(column.name))
     why = Message("If the test data come in the same order, the row number gives the answer away. Shuffle both.")
-    return [Finding("sorted_by_answer", message, column.name, blocking=False, why=why)]
+    yield warning("sorted_by_answer", message, why, column.name)
 
 
-def _answers_follow_ids(truth: Truth, column: _Column) -> list[Finding]:
+def _answers_follow_ids(truth: Truth, column: _Column) -> Iterator[Finding]:
     """A warning if the order of the ids explains much of the answer's variance (squared rank correlation, or the
     between-class share for labels)."""
     if len(column.codes) < 3 * _ENOUGH_ROWS:
-        return []
+        return
     ids = pick(truth.ids.array, truth.scored).to_pylist()
     keys: list[Any] = list(map(int, ids)) if truth.ids.are_integers else ids
     rank = np.empty(len(ids))
@@ -292,14 +479,14 @@ def _answers_follow_ids(truth: Truth, column: _Column) -> list[Finding]:
     is_label = column.labels is not None
     share = _between(rank, column.codes) if is_label else _rank_correlation(rank, column.codes) ** 2
     if share < _LINKED:
-        return []
+        return
     message = Message(
         "The ids tell much about {column}: their order explains {share} of it.",
         column=shown(column.name),
         share=f"{share:.0%}",
     )
     why = Message("A student could predict from the id alone. Give the rows new, random ids.")
-    return [Finding("id_tells_answer", message, column.name, blocking=False, why=why)]
+    yield warning("id_tells_answer", message, why, column.name)
 
 
 def _between(rank: np.ndarray, codes: np.ndarray) -> float:

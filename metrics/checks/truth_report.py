@@ -31,9 +31,8 @@ from ..reading.headers import USAGE, check_truth_header, id_column_of
 from ..reading.tables import Source, Table, blank_rows, plain, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baselines, ReferenceScore, apart_of, baselines_of
-from .id_suspicions import Finding, split_groups
 from .splits import refuse_group
-from .suspicions import AnswerShare, balance, suspicions
+from .suspicions import AnswerShare, Finding, balance, split_groups, suspicions, warning
 
 
 @dataclass(frozen=True)
@@ -375,7 +374,7 @@ def _best_for_nothing(truth: Truth, measured: Baselines) -> list[Finding]:
                 parts=joined([_PARTS[name] for name in splits], ", "),
             )
             why = Message("Everybody can be first without a model. Are all the answers there the same?")
-            return [Finding("constant_is_best", message, blocking=False, why=why)]
+            return [warning("constant_is_best", message, why)]
     return []
 
 
@@ -423,5 +422,5 @@ def _test(truth: Truth, name: str, source: Source) -> list[Finding]:
             names = [array[int(place)].as_py() for place in places[:EXAMPLES]]
             names_text = listed(list(map(shown, names)), len(places))
             message = Message.counted(len(places), *words, file=shown(name), ids=names_text)
-            findings.append(Finding("ids_differ", message, truth.id_column, None, names[0], len(places), False, why))
+            findings.append(warning("ids_differ", message, why, truth.id_column, (None, names[0])))
     return findings
