@@ -2,9 +2,9 @@
 
     python -m bench.inputs [--files 100000] [--seed 1] [--processes 2]
 
-Every file must be refused by both readings, or accepted by both with the same cells and the same scores; every fifth
-is read again in pieces of a few bytes. A crash, a misreading, a good file that is refused and a message that tells a
-secret are printed with the seed that makes the file again. Ends with 1 if there was any.
+Every file must be refused by both readings, or accepted by both with the same cells and the same scores. A crash, a
+misreading, a good file that is refused and a message that tells a secret are printed with the seed that makes the file
+again. Ends with 1 if there was any.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter
 
-from tests.inputs.agreement import WORLDS, Disagreement, compare, in_pieces, one
+from tests.inputs.agreement import WORLDS, Disagreement, compare, one
 
 PIECES = 1_000
 SHOWN = 20
@@ -30,8 +30,6 @@ def verdicts_of(piece: tuple[int, int, int]) -> tuple[Counter[str], list[str]]:
         name, data = one(f"{seed}-{number}")
         try:
             results[compare(WORLDS[name], data)] += 1
-            if number % 5 == 0:
-                in_pieces(WORLDS[name], data, (1, 16, 120)[number % 3])
         except Disagreement as error:
             wrong.append(f"{seed}-{number}, {name}: {error}\n    {data!r}")
         except Exception as error:

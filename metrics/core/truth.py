@@ -252,13 +252,13 @@ class Truth:
             )
         except Refused as refused:
             raise SubmissionError(refused.problems) from None
-        alignment, problems = self.ids.align(table, self.id_column, may_miss=may_miss)
+        places, problems = self.ids.align(table, self.id_column, may_miss=may_miss)
         prediction, complaints = self.read_prediction(table)
         if problems := table.problems + problems + complaints:
             raise SubmissionError(problems)
-        if alignment.is_identity and len(self.scored) == self.rows:
-            return prediction, table, alignment.places
-        places = alignment.places[self.scored]
+        places = places[self.scored]
+        if np.array_equal(places, np.arange(table.rows)):
+            return prediction, table, places
         return self.metric.submission.fill(places, prediction), table, places
 
     def read_prediction(self, table: Table, main: Truth | None = None) -> tuple[Any, list[Problem]]:

@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import Problem, Refused, shown
 from ..core.messages import EXAMPLES, Message, joined, listed
 from .containers import PACKED, READERS, check_zip, container_of, peek, refuse_container
-from .text import (
-    LONGEST_LINE,
-    check_characters,
-    check_encoding,
-    check_line_lengths,
-    empty_file,
-    no_rows,
-    only_blanks,
-    plain_lines,
-)
+from .text import LONGEST_LINE, check_encoding, no_rows, plain_lines, scan
 
 if TYPE_CHECKING:
     from ..core.contract import Metric
@@ -369,8 +360,6 @@ def sniff(
     limit. Gzip and zip are unpacked within limits. Excel and Parquet files are left to the reader; other formats are
     named but not opened.
     """
-    if not size or not head:
-        return [empty_file()]
     kind = container_of(head[:4096])
     is_packed = kind in PACKED
     if kind in READERS:
@@ -384,12 +373,9 @@ def sniff(
         data = peek(head) if is_packed else head
         if is_packed and not data:
             return []  # the scorer unpacks it and says what is wrong
-        check_encoding(data, is_cut=is_cut)
-        clean = plain_lines(data)
-        if not clean.strip():
-            return [] if is_cut else [only_blanks()]
-        check_characters(clean)
-        check_line_lengths(clean, longest_line)
+        clean = scan(data, longest_line, is_cut=is_cut)
+        if not clean:
+            return []
         names, line, body = header_of(clean)
     except Refused as refused:
         return refused.problems

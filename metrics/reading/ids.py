@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any
 
@@ -21,14 +20,6 @@ from .tables import Table, blank_rows, codes_among, line_breaks, pick
 _CANONICAL = r"^(0|-?[1-9][0-9]{0,14})$"
 _DIGITS = re.compile(r"([0-9]{1,300})")
 _WITH_POINT = r"^(0|-?[1-9][0-9]{0,14})\.0+$"
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """The place of each truth row in the submission (-1 if missing)."""
-
-    places: np.ndarray
-    is_identity: bool
 
 
 class Ids:
@@ -74,20 +65,16 @@ class Ids:
     def _rows_of(self, texts: Any) -> np.ndarray:
         return codes_among(texts, self.array).copy()
 
-    def align(self, table: Table, column: str, *, may_miss: bool) -> tuple[Alignment, list[Problem]]:
-        """The place of every truth row in the submission, and all problems of ids. If the file has broken rows, missing
-        ids are not reported, because they may be on those rows."""
+    def align(self, table: Table, column: str, *, may_miss: bool) -> tuple[np.ndarray, list[Problem]]:
+        """The place of every truth row in the submission (-1 if it is missing), and all problems of ids. If the file
+        has broken rows, missing ids are not reported, because they may be on those rows."""
         ids = table.column(column)
         if len(ids) == len(self) and ids.equals(self.array):
-            return Alignment(np.arange(len(self)), True), []
+            return np.arange(len(self)), []
         found = self.find(ids)
-        places = np.full(len(self), -1, np.int32)
-        if len(found) == len(self) and found.min(initial=0) >= 0:
-            places[found] = np.arange(len(found), dtype=np.int32)
-            if places.min(initial=0) >= 0:
-                return Alignment(places, False), []
         known = np.flatnonzero(found >= 0)
         counts = np.bincount(found[known], minlength=len(self))
+        places = np.full(len(self), -1, np.int32)
         places[found[known]] = known
         problems = blank_ids(table, column)
         unknown = np.setdiff1d(np.flatnonzero(found < 0), blank_rows(ids))
@@ -97,7 +84,7 @@ class Ids:
             problems.append(_repeated(table, column, found, counts))
         if not may_miss and not table.problems and (counts == 0).any():
             problems.append(self._missing(table, np.flatnonzero(counts == 0), column))
-        return Alignment(places, False), problems
+        return places, problems
 
     def _missing(self, table: Table, rows: np.ndarray, column: str) -> Problem:
         # Sorted, because the order of the rows may be that of the answers and would reveal them.

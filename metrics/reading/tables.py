@@ -11,7 +11,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from ..core.messages import Message
 from .containers import LIMIT, unpack
 from .explaining_reader import walk
 from .headers import TRIMMED, header_of
-from .text import LONGEST_LINE, Text, no_rows, quotes_are_regular, scan
+from .text import LONGEST_LINE, no_rows, quotes_are_regular, record_lines, scan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,54 +40,51 @@ in any order; any other is refused, because it may hold the ids."""
 
 HeaderCheck = Callable[[Sequence[str], int], list[Problem]]
 
-PIECE = 1 << 22
-"""Bytes that Arrow reads at once, so that input and output fit into a processor's cache. A longer record is read
-whole."""
-
 _MARK = b"\xef\xbb\xbf"
-"""A byte-order mark: Arrow drops it at the start of its input, so no piece may begin with one."""
+"""A byte-order mark."""
 
 _SPARE_ROWS = 100_000
-_BLOCK = 1 << 18
 _INK = re.compile(rb"\S")
-_NOT_A_LINE_END = re.compile(rb"[^\n]")
 
 
 class Table:
     """Columns of equal length as Arrow string arrays, with the line number of each row."""
 
-    def __init__(self, names: Sequence[str], arrays: Sequence[Any], text: Text, body: int) -> None:
+    def __init__(self, names: Sequence[str], arrays: Sequence[Any], data: bytes, body: int) -> None:
         self.names = tuple(names)
         self.arrays = tuple(arrays)
         self.rows = len(arrays[0]) if arrays else 0
         self.problems: list[Problem] = []
-        self.may_span_lines = text.has_quotes
+        self.may_span_lines = b'"' in data
         """Whether cells may hold line breaks: only quoted ones can."""
-        self._text = text
+        self._data = data
         self._body = body
 
     @cached_property
     def lines(self) -> np.ndarray:
         """The line number of each row; computed only when a message needs it."""
-        return self._text.record_lines(self._body)
+        return record_lines(self._data, self._body)
 
     def some(self, rows: np.ndarray) -> Table:
         """The given rows, in that order, with their line numbers."""
-        found = Table(self.names, [pick(array, rows) for array in self.arrays], self._text, self._body)
-        found.lines = self.lines[rows]
-        return found
+        return self._with(self.names, [pick(array, rows) for array in self.arrays], self.lines[rows])
 
     def without(self, name: str) -> Table:
         """The table without one column."""
         remaining = [other for other in self.names if other != name]
-        found = Table(remaining, [self.column(other) for other in remaining], self._text, self._body)
-        found.lines, found.problems = self.lines, self.problems
+        found = self._with(remaining, [self.column(other) for other in remaining], self.lines)
+        found.problems = self.problems
+        return found
+
+    def _with(self, names: Sequence[str], arrays: Sequence[Any], lines: np.ndarray) -> Table:
+        found = Table(names, arrays, b"", 0)
+        found.lines, found.may_span_lines = lines, self.may_span_lines
         return found
 
     def let_go(self, names: Sequence[str]) -> None:
         """Free these columns and the text, and keep only the line numbers."""
         self.lines = self.lines.astype(np.int32)
-        self._text = Text(b"", self._text.has_quotes, 0)
+        self._data = b""
         remaining = [name for name in self.names if name not in names]
         self.arrays = tuple(self.column(name) for name in remaining)
         self.names = tuple(remaining)
@@ -167,26 +164,24 @@ def read_table(
     Rows with too few or too many cells are left out and reported in ``Table.problems``.
     """
     text = scan(data, longest_line)
-    names, line, body = header_of(text.data)
+    names, line, body = header_of(text)
     if problems := check(names, line):
         raise Refused(*problems)
-    if not _INK.search(text.data, body):
+    if not _INK.search(text, body):
         if may_be_empty:
             return Table(names, _empty(len(names)), text, body)
         raise Refused(Problem("no_rows", no_rows(expected_rows), line=line))
     if expected_rows is not None:
         _stop_early(text, body, expected_rows)
-    arrays = None
-    if not text.has_quotes or quotes_are_regular(text.data, body):
-        arrays = _columns(text, body, len(names))
+    arrays = _columns(text, body, len(names)) if quotes_are_regular(text, body) else None
     return _explained(text, names, body) if arrays is None else Table(names, arrays, text, body)
 
 
-def _stop_early(text: Text, body: int, expected: int) -> None:
+def _stop_early(text: bytes, body: int, expected: int) -> None:
     most = 3 * expected + _SPARE_ROWS
-    rows = text.line_ends
-    if rows > most and text.has_quotes:
-        rows = len(text.record_lines(body))
+    rows = text.count(b"\n")
+    if rows > most and b'"' in text:
+        rows = len(record_lines(text, body))
     if rows > most:
         message = Message(
             "The file has about {rows} rows; {expected} are expected. It was not read further.",
@@ -196,12 +191,12 @@ def _stop_early(text: Text, body: int, expected: int) -> None:
         raise Refused(Problem("too_many_rows", message, count=rows))
 
 
-def _explained(text: Text, names: Sequence[str], body: int) -> Table:
+def _explained(text: bytes, names: Sequence[str], body: int) -> Table:
     """The good rows of a file that Arrow refuses, with the problems of the others."""
-    good, lines, problems = walk(text.data, body, len(names))
+    good, lines, problems = walk(text, body, len(names))
     arrays = _empty(len(names))
     if good.strip():
-        arrays = _columns(Text(good, text.has_quotes, good.count(b"\n")), 0, len(names)) or []
+        arrays = _columns(good, 0, len(names)) or []
     if not arrays or len(arrays[0]) != len(lines):
         message = Message("The file cannot be read as CSV. Write it again with a CSV library.")
         raise Refused(*(problems or [Problem("unreadable", message)]))
@@ -216,75 +211,15 @@ def _empty(width: int) -> list[Any]:
     return [pa.nulls(0, pa.string())] * width
 
 
-def _columns(text: Text, body: int, width: int) -> list[Any] | None:
-    """The trimmed columns as string arrays, read piece by piece, or ``None`` if Arrow refuses the rows."""
-    view = memoryview(text.data)
-    ends = list(_ends_of_pieces(text, body))
-    if len(ends) == 1:
-        arrays = _arrow(view[body:], width, text.has_quotes)
-        return None if arrays is None else [trimmed(array) for array in arrays]
-    found = [_Growing(text.line_ends + 1, len(view) - body) for _ in range(width)]
-    start = body
-    for end in ends:
-        if _NOT_A_LINE_END.search(text.data, start, end):  # Arrow takes line ends alone for a fault
-            arrays = _arrow(view[start:end], width, text.has_quotes)
-            if arrays is None:
-                return None
-            for column, array in zip(found, arrays, strict=True):
-                column.add(trimmed(array))
-        start = end
-    return [column.array() for column in found]
-
-
-def _ends_of_pieces(text: Text, start: int) -> Iterator[int]:
-    """The ends of pieces from ``start`` on, each after a line end outside of quotes; the last is the end of the
-    text."""
-    data, size = text.data, PIECE
-    while start + size < len(data):
-        if text.has_quotes:
-            piece = np.frombuffer(data, np.uint8)[start : start + size]
-            ends = np.flatnonzero(piece == 10)
-            outside = np.flatnonzero(np.searchsorted(np.flatnonzero(piece == 34), ends) % 2 == 0)
-            end = start + int(ends[outside[-1]]) + 1 if len(outside) else start
-        else:
-            end = max(start, data.rfind(b"\n", start, start + size) + 1)
-        if end > start and not data.startswith(_MARK, end):
-            yield end
-            start, size = end, PIECE
-        else:
-            size *= 2
-    yield len(data)
-
-
-class _Growing:
-    """A string array to which pieces are appended. Its full size is reserved at once (untouched memory costs nothing),
-    so the pieces and the whole are never in memory together."""
-
-    def __init__(self, rows: int, size: int) -> None:
-        self._offsets, self._data = np.zeros(rows + 1, np.int32), np.empty(size, np.uint8)
-        self._rows = 0
-
-    def add(self, array: Any) -> None:
-        offsets, data = raw_cells(array)
-        rows, start = self._rows + len(array), self._offsets[self._rows]
-        self._offsets[self._rows + 1 : rows + 1] = offsets[1:] - offsets[0] + start
-        self._data[start : self._offsets[rows]] = data[offsets[0] : offsets[-1]]
-        self._rows = rows
-
-    def array(self) -> Any:
-        import pyarrow as pa
-
-        offsets = self._offsets[: self._rows + 1]
-        data = self._data[: offsets[-1]]
-        return pa.StringArray.from_buffers(self._rows, pa.py_buffer(offsets), pa.py_buffer(data))
-
-
-def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
-    """The columns as string arrays, or ``None`` if Arrow refuses the rows."""
+def _columns(text: bytes, body: int, width: int) -> list[Any] | None:
+    """The trimmed columns as string arrays, or ``None`` if Arrow refuses the rows."""
     import pyarrow as pa
+    import pyarrow.compute as pc
     from pyarrow import csv
 
     keys = [str(place) for place in range(width)]
+    has_quotes = b'"' in text
+    view = memoryview(text)[body:]
     if view[: len(_MARK)] == _MARK:  # Arrow drops one, but this one belongs to a cell
         view = memoryview(_MARK + view.tobytes())
     try:
@@ -298,8 +233,7 @@ def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
         )
     except pa.ArrowInvalid:
         return None
-    # One block becomes one chunk, which needs no copy.
-    return [column.chunk(0) if column.num_chunks == 1 else column.combine_chunks() for column in table.columns]
+    return [pc.utf8_trim(column.combine_chunks(), characters=TRIMMED) for column in table.columns]
 
 
 def pick(array: Any, rows: np.ndarray) -> Any:
@@ -349,28 +283,6 @@ def line_breaks(array: Any) -> tuple[np.ndarray, np.ndarray]:
     offsets, data = raw_cells(array)
     breaks = np.flatnonzero(data[offsets[0] : offsets[-1]] == 10) + offsets[0]
     return np.unique(np.searchsorted(offsets, breaks, side="right") - 1, return_counts=True)
-
-
-def trimmed(array: Any) -> Any:
-    """Each cell without white space around it; an array that needs no change is returned itself."""
-    offsets, data = raw_cells(array)
-    used = data[offsets[0] : offsets[-1]]
-    if not any(_is_soft(used[place : place + _BLOCK]).any() for place in range(0, len(used), _BLOCK)):
-        return array
-    filled = offsets[1:] > offsets[:-1]
-    starts, ends = offsets[:-1][filled], offsets[1:][filled]
-    if not (_is_soft(data[starts]).any() or _is_soft(data[ends - 1]).any()):
-        return array
-    import pyarrow.compute as pc
-
-    return pc.utf8_trim(array, characters=TRIMMED)
-
-
-def _is_soft(data: np.ndarray) -> np.ndarray:
-    """A mask of the bytes that are not visible ASCII (33 to 126)."""
-    # Subtracting 33 in uint8 maps visible characters to 0–93 and wraps all others to larger values.
-    found: np.ndarray = (data - np.uint8(33)) > 93
-    return found
 
 
 def csv_bytes(header: Sequence[str], rows: Any) -> bytes:

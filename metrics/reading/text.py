@@ -7,8 +7,6 @@ long lines, misplaced quotes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,57 +19,41 @@ LONGEST_MASK_LINE = 8_388_608
 """The limit for masks and boxes: 1024 × 1024 pixels with every other one set, the worst mask, take 5 MB."""
 
 _CONTROL = bytes(set(range(32)) - {9, 10, 13}) + b"\x7f"
-_BLOCK = 1 << 18  # bytes that fit into a processor's cache
 _HIGH_CONTROL = re.compile(b"\xc2[\x80-\x84\x86-\x9f]")  # U+0085, "next line", is white space
 
 
-@dataclass(frozen=True)
-class Text:
-    """A CSV file with ``\\n`` line ends and no byte-order mark; ``has_quotes`` tells if any cell is quoted,
-    ``line_ends`` is the number of line ends."""
-
-    data: bytes
-    has_quotes: bool
-    line_ends: int
-
-    def record_lines(self, start: int) -> np.ndarray:
-        """The line numbers of the non-blank records from ``start`` on; a quoted cell may span lines."""
-        ends = places_of(10, self.data, start)
-        closing = np.arange(len(ends))
-        if self.has_quotes:
-            closing = np.flatnonzero(np.searchsorted(places_of(34, self.data, start), ends) % 2 == 0)
-            ends = ends[closing]
-        starts = np.concatenate(([start], ends + 1))
-        stops = np.concatenate((ends, [len(self.data)]))
-        lines = np.concatenate(([0], closing + 1)) + self.data.count(b"\n", 0, start) + 1
-        found: np.ndarray = lines[stops > starts]
-        return found
-
-
-def blocks_of(data: bytes, start: int = 0) -> Iterator[tuple[int, np.ndarray]]:
-    """The bytes from ``start`` on in blocks that need little memory, each with its offset."""
-    buffer = np.frombuffer(data, np.uint8)
-    for place in range(start, len(buffer), _BLOCK):
-        yield place, buffer[place : place + _BLOCK]
-
-
-def places_of(byte: int, data: bytes, start: int = 0) -> np.ndarray:
-    """The offsets of a byte from ``start`` on."""
-    found = [np.flatnonzero(block == byte) + place for place, block in blocks_of(data, start)]
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
-
-
-def scan(data: bytes, longest_line: int = LONGEST_LINE) -> Text:
-    """Check a whole file's bytes and normalise its line ends. Raises ``Refused``."""
+def scan(data: bytes, longest_line: int = LONGEST_LINE, *, is_cut: bool = False) -> bytes:
+    """The text without byte-order mark, every line end as ``\\n``. With ``is_cut`` more of the file follows. Raises
+    ``Refused`` for another encoding, control characters, long lines, or no text."""
     if not data:
-        raise Refused(empty_file())
-    check_encoding(data)
+        raise Refused(Problem("empty_file", Message("The file is empty (0 bytes).")))
+    check_encoding(data, is_cut=is_cut)
     clean = plain_lines(data)
     if not clean or clean.isspace():
-        raise Refused(only_blanks())
-    line_ends = check_characters(clean)
-    check_line_lengths(clean, longest_line)
-    return Text(clean, b'"' in clean, line_ends)
+        if is_cut:
+            return b""
+        raise Refused(Problem("no_rows", Message("The file has no rows: it holds only blank lines.")))
+    _check_characters(clean)
+    _check_line_lengths(clean, longest_line)
+    return clean
+
+
+def record_lines(data: bytes, start: int) -> np.ndarray:
+    """The line numbers of the non-blank records from ``start`` on; a quoted cell may span lines."""
+    ends = _places_of(10, data, start)
+    is_outside = np.searchsorted(_places_of(34, data, start), ends) % 2 == 0
+    closing = np.flatnonzero(is_outside)
+    ends = ends[closing]
+    starts = np.concatenate(([start], ends + 1))
+    stops = np.concatenate((ends, [len(data)]))
+    lines = np.concatenate(([0], closing + 1)) + data.count(b"\n", 0, start) + 1
+    found: np.ndarray = lines[stops > starts]
+    return found
+
+
+def _places_of(byte: int, data: bytes, start: int) -> np.ndarray:
+    """The offsets of a byte from ``start`` on."""
+    return np.flatnonzero(np.frombuffer(data, np.uint8, offset=start) == byte) + start
 
 
 def plain_lines(data: bytes) -> bytes:
@@ -80,16 +62,6 @@ def plain_lines(data: bytes) -> bytes:
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return data
-
-
-def empty_file() -> Problem:
-    """The problem of a file without bytes."""
-    return Problem("empty_file", Message("The file is empty (0 bytes)."))
-
-
-def only_blanks() -> Problem:
-    """The problem of a file with only white space."""
-    return Problem("no_rows", Message("The file has no rows: it holds only blank lines."))
 
 
 def no_rows(expected: int | None) -> Message:
@@ -137,11 +109,11 @@ def _not_utf8(data: bytes, error: UnicodeDecodeError) -> Problem:
     return Problem("encoding", message, line=line)
 
 
-def check_characters(data: bytes) -> int:
-    """Refuse NUL and other control characters except tab and line ends; returns the number of line ends."""
-    line_ends = _line_ends(data)
-    if line_ends >= 0 and (data.isascii() or not _HIGH_CONTROL.search(data)):
-        return line_ends
+def _check_characters(data: bytes) -> None:
+    """Refuse NUL and other control characters except tab and line ends."""
+    has_control = len(data.translate(None, _CONTROL)) < len(data)
+    if not (has_control or (not data.isascii() and _HIGH_CONTROL.search(data))):
+        return
     found = [match.start() for match in re.finditer(b"[" + re.escape(_CONTROL) + b"]", data)]
     found = found or [match.start() for match in _HIGH_CONTROL.finditer(data)]
     first = found[0]
@@ -167,20 +139,7 @@ def check_characters(data: bytes) -> int:
     raise Refused(Problem("control_character", message, line=line, count=len(found)))
 
 
-def _line_ends(data: bytes) -> int:
-    """The number of line ends; -1 if the file has a control character."""
-    if b"\x7f" in data:
-        return -1
-    count = 0
-    for _, block in blocks_of(data):
-        # In uint8 the characters 11 to 31 become 0 to 20, all before them more.
-        if block.min() < 9 or (block - np.uint8(11) < 21).any():
-            return -1
-        count += int(np.count_nonzero(block == 10))
-    return count
-
-
-def check_line_lengths(data: bytes, longest: int = LONGEST_LINE) -> None:
+def _check_line_lengths(data: bytes, longest: int = LONGEST_LINE) -> None:
     """Refuse lines longer than ``longest`` bytes; hops from line end to line end, so it is cheap."""
     start, size = 0, len(data)
     while size - start > longest:
@@ -197,7 +156,7 @@ def quotes_are_regular(data: bytes, start: int = 0) -> bool:
 
     Readers guess about other quotes, each in a different way.
     """
-    places = places_of(34, data, start)
+    places = _places_of(34, data, start)
     if len(places) % 2:
         return False
     buffer = np.frombuffer(data, np.uint8)

@@ -19,7 +19,6 @@ from metrics.numerics import tokens
 from metrics.numerics.ranks import closed_up, dense_ranks, in_order, ranks_of, roc_influence, wins
 from metrics.reading import columns as numbers_module
 from metrics.reading import tables
-from metrics.reading import text as text_module
 from metrics.reading.column_kinds import RankedLabel
 from metrics.reading.columns import Cells
 from metrics.reading.ids import Ids
@@ -146,27 +145,33 @@ def test_two_words_are_told_apart_the_same_way_in_a_hurry(texts: list[str], monk
     assert fast.problems == slow.problems
 
 
+def test_a_column_of_texts_that_hardly_repeat_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numbers_module, "_TRIED", 4)
+    for answers, is_left in (("abca", True), ("abab", False), ("abc", False), ("abcaaaaaaa", True)):
+        data = "id,y\n" + "".join(f"{row},{answer}\n" for row, answer in enumerate(answers))
+        table = tables.read_table(data.encode(), lambda names, line: [])
+        coded = Cells(table, "y", "id").coded(may_repeat=True)
+        assert [coded.values[code] for code in coded.codes] == list(answers)
+        assert (coded.size == len(coded)) is (is_left or len(set(answers)) == len(answers))
+
+
 @pytest.mark.parametrize("block", [1, 2, 5])
 def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     dice = random.Random(block)
     texts = [" ".join(dice.choices(["b", "A", "a", "ß", "c"], k=dice.randrange(5))) for _ in range(17)]
     ids = pa.array([f"{text}{row}" for row, text in enumerate(texts)])
     numbers = np.array([1e16, 1.0, -1e16, 0.1, 3e-300])
-    data = b'a,b\n"x\ny",1\n2,.5\n'
 
     def cut() -> tokens.Tokens:
         return tokens.tokens(pa.array(texts), None, tokens.in_words(lowercase=True), distinct=True)
 
     whole, hashes, total = cut(), uncertainty_module.hashes_of(ids), sums_module.exact_sum(numbers)
-    places = text_module.places_of(10, data)
     for module, name in (
         (tokens, "BLOCK"),
         (uncertainty_module, "_BYTES"),
         (sums_module, "_BLOCK"),
-        (text_module, "_BLOCK"),
     ):
         monkeypatch.setattr(module, name, block)
-    monkeypatch.setattr(tables, "_BLOCK", block)
     parts = cut()
     assert (parts.vocabulary, parts.codes.tolist(), parts.starts.tolist()) == (
         whole.vocabulary,
@@ -175,9 +180,6 @@ def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> N
     )
     assert uncertainty_module.hashes_of(ids).tolist() == hashes.tolist()
     assert sums_module.exact_sum(numbers) == total
-    assert text_module.places_of(10, data).tolist() == places.tolist() == [3, 6, 11, 16]
-    assert text_module.scan(data).line_ends == 4
-    assert tables.trimmed(pa.array(["a b", " c", "d\u00a0"])).to_pylist() == ["a b", "c", "d"]
 
 
 WRITTEN = (".5", "5.", "-.5", "+5.", "+.5e3", "5.e3", "-5.E-2", ".0", "0.", "00.50", "1e0000000001", "+1", "12.25")

@@ -13,7 +13,6 @@ from django.utils.functional import cached_property
 
 import metrics
 from metrics.core.arrays import Coded
-from metrics.reading import tables as pieces_module
 from tests.inputs import plain_reader
 from tests.inputs.mutations import mutated, submission
 from tests.inputs.plain_reader import Unreadable, rows_of
@@ -187,24 +186,6 @@ def one(seed: object) -> tuple[str, bytes]:
     dice = random.Random(str(seed))
     name = dice.choice(list(WORLDS))
     return name, mutated(dice, WORLDS[name].submission(dice))
-
-
-def in_pieces(world: World, data: bytes, size: int) -> None:
-    """What a large file says is what it says read at once: here with pieces of a few bytes."""
-    whole = _output(world, data)
-    stored, pieces_module.PIECE = pieces_module.PIECE, size
-    try:
-        if _output(world, data) != whole:
-            raise Disagreement(f"in pieces of {size} bytes the file is another one")
-    finally:
-        pieces_module.PIECE = stored
-
-
-def _output(world: World, data: bytes) -> object:
-    try:
-        return world.truth.evaluate(data)
-    except metrics.SubmissionError as error:
-        return error.problems
 
 
 def compare(world: World, data: bytes) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 import metrics
 from metrics.tests.hostile_case import zipped
-from tests.inputs.agreement import WORLDS, Disagreement, World, compare, in_pieces, one, written
+from tests.inputs.agreement import WORLDS, Disagreement, World, compare, one, written
 from tests.inputs.mutations import MUTATIONS, Mutation
 from tests.inputs.plain_reader import Unreadable, rows_of
 
@@ -26,8 +26,6 @@ def test_a_mutated_file_is_read_as_the_csv_module_reads_it_or_refused(part: int)
         name, data = one(f"test-{number}")
         try:
             results[compare(WORLDS[name], data)] += 1
-            if number % 10 == 0:
-                in_pieces(WORLDS[name], data, 16)
         except Disagreement as error:
             raise AssertionError(f"file {number}, {name}: {error}\n{data!r}") from error
     # It would prove nothing if every file were refused, or for the same reason.
@@ -117,7 +115,6 @@ def test_a_mark_at_the_start_of_the_first_id_belongs_to_the_id() -> None:  # 54,
     for end in ("\n", "\r\n", "\r"):
         data = f"id,y\n\ufeff{rows}".replace("\n", end).encode()
         assert compare(WORLDS["numbers"], data) == "unknown_ids"
-        in_pieces(WORLDS["numbers"], data, 16)
         with_a_fault = data + b'1,"a"b'
         assert compare(WORLDS["numbers"], with_a_fault) == "quote"
 
