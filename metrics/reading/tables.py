@@ -214,7 +214,6 @@ def _empty(width: int) -> list[Any]:
 def _columns(text: bytes, body: int, width: int) -> list[Any] | None:
     """The trimmed columns as string arrays, or ``None`` if Arrow refuses the rows."""
     import pyarrow as pa
-    import pyarrow.compute as pc
     from pyarrow import csv
 
     keys = [str(place) for place in range(width)]
@@ -233,7 +232,18 @@ def _columns(text: bytes, body: int, width: int) -> list[Any] | None:
         )
     except pa.ArrowInvalid:
         return None
-    return [pc.utf8_trim(column.combine_chunks(), characters=TRIMMED) for column in table.columns]
+    return [trimmed(column.combine_chunks()) for column in table.columns]
+
+
+def trimmed(array: Any) -> Any:
+    """Each cell without white space around it; an array that needs no change is returned itself."""
+    import pyarrow.compute as pc
+
+    offsets, data = raw_cells(array)
+    filled = offsets[1:] > offsets[:-1]
+    edges = np.concatenate([data[offsets[:-1][filled]], data[offsets[1:][filled] - 1]])
+    is_visible = (edges > 32) & (edges < 127)
+    return array if is_visible.all() else pc.utf8_trim(array, characters=TRIMMED)
 
 
 def pick(array: Any, rows: np.ndarray) -> Any:

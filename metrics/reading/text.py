@@ -19,6 +19,7 @@ LONGEST_MASK_LINE = 8_388_608
 """The limit for masks and boxes: 1024 × 1024 pixels with every other one set, the worst mask, take 5 MB."""
 
 _CONTROL = bytes(set(range(32)) - {9, 10, 13}) + b"\x7f"
+_BLOCK = 1 << 18
 _HIGH_CONTROL = re.compile(b"\xc2[\x80-\x84\x86-\x9f]")  # U+0085, "next line", is white space
 
 
@@ -52,8 +53,11 @@ def record_lines(data: bytes, start: int) -> np.ndarray:
 
 
 def _places_of(byte: int, data: bytes, start: int) -> np.ndarray:
-    """The offsets of a byte from ``start`` on."""
-    return np.flatnonzero(np.frombuffer(data, np.uint8, offset=start) == byte) + start
+    """The offsets of a byte from ``start`` on; searched in blocks, because a mask of all bytes is as large as the
+    file."""
+    buffer = np.frombuffer(data, np.uint8)
+    found = (np.flatnonzero(buffer[at : at + _BLOCK] == byte) + at for at in range(start, len(buffer), _BLOCK))
+    return np.concatenate([np.zeros(0, np.int64), *found])
 
 
 def plain_lines(data: bytes) -> bytes:

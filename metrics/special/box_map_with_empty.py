@@ -33,7 +33,7 @@ from ..core.parameters import Range
 from ..numerics.sums import exact_sum
 from .box_map import unscorable
 from .numerics.box_precision import answers_of
-from .numerics.boxes import BoxList, Classes, Layout, perfect, verify
+from .numerics.boxes import BoxList, Classes, Layout, boxes_of, perfect, verify
 
 Iou = Annotated[float, Range(0, 1), "A true box is found above this IoU."]
 HEADS = ("true boxes", "right", "wrong", "missed", "empty pictures", "average precision")
@@ -43,7 +43,7 @@ def score(
     truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> float:
     """The mean over the classes of the truth."""
-    values = np.array([one.value for one in answers_of(truth, prediction, boxes, classes, iou)])
+    values = np.array([one.value for _, one in answers_of(truth, prediction, boxes, classes, iou)])
     return float(exact_sum(values)) / max(len(values), 1)
 
 
@@ -51,7 +51,7 @@ def influence(
     truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> np.ndarray:
     """The derivative of the score by the weight of each row."""
-    found = [one.effects(len(truth)) for one in answers_of(truth, prediction, boxes, classes, iou)]
+    found = [one.effects(len(truth)) for _, one in answers_of(truth, prediction, boxes, classes, iou)]
     return np.sum(found, axis=0) / len(found)
 
 
@@ -59,10 +59,12 @@ def figures(
     truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> list[Figure]:
     """A table of the counts behind the average precision of each class."""
+    vocabulary = truth.once(boxes_of, boxes, classes, False).vocabulary
     found = list(answers_of(truth, prediction, boxes, classes, iou))
-    cells = [[*one.counts, one.value] for one in found]
+    names = [vocabulary[one.label] if classes else "all boxes" for _, one in found]
+    cells = [[*counts, one.value] for counts, one in found]
     note = "The score is the mean of the last column."
-    return [Grid("Each class", [one.name for one in found], HEADS, cells, corner="class", note=note)]
+    return [Grid("Each class", names, HEADS, cells, corner="class", note=note)]
 
 
 box_map_with_empty = Metric(

@@ -47,24 +47,52 @@ def _at_places(said: Boxes, cells: np.ndarray, pair: np.ndarray, box: np.ndarray
 
 
 @dataclass(frozen=True)
-class BoxesOfClass:
-    """The predicted boxes of one class. ``boxes`` are their indices and ``places`` their ranks by confidence; equal
-    confidences share a rank. Per rank: ``hits``, ``answers`` (boxes down to this rank), ``precision``, and ``best``
-    (the highest precision from this rank on). ``count`` is the number of true boxes."""
+class RankedBoxes:
+    """The answers of one class by falling score; equal scores share a step.
+
+    ``row`` is the row of each answer, ``right`` whether it belongs to a true box, ``step`` its step. Per step:
+    ``hits``, ``answers`` (down to this step), ``precision``, and ``worth``, which is the precision or, if
+    ``is_raised``, the highest one from this step on. ``wanted`` is the row of each true box.
+    """
 
     label: int
-    count: int
-    boxes: np.ndarray
-    places: np.ndarray
+    row: np.ndarray
+    right: np.ndarray
+    wanted: np.ndarray
+    step: np.ndarray
     hits: np.ndarray
     answers: np.ndarray
     precision: np.ndarray
-    best: np.ndarray
+    worth: np.ndarray
+
+    @classmethod
+    def of(
+        cls, label: int, row: np.ndarray, right: np.ndarray, wanted: np.ndarray, score: np.ndarray, *, is_raised: bool
+    ) -> RankedBoxes:
+        """The answers with these scores."""
+        _, step = np.unique(-score, return_inverse=True)
+        hits, answers = np.bincount(step, right), np.cumsum(np.bincount(step))
+        precision = np.cumsum(hits) / answers
+        worth = np.maximum.accumulate(precision[::-1])[::-1] if is_raised else precision
+        return cls(label, row, right, wanted, step, hits, answers, precision, worth)
 
     @property
     def value(self) -> float:
         """The average precision."""
-        return float(exact_sum(self.hits * self.best)) / self.count
+        return float(exact_sum(self.hits * self.worth)) / len(self.wanted)
+
+    def effects(self, rows: int) -> np.ndarray:
+        """The derivative of the value by the weight of each row, shape (rows,): the precision that its right answers
+        earn, the effect of all its answers on the precision at their step and below, and its share of the true
+        boxes."""
+        # Each step gets the precision of the next peak, so a peak is weighted by the hits of all steps that use it.
+        peaks = np.flatnonzero(self.precision == self.worth)
+        judge = peaks[np.searchsorted(peaks, np.arange(len(self.hits)))]
+        weights = np.bincount(judge, self.hits, minlength=len(self.hits)) / self.answers
+        gain, loss = sum_of_rest(weights), sum_of_rest(weights * self.precision)
+        earned = self.right * (self.worth + gain)[self.step] - loss[self.step]
+        owned = np.bincount(self.wanted, minlength=rows)
+        return (np.bincount(self.row, earned, minlength=rows) - self.value * owned) / len(self.wanted)
 
 
 def ranking_of(truth: Coded, prediction: Coded, layout: str, classes: bool, iou: float) -> FoundBoxes:
@@ -99,24 +127,18 @@ def _twins(truth: Coded, layout: str, classes: bool) -> tuple[np.ndarray, np.nda
     return order[is_first][group], np.bincount(group)[group]
 
 
-def classes_of(found: FoundBoxes) -> Iterator[BoxesOfClass]:
-    """The classes of the truth, in the order of their names' codes."""
-    counts = np.bincount(found.sought)
-    order = np.lexsort((found.confidence, found.label))
-    labels = found.label[order]
-    for label in np.flatnonzero(counts).tolist():
-        low, high = np.searchsorted(labels, (label, label + 1))
-        boxes = order[low:high]
-        _, places = np.unique(-found.confidence[boxes], return_inverse=True)
-        hits, answers = np.bincount(places, found.right[boxes]), np.cumsum(np.bincount(places))
-        precision = np.cumsum(hits) / answers
-        best = np.maximum.accumulate(precision[::-1])[::-1]
-        yield BoxesOfClass(label, int(counts[label]), boxes, places, hits, answers, precision, best)
+def classes_of(found: FoundBoxes) -> Iterator[tuple[np.ndarray, RankedBoxes]]:
+    """For each class of the truth, in the order of their names' codes, the indices of its predicted boxes, and these
+    ranked by confidence."""
+    for label in np.unique(found.sought).tolist():
+        boxes, wanted = np.flatnonzero(found.label == label), found.owner[found.sought == label]
+        row, right, score = found.row[boxes], found.right[boxes], found.confidence[boxes]
+        yield boxes, RankedBoxes.of(label, row, right, wanted, score, is_raised=True)
 
 
 def average_precision(ranking: FoundBoxes) -> float:
     """The mean average precision over the classes of the truth."""
-    values = np.array([one.value for one in classes_of(ranking)])
+    values = np.array([one.value for _, one in classes_of(ranking)])
     return float(exact_sum(values) / max(len(values), 1))
 
 
@@ -126,102 +148,60 @@ def found_by_row(ranking: FoundBoxes) -> np.ndarray:
     share = np.zeros(len(ranking.row))
     is_counted = np.zeros(len(ranking.row), bool)
     classes = list(classes_of(ranking))
-    for one in classes:
-        is_counted[one.boxes] = True
-        share[one.boxes] = ranking.right[one.boxes] * one.best[one.places] / (one.count * len(classes))
+    for boxes, one in classes:
+        is_counted[boxes] = True
+        share[boxes] = one.right * one.worth[one.step] / (len(one.wanted) * len(classes))
     by_row = [ranking.right & is_counted, ~ranking.right & is_counted, share]
     sums = [np.bincount(ranking.row, values, minlength=ranking.rows) for values in by_row]
     return np.column_stack([np.bincount(ranking.owner, minlength=ranking.rows), *sums])
 
 
 def effects(ranking: FoundBoxes) -> np.ndarray:
-    """The derivative of the score by the weight of each row, shape (rows,): the precision that its right boxes earn,
-    the effect of all its boxes on the precision at their rank and below, and its share of the true boxes."""
-    found = np.zeros(ranking.rows)
-    classes = list(classes_of(ranking))
-    for one in classes:
-        # Each rank gets the precision of the next peak, so a peak is weighted by the hits of all ranks that use it.
-        peaks = np.flatnonzero(one.precision == one.best)
-        judge = peaks[np.searchsorted(peaks, np.arange(len(one.hits)))]
-        worth = np.bincount(judge, one.hits, minlength=len(one.hits)) / one.answers
-        gain, loss = sum_of_rest(worth), sum_of_rest(worth * one.precision)
-        per_box = ranking.right[one.boxes] * (one.best + gain)[one.places] - loss[one.places]
-        effect = np.bincount(ranking.row[one.boxes], per_box, minlength=ranking.rows)
-        mine = ranking.owner[ranking.sought == one.label]
-        found += (effect - one.value * np.bincount(mine, minlength=ranking.rows)) / (one.count * len(classes))
-    return found
+    """The derivative of the score by the weight of each row, shape (rows,)."""
+    found = [one.effects(ranking.rows) for _, one in classes_of(ranking)]
+    return np.sum(found, axis=0) / len(found)
 
 
 def curves(ranking: FoundBoxes, names: list[str]) -> list[Figure]:
     """Precision by recall of the first classes; the area below each curve is its average precision."""
     drawn: list[Figure] = []
-    for one in list(classes_of(ranking))[:_CURVES]:
-        recall = np.concatenate(([0.0], np.cumsum(one.hits) / one.count)).tolist()
+    for _, one in list(classes_of(ranking))[:_CURVES]:
+        recall = np.concatenate(([0.0], np.cumsum(one.hits) / len(one.wanted))).tolist()
         # Each step is as high as the best precision from there on.
-        points = zip(np.repeat(recall, 2)[1:-1].tolist(), np.repeat(one.best, 2).tolist(), strict=True)
+        points = zip(np.repeat(recall, 2)[1:-1].tolist(), np.repeat(one.worth, 2).tolist(), strict=True)
         what = f"Class {names[one.label]}" if names else "All boxes"
         note = f"The area is {one.value:.4g}."
         drawn.append(Curve(f"{what}: precision by recall", "recall", "precision", list(points), note=note))
     return drawn
 
 
-@dataclass(frozen=True)
-class AnswersOfClass:
-    """The boxes of one class as answers to rank: found and missed boxes, wrong boxes, and correctly empty pictures.
-
-    ``row`` is the row of each answer, ``right`` whether it belongs to a true box, ``step`` the rank of its score from
-    the highest down. ``name`` is the class; ``counts`` are the numbers of true boxes, right, wrong and missed boxes,
-    and empty pictures.
-    """
-
-    name: str
-    counts: tuple[int, int, int, int, int]
-    row: np.ndarray
-    right: np.ndarray
-    step: np.ndarray
-
-    def _steps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each step: right answers, all answers down to it, and precision."""
-        hits, answers = np.bincount(self.step, self.right), np.cumsum(np.bincount(self.step))
-        return hits, answers, np.cumsum(hits) / answers
-
-    @property
-    def value(self) -> float:
-        """The average precision."""
-        hits, _, precision = self._steps()
-        return float(exact_sum(hits * precision)) / self.counts[0]
-
-    def effects(self, rows: int) -> np.ndarray:
-        """The derivative of the value by the weight of each row, shape (rows,): the precision that its right answers
-        earn, the effect of all its answers on the precision at their step and below, and its share of the true
-        boxes."""
-        hits, answers, precision = self._steps()
-        gain, loss = sum_of_rest(hits / answers), sum_of_rest(hits * precision / answers)
-        earned = self.right * (precision + gain)[self.step] - loss[self.step]
-        # Each true box is one right answer.
-        return np.bincount(self.row, earned - self.value * self.right, minlength=rows) / self.counts[0]
-
-
-def answers_of(truth: Coded, prediction: Coded, layout: str, classes: bool, iou: float) -> Iterator[AnswersOfClass]:
-    """The answers of each class of the truth, by code. Predicted boxes choose a true box in the order of their
-    confidence."""
+def answers_of(
+    truth: Coded, prediction: Coded, layout: str, classes: bool, iou: float
+) -> Iterator[tuple[tuple[int, ...], RankedBoxes]]:
+    """The answers of each class of the truth: boxes, missed true boxes and empty pictures, both at confidence 0. Before
+    them the numbers of true boxes, right, wrong and missed boxes, and empty pictures. Predicted boxes choose a true box
+    in the order of their confidence."""
     true, said = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
     met = meetings(true, said, truth.codes, prediction.codes, iou)
     met = in_turn(met.take(np.flatnonzero(met.iou > iou)), said)
     met = met.take(matched(numbered(met)))
     found = _found_boxes(truth, prediction, true, said, _at_places(said, prediction.codes, met.pair, met.theirs))
     pictures = np.arange(found.rows)
-    for code in np.unique(found.sought).tolist():
-        mine, wanted = np.flatnonzero(found.label == code), found.owner[found.sought == code]
-        hits = mine[found.right[mine]]
-        open_boxes = np.bincount(wanted, minlength=found.rows) - np.bincount(found.row[hits], minlength=found.rows)
+    for label in np.unique(found.sought).tolist():
+        boxes, wanted = np.flatnonzero(found.label == label), found.owner[found.sought == label]
+        row, right = found.row[boxes], found.right[boxes]
+        open_boxes = np.bincount(wanted, minlength=found.rows) - np.bincount(row[right], minlength=found.rows)
         missed = np.repeat(pictures, open_boxes)
-        empty = np.setdiff1d(pictures, np.union1d(found.row[mine], wanted))
-        score = np.concatenate([-found.confidence[mine], np.zeros(len(missed) + len(empty))])
-        yield AnswersOfClass(
-            name=true.vocabulary[code] if classes else "all boxes",
-            counts=(len(wanted), len(hits), len(mine) - len(hits), len(missed), len(empty)),
-            row=np.concatenate([found.row[mine], missed, empty]),
-            right=np.concatenate([found.right[mine], np.ones(len(missed), bool), np.zeros(len(empty), bool)]),
-            step=np.unique(score, return_inverse=True)[1],
+        empty = np.setdiff1d(pictures, np.union1d(row, wanted))
+        counts = (len(wanted), int(right.sum()), int((~right).sum()), len(missed), len(empty))
+        yield (
+            counts,
+            RankedBoxes.of(
+                label,
+                np.concatenate([row, missed, empty]),
+                np.concatenate([right, np.ones(len(missed), bool), np.zeros(len(empty), bool)]),
+                wanted,
+                np.concatenate([found.confidence[boxes], np.zeros(len(missed) + len(empty))]),
+                is_raised=False,
+            ),
         )

@@ -35,8 +35,6 @@ LARGEST = 1e9
 """The largest coordinate or confidence allowed, so that areas are finite."""
 
 _NUMBER = re.compile(GRAMMAR)
-_CELLS = 20_000
-"""Cells split together in one block."""
 
 
 class BoxList(Kind):
@@ -92,36 +90,28 @@ class Boxes:
 def boxes_of(column: Coded, layout: str, classes: bool, confidence: bool) -> Boxes:
     """Parse the distinct cells of a column."""
     width = classes + confidence + 4
-    place: dict[str, int] = {}
-    counts, faults = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
-    labels, numbers = [np.zeros(0, np.int64)], [np.zeros((0, width - classes))]
-    for start in range(0, column.size, _CELLS):
-        owner, texts, of_cells = _pieces(column.array.slice(start, _CELLS))
-        is_odd = of_cells % width != 0
-        usable = np.flatnonzero(~is_odd[owner])
-        owner, texts = owner[usable].reshape(-1, width)[:, 0], pick(texts, usable)
-        grid = np.arange(len(texts)).reshape(-1, width)
-        values = _numbers(pick(texts, grid[:, classes:].ravel())).reshape(-1, width - classes)
-        is_bad = is_odd.copy()
-        is_bad[owner[~(np.abs(values) <= LARGEST).all(axis=1)]] = True
-        fine = np.flatnonzero(~is_bad[owner])
-        faults.append(is_bad)
-        counts.append(np.bincount(owner[fine], minlength=len(of_cells)))
-        numbers.append(values[fine])
-        labels.append(_codes(pick(texts, grid[fine, 0]), place) if classes else np.zeros(len(fine), np.int64))
-    values = np.concatenate(numbers)
+    owner, texts, of_cells = _pieces(column.array)
+    faults = of_cells % width != 0
+    usable = np.flatnonzero(~faults[owner])
+    owner, texts = owner[usable].reshape(-1, width)[:, 0], pick(texts, usable)
+    grid = np.arange(len(texts)).reshape(-1, width)
+    values = _numbers(pick(texts, grid[:, classes:].ravel())).reshape(-1, width - classes)
+    faults[owner[~(np.abs(values) <= LARGEST).all(axis=1)]] = True
+    fine = np.flatnonzero(~faults[owner])
+    values = values[fine]
+    labels, vocabulary = _labels(pick(texts, grid[fine, 0])) if classes else (np.zeros(len(fine), np.int64), [])
     corners = values[:, -4:].copy()
     if layout == "xywh":
         corners[:, 2:] += corners[:, :2]
     sides = corners[:, 2:] - corners[:, :2]
     return Boxes(
-        starts=starts_of(np.concatenate(counts)),
+        starts=starts_of(np.bincount(owner[fine], minlength=column.size)),
         corners=corners,
         areas=np.where((sides > 0).all(axis=1), sides[:, 0] * sides[:, 1], 0.0),
         confidence=values[:, 0] if confidence else np.ones(len(values)),
-        labels=_ranks(place)[np.concatenate(labels)],
-        vocabulary=sorted(place),
-        faults=np.concatenate(faults),
+        labels=labels,
+        vocabulary=vocabulary,
+        faults=faults,
     )
 
 
@@ -136,17 +126,14 @@ def _pieces(cells: Any) -> tuple[np.ndarray, Any, np.ndarray]:
     return np.repeat(np.arange(len(cells)), counts), lists.flatten(), counts
 
 
-def _codes(texts: Any, place: dict[str, int]) -> np.ndarray:
+def _labels(texts: Any) -> tuple[np.ndarray, list[str]]:
+    """The code of each label, and the sorted labels, so that sums over classes do not depend on the order of the
+    file."""
     encoded = texts.dictionary_encode()
-    codes = [place.setdefault(text, len(place)) for text in encoded.dictionary.to_pylist()]
-    return np.array(codes, np.int64)[plain(encoded.indices, np.int32)]
-
-
-def _ranks(place: dict[str, int]) -> np.ndarray:
-    """The alphabetical rank of each label, so that sums over classes do not depend on the order of the file."""
-    ranks = np.zeros(max(1, len(place)), np.int64)
-    ranks[[place[label] for label in sorted(place)]] = np.arange(len(place))
-    return ranks
+    names = encoded.dictionary.to_pylist()
+    vocabulary = sorted(names)
+    rank = {name: place for place, name in enumerate(vocabulary)}
+    return np.array([rank[name] for name in names], np.int64)[plain(encoded.indices, np.int32)], vocabulary
 
 
 def _numbers(texts: Any) -> np.ndarray:

@@ -31,9 +31,6 @@ Pixels = Annotated[
 ]
 
 _WHOLE = re.compile("[0-9]{1,18}")
-_CELLS = 20_000
-"""Cells split together in one block."""
-
 _PICTURE = (6, 5)
 """Height and width of invented pictures."""
 
@@ -175,25 +172,16 @@ def _numbers(column: Coded, several: bool) -> tuple[np.ndarray, np.ndarray, np.n
     """The cell of each object, and the object and value of each number; 0 for texts that are not numbers."""
     import pyarrow.compute as pc
 
-    cell_of_object, object_of_number, numbers = ([np.zeros(0, np.int64)] for _ in range(3))
-    known = 0
-    for start in range(0, column.size, _CELLS):
-        pieces = column.array.slice(start, _CELLS)
-        owner = np.arange(start, start + len(pieces))
-        if several:
-            lists = pc.split_pattern(pieces, "|")
-            owner = np.repeat(owner, plain(pc.list_value_length(lists), np.int32))
-            pieces = pc.utf8_trim_whitespace(lists.flatten())
-        lengths = plain(pc.binary_length(pieces), np.int32)
-        short = np.flatnonzero(lengths == 1)
-        none = [text == NO_MASK for text in pick(pieces, short).to_pylist()]
-        filled = np.setdiff1d(np.flatnonzero(lengths), short[none])
-        of, values = _whole_numbers(pick(pieces, filled))
-        cell_of_object.append(owner[filled])
-        object_of_number.append(known + of)
-        numbers.append(values)
-        known += len(filled)
-    return np.concatenate(cell_of_object), np.concatenate(object_of_number), np.concatenate(numbers)
+    pieces, owner = column.array, np.arange(column.size)
+    if several:
+        lists = pc.split_pattern(pieces, "|")
+        owner = np.repeat(owner, plain(pc.list_value_length(lists), np.int32))
+        pieces = pc.utf8_trim_whitespace(lists.flatten())
+    lengths = plain(pc.binary_length(pieces), np.int32)
+    short = np.flatnonzero(lengths == 1)
+    none = [text == NO_MASK for text in pick(pieces, short).to_pylist()]
+    filled = np.setdiff1d(np.flatnonzero(lengths), short[none])
+    return owner[filled], *_whole_numbers(pick(pieces, filled))
 
 
 def _whole_numbers(pieces: Any) -> tuple[np.ndarray, np.ndarray]:
