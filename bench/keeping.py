@@ -89,7 +89,7 @@ def look() -> None:
     import django
 
     django.setup()
-    from leaderboard.boards import services as boards
+    from leaderboard.boards import board_table
     from leaderboard.common.storage import path_of
     from leaderboard.competitions.models import Competition, Submission
     from leaderboard.competitions.models.competition import Split
@@ -98,7 +98,7 @@ def look() -> None:
         hashlib.sha256(path_of(key).read_bytes()).hexdigest() == sha256
         for key, sha256 in Submission.objects.values_list("file_key", "sha256")
     )
-    print(whole, boards.board_csv(Competition.objects.get(), Split.PUBLIC))
+    print(whole, board_table.board_csv(Competition.objects.get(), Split.PUBLIC))
 
 
 def command(var: Path, *arguments: str) -> tuple[float, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, GroundTruth, Standing
@@ -12,16 +11,7 @@ from leaderboard.competitions.models.competition import Split
 
 from . import queries as boards
 from . import team_ranks
-from .rows import BoardRowData, Placing
-
-
-class ShownBoard(Protocol):
-    """A page of a board: its number and rows; no rows for a search."""
-
-    @property
-    def page(self) -> int: ...
-    @property
-    def rows(self) -> Sequence[BoardRowData]: ...
+from .rows import BoardPageData, BoardRowData, Placing
 
 
 @dataclass(frozen=True)
@@ -56,7 +46,7 @@ class BoardFacts:
         return bool(self.own or self.first)
 
 
-def board_facts(page_context: PageContext, split: Split, table: ShownBoard, own: Placing | None) -> BoardFacts:
+def board_facts(page_context: PageContext, split: Split, table: BoardPageData, own: Placing | None) -> BoardFacts:
     """Facts for the viewer; none on a hidden board.
 
     Those of the day only on the first page of the public board, while the competition is live.

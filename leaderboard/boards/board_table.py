@@ -1,14 +1,17 @@
-"""The columns of a board, and its rendered table. The CSV has the same columns (`services.board_csv`).
+"""The columns of a board, and its table and CSV made of them.
 
 To add a column, add it to `columns_of`; what it shows of a row is a field of `BoardRowData`.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from django.db.models import Count, Q
 from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -19,11 +22,10 @@ from leaderboard.common.display_time import moment
 from leaderboard.common.drawings import colour_of, initials
 from leaderboard.common.file_formats import safe_cell
 from leaderboard.common.library_messages import translated_message
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Competition, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
-from . import secondary
-from .queries import is_hidden
+from . import queries, secondary, standings, team_search
 from .rows import BoardRowData
 
 MEDALS = {1: "first", 2: "second", 3: "third"}
@@ -111,13 +113,69 @@ def board_table(
     """The table with these rows; "" without rows. `leader` is the score of the first place, even if not in `rows`."""
     if not rows:
         return SafeString()
-    hides = competition.ground_truth is not None and is_hidden(competition.ground_truth, split)
+    hides = competition.ground_truth is not None and queries.is_hidden(competition.ground_truth, split)
     columns = columns_of(competition, leader=leader, has_section=any(row.within for row in rows))
     columns = [column for column in columns if column.cell and not (hides and column.shows_scores)]
     cells = [column.cell for column in columns if column.cell]
     lines = [("" if row.is_baseline else anchor_of(row.name), [cell(row) for cell in cells]) for row in rows]
     context = {"split": split.value, "is_hidden": hides, "columns": columns, "lines": lines}
     return render_to_string("boards/board_table.html", context)
+
+
+def board_csv(
+    competition: Competition, split: Split, *, is_for_hosts: bool = False, own: Team | None = None, section: str = ""
+) -> str:
+    """A board as CSV, scores with all digits.
+
+    Callers must check `private_is_visible_to` for the private board, that the reader runs the competition for
+    `is_for_hosts`, and that the reader may see sections for `section`. Before the reveal the private board has the rows
+    that a reveal would make now. `own` is the reader's team, which gets its real name even under pseudonyms.
+    """
+    has_pseudonyms = is_for_hosts and competition.board.uses_pseudonyms
+    columns = columns_of(competition, has_section=bool(section), has_pseudonyms=has_pseudonyms)
+    columns = [column for column in columns if column.csv_name]
+    if competition.revealed_at is None and (is_for_hosts or split == Split.PRIVATE):
+        rows = _rows_now(competition, split)
+    else:
+        rows = queries.ranked_lines(competition, split, sees_names=is_for_hosts)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(column.csv_name for column in columns)
+    for row in team_search.rows_of_section(competition, section, rows) if section else rows:
+        named = replace(row, real_name=own.name) if own and own.pk == row.team_id else row
+        writer.writerow(column.csv_value(named) for column in columns)
+    return text.getvalue()
+
+
+def _rows_now(competition: Competition, split: Split) -> Iterator[BoardRowData]:
+    """Rows before the reveal: of the best public files, or those that a reveal would put on the private board now."""
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
+        return
+    if split == Split.PUBLIC:
+        found = {best.team_id: best for best in standings.best_submissions(ground_truth, split)}
+    else:
+        found = {best.team_id: best for its, best in standings.deciding_candidates(ground_truth) if its == split}
+    ranks = queries.ranks_by_team(found.values())
+    teams = competition.teams.annotate(
+        files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
+    ).in_bulk(ranks)
+    others = secondary.secondary_values(ground_truth, split, [best.submission_id for best in found.values()])
+    for team_id, rank in ranks.items():
+        best, team = found[team_id], teams[team_id]
+        name, real_name = queries.names_of(team, competition, sees_names=True)
+        yield BoardRowData(
+            rank=rank,
+            name=name,
+            real_name=real_name,
+            team_id=team_id,
+            value=best.value,
+            movement=None,
+            submission_id=str(best.submission_id),
+            received_at=best.received_at,
+            submission_count=team.files,
+            secondary=others.get(str(best.submission_id), ()),
+        )
 
 
 # --- cells ------------------------------------------------------------------------------------------------------

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
 from django.core.cache import caches
-from django.db.models import Count, F, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, F, Min, OuterRef, Q, QuerySet, Subquery
 
+from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import (
     Baseline,
     Competition,
     GroundTruth,
+    Membership,
     Score,
     Standing,
     Submission,
@@ -22,8 +24,8 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 
-from .rows import BoardPageData, BoardRowData, member_names, shown_moment, with_page_facts
-from .scores import sign_of
+from .rows import BoardPageData, BoardRowData, shown_moment
+from .scores import ranked_files, sign_of
 from .secondary import SecondaryMetric, secondary_metrics_of, shown_secondary_values
 from .standings import StandingCandidate, standings_before
 
@@ -68,7 +70,33 @@ def board_page(
     rows = ranked_rows(ground_truth, split, standings, ranks, at, sees_names, people)
     references = baseline_rows(ground_truth, split)
     merged = merge_baselines(rows, references, sign, is_first=page == 1, is_last=page == pages)
-    return BoardPageData(ground_truth, split, tuple(merged), page, pages, total, leader)
+    return BoardPageData(tuple(merged), page, pages, total, leader)
+
+
+def with_page_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
+    """Standings with their teams, annotated with the columns of a board.
+
+    `submission_count` and `last_at`: number and last receipt of the team's files that can be ranked. `stored`:
+    secondary metrics of the standing's file, only if the ground truth has some.
+    """
+    files = Submission.objects.filter(ranked_files(), team=OuterRef("team"))
+    with_facts = standings.select_related("team").annotate(
+        submission_count=count_rows(files.order_by(), "team"),
+        last_at=Subquery(files.order_by("-received_at").values("received_at")[:1]),
+    )
+    if not ground_truth.secondary:
+        return with_facts
+    score = Score.objects.filter(submission=OuterRef("submission"), ground_truth=ground_truth, split=split)
+    return with_facts.annotate(stored=Subquery(score.values("secondary")[:1]))
+
+
+def member_names(standings: Sequence[Standing]) -> dict[int, list[str]]:
+    """Team → user names of its members."""
+    names: dict[int, list[str]] = defaultdict(list)
+    memberships = Membership.objects.filter(team__in=[standing.team_id for standing in standings])
+    for team_id, name in memberships.values_list("team_id", "user__username"):
+        names[team_id].append(name)
+    return names
 
 
 def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
@@ -181,22 +209,29 @@ def ranked_rows(
         people = {}
     elif people is None:
         people = member_names(standings)
-    rows = []
-    for standing, rank in zip(standings, ranks, strict=True):
+    for standing in standings:
         standing.ground_truth = ground_truth
-        row = _ranked_row(standing, rank, secondary_metrics, sees_names=sees_names)
-        rows.append(
-            replace(
-                row,
-                movement=moved.get(standing.team_id),
-                members=tuple(people.get(standing.team_id, [])),
-            )
+    return [
+        _ranked_row(
+            standing,
+            rank,
+            secondary_metrics,
+            sees_names=sees_names,
+            movement=moved.get(standing.team_id),
+            members=people.get(standing.team_id, ()),
         )
-    return rows
+        for standing, rank in zip(standings, ranks, strict=True)
+    ]
 
 
 def _ranked_row(
-    standing: Standing, rank: int, secondary_metrics: Sequence[SecondaryMetric], *, sees_names: bool
+    standing: Standing,
+    rank: int,
+    secondary_metrics: Sequence[SecondaryMetric],
+    *,
+    sees_names: bool,
+    movement: int | None = None,
+    members: Sequence[str] = (),
 ) -> BoardRowData:
     """The row of one of `shown_standings`. On a hidden board it does not reveal which file of the team is the best."""
     ground_truth = standing.ground_truth
@@ -212,7 +247,8 @@ def _ranked_row(
         real_name=real_name,
         team_id=standing.team_id,
         value=None if hides else standing.value,
-        movement=None,
+        movement=movement,
+        members=tuple(members),
         submission_id="" if hides else str(standing.submission_id),
         received_at=last_at if hides else received_at,
         submission_count=standing.submission_count,  # type: ignore[attr-defined]
@@ -256,6 +292,25 @@ def reference_scores(competition_id: int, split: Split) -> QuerySet[Score]:
     return Score.objects.filter(
         submission__in=files.order_by().values("pk"), submission__status=Submission.Status.SCORED, split=split
     )
+
+
+def baseline_scores(ground_truth: GroundTruth | None, split: Split) -> dict[str, float]:
+    """Baseline → score. Only for hosts."""
+    return baseline_scores_by_ground_truth([ground_truth], split)[ground_truth.pk] if ground_truth else {}
+
+
+def baseline_scores_by_ground_truth(
+    ground_truths: Iterable[GroundTruth | None], split: Split
+) -> dict[int, dict[str, float]]:
+    """Ground truth → baseline → score, for ground truths of one competition; one query. Only for hosts."""
+    present = [ground_truth for ground_truth in ground_truths if ground_truth is not None]
+    by_ground_truth: dict[int, dict[str, float]] = defaultdict(dict)
+    if present:
+        scores = reference_scores(present[0].competition_id, split).filter(ground_truth__in=present)
+        for ground_truth_id, name, value in scores.values_list("ground_truth", "submission__baseline__name", "value"):
+            assert name is not None, "only baselines are read"
+            by_ground_truth[ground_truth_id][name] = value
+    return by_ground_truth
 
 
 def _sort_key_of_row(row: BoardRowData, sign: float) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from leaderboard.accounts.models import User
 from leaderboard.common import logs
@@ -20,9 +20,9 @@ from leaderboard.common.numbers import number_text
 from leaderboard.competitions.models import Competition, Extension, GroundTruth, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
-from .queries import standings_in_order
+from .queries import ranks_by_team, standings_in_order
 from .scores import ranked_scores, sign_of
-from .standings import StandingCandidate, rebuild_standings
+from .standings import StandingCandidate, deciding_candidates, rebuild_standings
 
 
 @transaction.atomic
@@ -145,3 +145,85 @@ def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[t
         (StandingCandidate(team.pk, pk, value, sign * value, received_at), name)
         for pk, value, received_at, name in facts
     ]
+
+
+# --- review before the reveal -----------------------------------------------------------------------------------
+
+MAX_REVIEW_ROWS = 20
+"""Rows of the private board in the review before the reveal."""
+
+
+@dataclass(frozen=True)
+class ReviewRow:
+    """A team on the private board as a reveal would make it now, with its public rank."""
+
+    team: Team
+    rank: int
+    public_rank: int | None
+    value: float
+    is_picked_by_system: bool
+
+    @property
+    def gained(self) -> int:
+        """Ranks gained, negative when lost; 0 without a public rank."""
+        return self.public_rank - self.rank if self.public_rank else 0
+
+
+@dataclass(frozen=True)
+class RevealReview:
+    """Numbers of files and teams for a check before the reveal; `rows` are the first ones of the private board."""
+
+    scored: int
+    waiting: int
+    failed: int
+    late: int
+    hidden: int
+    ranked: int
+    picked_by_system: int
+    disqualified: tuple[Team, ...]
+    without: int
+    """Number of teams that are not disqualified and would still be on no board."""
+    candidate: GroundTruth | None
+    rows: tuple[ReviewRow, ...]
+
+
+def review_before_reveal(competition: Competition) -> RevealReview:
+    """Review before the reveal. Only for hosts: it includes private ranks."""
+    teams = {team.pk: team for team in competition.teams.all()}
+    # Ranks by the deciding files, which both boards show after the reveal.
+    by_split: dict[str, list[StandingCandidate]] = {Split.PUBLIC: [], Split.PRIVATE: []}
+    if (ground_truth := competition.ground_truth) is not None:
+        ground_truth.competition = competition
+        for split, best in deciding_candidates(ground_truth):
+            by_split[split].append(best)
+    private = by_split[Split.PRIVATE]
+    ranks, public_ranks = ranks_by_team(private), ranks_by_team(by_split[Split.PUBLIC])
+    best_first = sorted(private, key=lambda best: (best.order, best.team_id))
+    rows = [
+        ReviewRow(
+            teams[best.team_id],
+            ranks[best.team_id],
+            public_ranks.get(best.team_id),
+            best.value,
+            best.is_picked_by_system,
+        )
+        for best in best_first[:MAX_REVIEW_ROWS]
+    ]
+    disqualified = tuple(team for team in teams.values() if team.disqualified_at is not None)
+    status = Submission.Status
+    numbers = competition.submissions.filter(team__isnull=False).aggregate(
+        scored=Count("pk", filter=Q(status=status.SCORED)),
+        waiting=Count("pk", filter=Q(status=status.PENDING, is_late=False)),
+        failed=Count("pk", filter=Q(status=status.FAILED)),
+        late=Count("pk", filter=Q(is_late=True)),
+        hidden=Count("pk", filter=Q(hidden_at__isnull=False)),
+    )
+    return RevealReview(
+        **numbers,
+        ranked=len(private),
+        picked_by_system=sum(best.is_picked_by_system for best in private),
+        disqualified=disqualified,
+        without=len(teams) - len(disqualified) - len(private),
+        candidate=competition.candidate,
+        rows=tuple(rows),
+    )

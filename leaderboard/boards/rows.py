@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from leaderboard.competitions.models import Competition
 
-from leaderboard.common.queries import count_rows
-from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Standing, Submission
-from leaderboard.competitions.models.competition import Split
-
-from .scores import ranked_files
 from .secondary import ShownSecondaryValue
 
 
@@ -53,16 +47,26 @@ class BoardRowData:
 
 @dataclass(frozen=True)
 class BoardPageData:
-    """One page of a board: `rows` in order, `total` ranked teams on all pages."""
+    """One page of a board, or of the teams on it that match a search."""
 
-    ground_truth: GroundTruth
-    split: Split
-    rows: tuple[BoardRowData, ...]
-    page: int
-    pages: int
-    total: int
+    rows: tuple[BoardRowData, ...] = ()
+    page: int = 1
+    pages: int = 1
+    total: int = 0
+    """Number of ranked or matching teams, on all pages."""
     leader: float | None = None
-    """The score of the first place; None on a hidden board."""
+    """The score of the first place of the whole board; None on a hidden board."""
+    among: int = 0
+    """Number of teams searched: those of the section, or all of the board."""
+    within: Mapping[int, int] = field(default_factory=dict)
+    """Team → its rank in the section, in the order of the board; {} without a section, and on a hidden board."""
+    html: str = ""
+    """The rendered table, with nothing about its viewer."""
+
+    @property
+    def picked(self) -> list[str]:
+        """Names of teams whose final submissions were picked by the system."""
+        return [row.name for row in self.rows if row.is_picked_by_system]
 
 
 @dataclass(frozen=True)
@@ -73,30 +77,3 @@ class Placing:
     total: int
     value: float
     submission_id: str
-
-
-def with_page_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
-    """Standings with their teams, annotated with the columns of a board.
-
-    `submission_count` and `last_at`: number and last receipt of the team's files that can be ranked. `stored`:
-    secondary metrics of the standing's file, only if the ground truth has some.
-    """
-    files = Submission.objects.filter(ranked_files(), team=OuterRef("team"))
-    found = standings.select_related("team").annotate(
-        submission_count=count_rows(files.order_by(), "team"),
-        last_at=Subquery(files.order_by("-received_at").values("received_at")[:1]),
-    )
-    if not ground_truth.secondary:
-        return found
-    score = Score.objects.filter(submission=OuterRef("submission"), ground_truth=ground_truth, split=split)
-    return found.annotate(stored=Subquery(score.values("secondary")[:1]))
-
-
-def member_names(standings: Sequence[Standing]) -> dict[int, list[str]]:
-    """Team → user names of its members."""
-    found: dict[int, list[str]] = defaultdict(list)
-    for team_id, name in Membership.objects.filter(team__in=[standing.team_id for standing in standings]).values_list(
-        "team_id", "user__username"
-    ):
-        found[team_id].append(name)
-    return found

@@ -4,39 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 
-from django.db.models import BooleanField, Expression, ExpressionWrapper, Q, QuerySet, Value
+from django.db.models import BooleanField, Expression, ExpressionWrapper, Q, Value
 
 from leaderboard.competitions import hooks
-from leaderboard.competitions.models import Competition, GroundTruth, Membership, Standing
+from leaderboard.competitions.models import Competition, GroundTruth, Membership
 from leaderboard.competitions.models.competition import Split
 
 from .queries import PAGE_SIZE, is_hidden, ranked_rows, shared_ranks, shown_standings, standings_in_order
-from .rows import BoardRowData
+from .rows import BoardPageData, BoardRowData
 from .scores import sign_of
 
 FOUND_SIZE = 30
 """Teams per page of a search. Fewer than on the board, because search results are not cached."""
-
-
-@dataclass(frozen=True)
-class FoundTeams:
-    """One page of the teams that match a search."""
-
-    rows: tuple[BoardRowData, ...] = ()
-    page: int = 1
-    pages: int = 1
-    total: int = 0
-    """Number of matching teams, on all pages."""
-    among: int = 0
-    """Number of teams searched: those of the section, or all of the board."""
-    within: Mapping[int, int] = field(default_factory=dict)
-    """Team → its rank in the section, in the order of the board; {} without a section, and on a hidden board."""
-    leader: float | None = None
-    """Score of the first place of the whole board; None on a hidden board."""
 
 
 def find_teams(
@@ -49,7 +32,7 @@ def find_teams(
     at: datetime,
     sees_names: bool = False,
     people: Mapping[int, list[str]] | None = None,
-) -> FoundTeams:
+) -> BoardPageData:
     """One page of the teams whose shown name contains a text, with their ranks on the whole board.
 
     With `section`, only teams with a member in it, and with their ranks among these. Callers check the same rights as
@@ -57,45 +40,58 @@ def find_teams(
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:
-        return FoundTeams()
+        return BoardPageData()
     ground_truth.competition = competition
-    everybody = list(_search_teams(ground_truth, split, text, section, sees_names))
-    of_section = [row for row in everybody if row[3]]
-    wanted = [row[0] for row in of_section if row[4]]
+    teams = _searched_teams(ground_truth, split, text, section, sees_names)
+    here = [team for team in teams if team.is_in_section]
+    matches = [team.team_id for team in here if team.is_match]
     size = FOUND_SIZE if text else PAGE_SIZE
-    pages = max(1, -(-len(wanted) // size))
+    pages = max(1, -(-len(matches) // size))
     page = min(max(page, 1), pages)
-    asked = wanted[(page - 1) * size : page * size]
     hides = is_hidden(ground_truth, split)
-    rank, within = _ranks(everybody), _ranks(of_section) if section and not hides else {}
-    found = shown_standings(ground_truth, split).filter(team__in=asked)
-    standings = list(found)
+    rank, within = _ranks(teams), _ranks(here) if section and not hides else {}
+    on_page = shown_standings(ground_truth, split).filter(team__in=matches[(page - 1) * size : page * size])
+    standings = list(on_page)
     ranks = [rank[standing.team_id] for standing in standings]
     rows = ranked_rows(ground_truth, split, standings, ranks, at, sees_names, people)
-    return FoundTeams(
+    return BoardPageData(
         tuple(replace(row, within=within.get(row.team_id)) for row in rows),
         page,
         pages,
-        len(wanted),
-        len(of_section),
-        within,
-        None if hides or not everybody else sign_of(ground_truth) * everybody[0][1],
+        len(matches),
+        leader=None if hides or not teams else sign_of(ground_truth) * teams[0].sort_key,
+        among=len(here),
+        within=within,
     )
 
 
-def _search_teams(
+class _SearchedTeam(NamedTuple):
+    team_id: int
+    sort_key: float
+    received_at: datetime
+    is_in_section: bool
+    is_match: bool
+
+
+def _searched_teams(
     ground_truth: GroundTruth, split: Split, text: str, section: str, sees_names: bool
-) -> QuerySet[Standing, tuple[Any, ...]]:
-    """(team, sort key, receipt, is in the section, name matches) for each ranked team, in the order of the board."""
+) -> list[_SearchedTeam]:
+    """All ranked teams in the order of the board."""
     competition = ground_truth.competition
-    named = Q(team__pseudonym__icontains=text) if competition.board.uses_pseudonyms else Q(team__name__icontains=text)
+    match = Q(team__pseudonym__icontains=text) if competition.board.uses_pseudonyms else Q(team__name__icontains=text)
     if sees_names:
-        named |= Q(team__name__icontains=text)
-    is_there: Expression = Value(value=True, output_field=BooleanField())
+        match |= Q(team__name__icontains=text)
+    in_section: Expression = Value(value=True, output_field=BooleanField())
     if section:
-        is_there = ExpressionWrapper(Q(team__in=hooks.roster.teams_of_section(competition, section)), BooleanField())
-    is_named = ExpressionWrapper(named, BooleanField())
-    return shown_standings(ground_truth, split).values_list("team_id", "sort_key", "received_at", is_there, is_named)
+        in_section = ExpressionWrapper(Q(team__in=hooks.roster.teams_of_section(competition, section)), BooleanField())
+    facts = ("team_id", "sort_key", "received_at", in_section, ExpressionWrapper(match, BooleanField()))
+    return [_SearchedTeam(*team) for team in shown_standings(ground_truth, split).values_list(*facts)]
+
+
+def _ranks(teams: Sequence[_SearchedTeam]) -> dict[int, int]:
+    """Team → rank among these teams."""
+    ranks = shared_ranks([(team.sort_key, team.received_at) for team in teams])
+    return dict(zip((team.team_id for team in teams), ranks, strict=True))
 
 
 def rows_of_section(competition: Competition, section: str, rows: Iterable[BoardRowData]) -> list[BoardRowData]:
@@ -104,11 +100,6 @@ def rows_of_section(competition: Competition, section: str, rows: Iterable[Board
     here = [row for row in rows if row.team_id in teams]
     within = shared_ranks([row.rank for row in here])
     return [row if row.rank is None else replace(row, within=place) for row, place in zip(here, within, strict=True)]
-
-
-def _ranks(rows: Sequence[tuple[Any, ...]]) -> dict[int, int]:
-    """Team → rank among these rows, each of which begins with team, sort key and receipt."""
-    return dict(zip((row[0] for row in rows), shared_ranks([row[1:3] for row in rows]), strict=True))
 
 
 @dataclass(frozen=True)

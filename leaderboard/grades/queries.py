@@ -12,8 +12,8 @@ from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from leaderboard.boards import standings
+from leaderboard.boards.queries import baseline_scores_by_ground_truth
 from leaderboard.boards.scores import ranked_files, sign_of
-from leaderboard.boards.services import baseline_scores_by_ground_truth
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Submission

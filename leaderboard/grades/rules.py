@@ -13,8 +13,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.boards.queries import baseline_scores
 from leaderboard.boards.scores import sign_of
-from leaderboard.boards.services import baseline_scores
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.personal_data import delete_account
+from leaderboard.boards import board_table
 from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, joining, roles, roster, teams
 from leaderboard.classroom.models import HostingRole, RoleInvitation, RosterEntry
@@ -124,7 +125,7 @@ def test_copies_are_limited_and_nobody_gets_anothers(pets: Competition, bo: User
 
 def board(competition: Competition) -> list[list[str]]:
     """The board without names."""
-    lines = [line.split(",") for line in boards.board_csv(competition, Split.PUBLIC).splitlines()]
+    lines = [line.split(",") for line in board_table.board_csv(competition, Split.PUBLIC).splitlines()]
     return [[cell for place, cell in enumerate(line) if place != 1] for line in lines]
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import board_table, standings, team_ranks
 from leaderboard.boards import queries as boards_module
 from leaderboard.boards import services as boards
-from leaderboard.boards import standings, team_ranks
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
@@ -182,5 +182,5 @@ def test_ada_downloads_scores_that_are_hidden_from_her_students(ada: User, bo: U
     submit(pets, bo, file_with(9))
     submit(pets, bo, file_with(8))
     pets.refresh_from_db()
-    assert boards.board_csv(pets, Split.PUBLIC, is_for_hosts=True).splitlines()[1].startswith("1,bo,0.8,2,")
-    assert boards.board_csv(pets, Split.PUBLIC).splitlines()[1].startswith(",bo,,2,")
+    assert board_table.board_csv(pets, Split.PUBLIC, is_for_hosts=True).splitlines()[1].startswith("1,bo,0.8,2,")
+    assert board_table.board_csv(pets, Split.PUBLIC).splitlines()[1].startswith(",bo,,2,")

@@ -17,8 +17,7 @@ from leaderboard.boards import board_cache, reveal, standings
 from leaderboard.boards import services as boards
 from leaderboard.boards.board_cache import BytesLimitedCache
 from leaderboard.boards.board_table import anchor_of, board_table, gap_text
-from leaderboard.boards.rows import BoardRowData
-from leaderboard.boards.views.leaderboard import RenderedBoard
+from leaderboard.boards.rows import BoardPageData, BoardRowData
 from leaderboard.classroom import extensions, teams
 from leaderboard.common import numbers
 from leaderboard.competitions import services as competitions
@@ -317,7 +316,7 @@ def test_a_cache_holds_so_many_bytes_and_keeps_no_failure() -> None:
     for key in "bc":
         assert cache.get(key, lambda: "≈" * 6_000) == "≈" * 6_000
     assert kept_in(cache) == ["b", "c"]
-    assert cache.get("a", lambda: RenderedBoard("x" * 25_000, 1, 1, 1)).page == 1
+    assert cache.get("a", lambda: BoardPageData(html="x" * 25_000)).page == 1
     assert kept_in(cache) == ["a"]
     assert cache.get("d", lambda: "x" * 50_000) == "x" * 50_000
     assert kept_in(cache) == ["d"]

@@ -274,11 +274,11 @@ look()
 """
 LOOK = """
 def look():
-    from leaderboard.boards import services as boards
+    from leaderboard.boards import board_table
     from leaderboard.competitions.models import Competition, Score
     pets = Competition.objects.get()
     print("----")
-    print(boards.board_csv(pets, "public"), boards.board_csv(pets, "private"))
+    print(board_table.board_csv(pets, "public"), board_table.board_csv(pets, "private"))
     print(sorted((str(s.submission_id), s.split, s.value.hex(), s.metric_version) for s in Score.objects.all()))
     print("----")
 """

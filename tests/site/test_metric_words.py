@@ -19,7 +19,7 @@ from django.utils.html import escape
 
 import metrics
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.boards import services as boards
+from leaderboard.boards import board_table
 from leaderboard.common import library_messages
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
@@ -131,7 +131,7 @@ def test_programs_and_exported_files_name_metrics_in_english(tides: Competition,
     assert "⟦" not in json.dumps(found, ensure_ascii=False)
     assert "Pinball loss" in json.dumps(found)
     with translation.override(CODE):
-        assert "Pinball loss, quantile 0.9" in boards.board_csv(tides, Split.PUBLIC)
+        assert "Pinball loss, quantile 0.9" in board_table.board_csv(tides, Split.PUBLIC)
 
 
 @pytest.mark.skipif(shutil.which("xgettext") is None, reason="GNU gettext is needed to translate, not to run a site")

@@ -7,8 +7,8 @@ Private standings are read only if `page_context.sees_private`, and cache keys c
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -32,31 +32,12 @@ from leaderboard.competitions.models.competition import Split
 
 from .. import board_cache, rows, team_ranks, team_search
 from .. import queries as boards_module
-from .. import services as boards
 from ..board_facts import BoardFacts, board_facts
-from ..board_table import MEDALS, anchor_of, board_table
+from ..board_table import MEDALS, anchor_of, board_csv, board_table
 from ..charts import board_charts, moves_to_final
 
 # A viewer with no other cookies has no session and no messages, so the whole page can be shared.
 SHARED_COOKIES = {"theme", "csrftoken", display_time.COOKIE}
-
-
-@dataclass(frozen=True)
-class RenderedBoard:
-    """A rendered page of a board, with nothing about its viewer."""
-
-    html: str
-    page: int
-    pages: int
-    total: int
-    rows: tuple[rows.BoardRowData, ...] = ()
-    """Rows of a board page; () for a search."""
-    picked: tuple[str, ...] = ()
-    """Names of teams whose final submissions were picked by the system."""
-    within: Mapping[int, int] = field(default_factory=dict)
-    """Team → rank in the requested section; {} without a section, and on a hidden board."""
-    among: int = 0
-    """Number of teams in the requested section, whether or not they match the text."""
 
 
 class BoardQuery:
@@ -111,10 +92,6 @@ class BoardQuery:
             return None
         return team_search.sections_of_board(self.ground_truth, self.split)
 
-    @property
-    def _people(self) -> Mapping[int, list[str]] | None:
-        return self._classmates.members if self._classmates else None
-
     @cached_property
     def sections(self) -> Sequence[str]:
         """Sections to choose from: for hosts and assistants all of the roster, for members those on this board."""
@@ -127,48 +104,35 @@ class BoardQuery:
         """The section of the viewer, if they are a member; else ""."""
         return self._classmates.own.get(self.page_context.user.pk or 0, "") if self._classmates else ""
 
-    def table(self) -> RenderedBoard:
+    def table(self) -> rows.BoardPageData:
         """The requested part of the board, from the cache; only searches by text are rendered for each request."""
         if not self.is_selection:
-            return board_cache.boards.get(("table", *self.key), self._render_page)
+            return board_cache.boards.get(("table", *self.key), self._render)
         if self.section and self.section not in self.sections:
-            return RenderedBoard("", 1, 1, 0)
+            return rows.BoardPageData()
         if self.text:
-            return self._render_search()
-        return board_cache.boards.get(("section", self.section, *self.key), self._render_search)
+            return self._render()
+        return board_cache.boards.get(("section", self.section, *self.key), self._render)
 
-    def _render_page(self) -> RenderedBoard:
-        found = boards_module.board_page(
-            self.competition,
-            self.split,
-            page=self.page,
-            at=self.page_context.at,
-            sees_names=self.sees_names,
-            people=self._people,
-        )
-        html = board_table(self.competition, self.split, found.rows, found.leader)
-        picked = tuple(row.name for row in found.rows if row.is_picked_by_system)
-        return RenderedBoard(html, found.page, found.pages, found.total, found.rows, picked)
+    def _render(self) -> rows.BoardPageData:
+        facts: Any = {
+            "page": self.page,
+            "at": self.page_context.at,
+            "sees_names": self.sees_names,
+            "people": self._classmates.members if self._classmates else None,
+        }
+        if self.is_selection:
+            table = team_search.find_teams(self.competition, self.split, self.text, section=self.section, **facts)
+        else:
+            table = boards_module.board_page(self.competition, self.split, **facts)
+        return replace(table, html=board_table(self.competition, self.split, table.rows, table.leader))
 
-    def _render_search(self) -> RenderedBoard:
-        found = team_search.find_teams(
-            self.competition,
-            self.split,
-            self.text,
-            section=self.section,
-            page=self.page,
-            at=self.page_context.at,
-            sees_names=self.sees_names,
-            people=self._people,
-        )
-        html = board_table(self.competition, self.split, found.rows, found.leader)
-        return RenderedBoard(html, found.page, found.pages, found.total, within=found.within, among=found.among)
-
-    def placing(self, table: RenderedBoard) -> rows.Placing | None:
+    def placing(self, table: rows.BoardPageData) -> rows.Placing | None:
         """Rank and score of the viewer's team; without a query if it is on this page."""
         if self.team is None or self.ground_truth is None:
             return None
-        here = next((row for row in table.rows if row.team_id == self.team.pk), None)
+        ranked = () if self.is_selection else table.rows
+        here = next((row for row in ranked if row.team_id == self.team.pk), None)
         if here is None or here.rank is None or here.value is None:
             return team_ranks.placing_of(self.team.pk, self.ground_truth, self.split)
         return rows.Placing(here.rank, table.total, here.value, here.submission_id)
@@ -221,7 +185,7 @@ def leaderboard_csv(request: HttpRequest, page_context: PageContext) -> HttpResp
     competition = page_context.competition
     if query.is_locked or competition.ground_truth is None:
         return redirect("leaderboard", slug=competition.slug)
-    text = boards.board_csv(competition, query.split, own=query.team, section=query.section)
+    text = board_csv(competition, query.split, own=query.team, section=query.section)
     section = f"-{slugify(query.section) or 'section'}" if query.section else ""
     return csv_response(text, f"{competition.slug}-{query.split}{section}")
 
@@ -230,7 +194,7 @@ def leaderboard_csv(request: HttpRequest, page_context: PageContext) -> HttpResp
 def host_board_csv(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """A board as CSV for hosts, even a hidden one; before the reveal the private one as it would be revealed now."""
     split = Split.PRIVATE if request.GET.get("board") == "private" else Split.PUBLIC
-    text = boards.board_csv(page_context.competition, split, is_for_hosts=True)
+    text = board_csv(page_context.competition, split, is_for_hosts=True)
     return csv_response(text, f"{page_context.competition.slug}-{split}")
 
 
@@ -274,14 +238,14 @@ def _board_context(request: HttpRequest, query: BoardQuery, *, is_part: bool) ->
     }
 
 
-def _podium(query: BoardQuery, table: RenderedBoard) -> list[rows.BoardRowData]:
+def _podium(query: BoardQuery, table: rows.BoardPageData) -> list[rows.BoardRowData]:
     """Rows of the first three ranks, above the final ranking; [] on other boards and pages."""
     is_final = query.split == Split.PRIVATE and query.page_context.state == "revealed"
-    ranked = table.rows if is_final and table.page == 1 else ()
+    ranked = table.rows if is_final and table.page == 1 and not query.is_selection else ()
     return [row for row in ranked[: 2 * len(MEDALS)] if row.rank is not None and row.rank <= len(MEDALS)]
 
 
-def _own_address(query: BoardQuery, table: RenderedBoard, placing: rows.Placing | None) -> str:
+def _own_address(query: BoardQuery, table: rows.BoardPageData, placing: rows.Placing | None) -> str:
     """Query string and anchor of the board's or section's page with the viewer's team; "" without a rank."""
     if query.team is None or placing is None:
         return ""

@@ -13,7 +13,7 @@ from leaderboard.competitions.forms import SlugForm
 from leaderboard.competitions.host_responses import add_refusal, posted_data
 from leaderboard.competitions.services import CannotHost
 
-from .. import services
+from .. import reveal, services
 
 
 @open_to(Audience.HOSTS)
@@ -29,6 +29,6 @@ def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse
             messages.success(request, _("The final ranking is open."))
             return see_other("leaderboard", slug=page_context.competition.slug)
     has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
-    review = services.review_before_reveal(page_context.competition) if has_choice else None
+    review = reveal.review_before_reveal(page_context.competition) if has_choice else None
     context = {"page_context": page_context, "form": form, "review": review}
     return render(request, "boards/host_reveal.html", context, status=status)

@@ -157,7 +157,7 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
     return BoardPage(
         competition=slug,
         board=board,
-        ground_truth=found.ground_truth.number,
+        ground_truth=competition.ground_truth.number,
         page=page,
         pages=found.pages,
         total=found.total,
