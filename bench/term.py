@@ -19,7 +19,7 @@ from django.utils.text import slugify
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.boards import standings
-from leaderboard.classroom import extensions, joining, people, roster
+from leaderboard.classroom import extensions, joining, people, queries, roster
 from leaderboard.classroom import teams as teams_module
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions import services as competitions_services
@@ -283,7 +283,7 @@ def _run(term: Term, competition: Competition) -> None:
         competition=competition, user=ada, file_name="class.csv", data="Name,Email,Student ID,Section\n" + lines
     )
     roster.apply_roster(competition=competition, user=ada)
-    guests, _waiting = people.unlinked_members(competition)
+    guests, _waiting = queries.unlinked_members(competition)
     pairs = {guest.membership.pk: guest.guess.pk for guest in guests[1:] if guest.guess}
     people.link_accounts(competition=competition, pairs=pairs, user=ada)
     competition.assistants.add(term.people["ivy"])
@@ -328,7 +328,7 @@ def _end(term: Term, competition: Competition) -> None:
 def _doors(term: Term, competition: Competition) -> dict[str, dict[str, object]]:
     """The ways in that a stranger of the course holds, and the link that ends somebody's letters."""
     late = RosterEntry.objects.create(competition=competition, name="Dee Berg", email="late@example.org")
-    join_cards = roster.make_join_cards(competition=competition, entries=[late.pk], user=term.people["ada"])
+    join_cards = people.make_join_cards(competition=competition, entries=[late.pk], user=term.people["ada"])
     return {
         "join_code": {"code": competition.admission.join_code},
         "join_card": {"code": join_cards[0][1]},

@@ -12,7 +12,7 @@ class ClassroomConfig(AppConfig):
         from leaderboard.common import outbox
         from leaderboard.competitions import hooks as competitions
 
-        from . import invitations, models
+        from . import invitations, queries
 
-        competitions.roster = models
+        competitions.roster = queries
         outbox.KINDS[invitations.KIND] = outbox.EmailKind(invitations.build_invitation, invitations.note_outcome)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from datetime import datetime
+from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import Count
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.competitions.forms import MomentField, moment_in
-from leaderboard.competitions.models import Admission, Competition, Extension
+from leaderboard.competitions.models import Admission, Competition, Extension, Membership, Team
 from leaderboard.competitions.models.competition_settings import read_setting, setting_field
 
-from . import people, roster_files
+from . import queries, roster_files
 from .models import HostingRole
 
 PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
@@ -65,13 +67,13 @@ class AdmissionForm(forms.Form):
 
     def clean_allowed_addresses(self) -> str:
         """One address or `@domain` per line, in lower case, without duplicates."""
-        found: dict[str, None] = {}
+        addresses: dict[str, None] = {}
         for word in re.split(r"[\s,;]+", self.cleaned_data["allowed_addresses"].casefold()):
             if word:
-                found[self._address(word)] = None
-        return "\n".join(found)
+                addresses[self._clean_address(word)] = None
+        return "\n".join(addresses)
 
-    def _address(self, word: str) -> str:
+    def _clean_address(self, word: str) -> str:
         domain = word if word.startswith("@") else f"@{word}" if "@" not in word else ""
         if domain:
             if not DOMAIN.fullmatch(domain):
@@ -85,8 +87,8 @@ class AdmissionForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        wants = cleaned.get("admission") == Admission.Kind.ADDRESSES
-        if wants and not cleaned.get("allowed_addresses") and "allowed_addresses" not in self.errors:
+        needs_address = cleaned.get("admission") == Admission.Kind.ADDRESSES
+        if needs_address and not cleaned.get("allowed_addresses") and "allowed_addresses" not in self.errors:
             self.add_error("allowed_addresses", _("Enter at least one address or domain. Otherwise no one can join."))
         return cleaned
 
@@ -104,14 +106,14 @@ class RosterForm(forms.Form):
         label=gettext_lazy("Or paste it here"),
         required=False,
         strip=False,
-        max_length=roster_files.MOST_BYTES,
+        max_length=roster_files.MAX_ROSTER_BYTES,
         widget=forms.Textarea(attrs={**PLAIN, "rows": 6, "placeholder": "Name, Email, Section"}),
     )
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
-        if file is not None and file.size > roster_files.MOST_BYTES:
-            size = roster_files.MOST_BYTES // 1_000_000
+        if file is not None and file.size > roster_files.MAX_ROSTER_BYTES:
+            size = roster_files.MAX_ROSTER_BYTES // 1_000_000
             raise ValidationError(
                 _("This file is larger than {size} MB, the limit for a class list.").format(size=size)
             )
@@ -124,7 +126,7 @@ class RosterForm(forms.Form):
         return cleaned
 
     @property
-    def list_given(self) -> tuple[str, bytes | str]:
+    def file_and_content(self) -> tuple[str, bytes | str]:
         """(file name, content); the name is "" for pasted text."""
         if file := self.cleaned_data["file"]:
             return file.name or "", file.read()
@@ -137,7 +139,7 @@ class LinkAccountsForm(forms.Form):
     After validation `pairs` maps memberships to roster entries.
     """
 
-    def __init__(self, guests: Iterable[people.UnlinkedMember], waiting: people.UnlinkedEntries, *args: Any) -> None:
+    def __init__(self, guests: Iterable[queries.UnlinkedMember], waiting: queries.UnlinkedEntries, *args: Any) -> None:
         super().__init__(*args)
         self.waiting = waiting
         self.pairs: dict[int, int] = {}
@@ -146,15 +148,15 @@ class LinkAccountsForm(forms.Form):
                 label=guest.membership.user.get_username(),
                 required=False,
                 max_length=300,
-                initial=people.entry_label(guest.guess) if guest.guess else "",
+                initial=queries.entry_label(guest.guess) if guest.guess else "",
                 widget=forms.TextInput(attrs={"list": "roster", "autocomplete": "off"}),
             )
 
     def clean(self) -> dict[str, Any]:
         for name, text in list(self.cleaned_data.items()):
-            entry = self.waiting.found(text)
+            entry = self.waiting.find_entry(text)
             if text and entry is None:
-                words = _("“%(text)s” matches nobody, or several people. Choose one from the list.")
+                words = _("“%(text)s” matches nobody, or several queries. Choose one from the list.")
                 self.add_error(name, ValidationError(words % {"text": text}))
             elif entry and entry.pk in self.pairs.values():
                 self.add_error(name, _("Two accounts for one person. Leave one empty."))
@@ -165,8 +167,22 @@ class LinkAccountsForm(forms.Form):
         return self.cleaned_data
 
 
-class ExtensionForm(forms.Form):
-    """Extra attempts and a later deadline, which is entered in the competition's time zone."""
+class DeadlineForm(forms.Form):
+    """A later deadline, entered in the competition's time zone."""
+
+    closes_at = MomentField(label=gettext_lazy("New deadline"))
+
+    def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.competition = competition
+
+    def clean_closes_at(self) -> datetime | None:
+        local_time = self.cleaned_data["closes_at"]
+        return moment_in(local_time, self.competition.zone) if local_time else None
+
+
+class ExtensionForm(DeadlineForm):
+    """Extra attempts, and a later deadline or an empty field."""
 
     extra_attempts = forms.IntegerField(
         label=gettext_lazy("Extra attempts"),
@@ -182,10 +198,10 @@ class ExtensionForm(forms.Form):
         help_text=gettext_lazy("Shown to the team and the other hosts."),
         error_messages={"required": gettext_lazy("Give a reason.")},
     )
+    field_order = ("extra_attempts", "closes_at", "reason")
 
     def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.competition = competition
+        super().__init__(competition, *args, **kwargs)
         self.fields["closes_at"].help_text = _(
             "In the time zone %(zone)s. Leave empty to keep the regular deadline."
         ) % {"zone": competition.zone}
@@ -193,6 +209,16 @@ class ExtensionForm(forms.Form):
     def clean_extra_attempts(self) -> int:
         return self.cleaned_data["extra_attempts"] or 0
 
-    def clean_closes_at(self) -> Any:
-        wall = self.cleaned_data["closes_at"]
-        return moment_in(wall, self.competition.zone) if wall else None
+
+class TeamForm(forms.Form):
+    """Choice among the other teams that have room for one more member."""
+
+    team = forms.ModelChoiceField(label=gettext_lazy("Other team"), queryset=Team.objects.none())
+
+    def __init__(self, member: Membership, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        competition = member.competition
+        others = competition.teams.filter(disqualified_at=None).exclude(pk=member.team_id)
+        others = others.annotate(members=Count("memberships"))
+        field = cast("forms.ModelChoiceField[Team]", self.fields["team"])
+        field.queryset = others.filter(members__gte=1, members__lt=competition.limits.team_size)

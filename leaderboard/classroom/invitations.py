@@ -34,7 +34,7 @@ from .models import JOIN_CARD_LIFETIME, RosterEntry
 KIND = "invitation"
 
 
-def why_no_emails() -> str:
+def no_email_reason() -> str:
     """The reason why this site cannot send invitations, for a host; "" if it can."""
     if not sends_mail():
         return _("This site has no mail server, so it can't send e-mail.")
@@ -47,34 +47,34 @@ def why_no_emails() -> str:
 
 def build_invitation(entry_id: int) -> EmailMessage | None:
     """The e-mail with a new link for one student; None if the invitation is not wanted any more or cannot be sent."""
-    asked = RosterEntry.objects.filter(pk=entry_id, mail_asked_at__isnull=False)
-    entry = asked.select_related("competition", "mail_asked_by").first()
+    entries = RosterEntry.objects.filter(pk=entry_id, mail_requested_at__isnull=False)
+    entry = entries.select_related("competition", "mail_requested_by").first()
     if entry is None:
         return None  # has joined, or got a printed join card
-    if (obstacle := _obstacle_to_sending(entry)) is not None:
-        asked.update(mail_asked_at=None, mail_problem=obstacle)
+    if (refusal := _send_refusal(entry)) is not None:
+        entries.update(mail_requested_at=None, mail_problem=refusal)
         return None
     code = entry.new_join_card_code(database_now())
-    # `asked` filters again: the student may have joined by the earlier link meanwhile.
-    asked.update(join_card_digest=entry.join_card_digest, join_card_expires_at=entry.join_card_expires_at)
+    # `entries` filters again: the student may have joined by the earlier link meanwhile.
+    entries.update(join_card_digest=entry.join_card_digest, join_card_expires_at=entry.join_card_expires_at)
     return _build_email(entry, code)
 
 
 def note_outcome(entry_id: int, outcome: Outcome) -> None:
     """Store the outcome of an invitation on the entry, where the host sees it."""
-    asked = RosterEntry.objects.filter(pk=entry_id, mail_asked_at__isnull=False)
+    entries = RosterEntry.objects.filter(pk=entry_id, mail_requested_at__isnull=False)
     if outcome is Outcome.SENT:
-        asked.update(mail_asked_at=None, mail_problem="", invited_at=Now())
+        entries.update(mail_requested_at=None, mail_problem="", invited_at=Now())
     elif outcome is Outcome.DELAYED:
-        asked.update(mail_problem=gettext_noop("Not sent yet. We'll try again."))
+        entries.update(mail_problem=gettext_noop("Not sent yet. We'll try again."))
     elif outcome is Outcome.REJECTED:
-        asked.update(mail_asked_at=None, mail_problem=gettext_noop("The mail server rejected this address."))
+        entries.update(mail_requested_at=None, mail_problem=gettext_noop("The mail server rejected this address."))
     else:
         reason = gettext_noop("The mail server didn't answer after several tries.")
-        asked.update(mail_asked_at=None, mail_problem=reason)
+        entries.update(mail_requested_at=None, mail_problem=reason)
 
 
-def _obstacle_to_sending(entry: RosterEntry) -> str | None:
+def _send_refusal(entry: RosterEntry) -> str | None:
     """The reason not to send a requested invitation, as `RosterEntry.mail_problem` stores it; None to send it.
 
     "" for a student who has joined or left: no e-mail, and no problem to report.
@@ -91,7 +91,7 @@ def _obstacle_to_sending(entry: RosterEntry) -> str | None:
 def _build_email(entry: RosterEntry, code: str) -> EmailMessage:
     """The e-mail with a student's link, in plain text. Of personal data it holds only the name."""
     link = settings.SITE_URL + reverse("join_card", kwargs={"code": code})
-    host = entry.mail_asked_by.signature if entry.mail_asked_by else ""
+    host = entry.mail_requested_by.signature if entry.mail_requested_by else ""
     subject, text = invitation_text(
         entry.competition, name=entry.name, link=link, host=host, language=entry.mail_language
     )
@@ -109,7 +109,7 @@ def invitation_text(competition: Competition, *, name: str, link: str, host: str
         text = _(
             "%(greeting)s\n\nyou're invited to the competition “%(title)s”. This link is only for you and works "
             "once:\n\n%(link)s\n\nIt works until %(until)s. Sign in, or create an account there. You can submit until "
-            "%(closes)s.\n\n%(signature)s-- \nYour teacher asked for this e-mail. If you aren't in this class, "
+            "%(closes)s.\n\n%(signature)s-- \nYour teacher entries for this e-mail. If you aren't in this class, "
             "ignore it.\n"
         ) % {
             "greeting": _("Hello %(name)s,") % {"name": name} if name else _("Hello,"),
@@ -132,21 +132,21 @@ def not_invited(competition: Competition) -> QuerySet[RosterEntry]:
 
 
 def _invitable_entries(competition: Competition) -> QuerySet[RosterEntry]:
-    return competition.roster.filter(user=None, left_at=None, mail_asked_at=None).exclude(email="")
+    return competition.roster.filter(user=None, left_at=None, mail_requested_at=None).exclude(email="")
 
 
 def invitations_left(user: User) -> int:
     """Number of invitations that a host may still send today (UTC)."""
     today = database_now().replace(hour=0, minute=0, second=0, microsecond=0)
-    asked = AuditEntry.objects.filter(by=user.pk, event=AuditEvent.INVITED.value, at__gte=today)
-    sent: int = sum(after.get("emails", 0) for after in asked.values_list("after", flat=True))
+    entries = AuditEntry.objects.filter(by=user.pk, event=AuditEvent.INVITED.value, at__gte=today)
+    sent: int = sum(after.get("emails", 0) for after in entries.values_list("after", flat=True))
     return max(0, MAX_INVITATIONS_PER_DAY - sent)
 
 
-def why_nobody_is_invited(competition: Competition) -> str:
+def invite_refusal(competition: Competition) -> str:
     """The reason why no invitations can be sent for this competition now, for its host; "" if they can."""
-    if obstacle := why_no_emails():
-        return obstacle
+    if refusal := no_email_reason():
+        return refusal
     if competition.launched_at is None:
         return _("Students can't join a draft. Launch the competition first; it can open later.")
     if database_now() >= competition.closes_at:
@@ -159,8 +159,8 @@ def invite_entries(*, competition: Competition, entries: Sequence[int], user: Us
 
     A second invitation invalidates the link of the first. Raises `CannotHost`.
     """
-    if obstacle := why_nobody_is_invited(competition):
-        raise CannotHost(obstacle)
+    if refusal := invite_refusal(competition):
+        raise CannotHost(refusal)
     with transaction.atomic():
         host = User.objects.select_for_update().get(pk=user.pk)
         chosen = list(
@@ -176,9 +176,9 @@ def invite_entries(*, competition: Competition, entries: Sequence[int], user: Us
                 ).format(left=left, number=len(chosen))
             )
         competition.roster.filter(pk__in=chosen).update(
-            mail_asked_at=database_now(),
+            mail_requested_at=database_now(),
             mail_problem="",
-            mail_asked_by=host,
+            mail_requested_by=host,
             mail_language=host.notification_language,
         )
         AuditEntry.append(

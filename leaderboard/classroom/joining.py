@@ -179,8 +179,8 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
         held = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
         if held and held.team_id == team.pk:
             return held
-        if obstacle := obstacle_to_moving(team, held):
-            raise CannotJoin(obstacle)
+        if refusal := move_refusal(team, held):
+            raise CannotJoin(refusal)
         _refuse_hosts(competition, user)
         if held:
             _move_membership(held, team)
@@ -194,16 +194,16 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
         return held
 
 
-def obstacle_to_moving(team: Team, held: Membership | None) -> str:
+def move_refusal(team: Team, held: Membership | None) -> str:
     """The reason why a person with this membership (None: not joined yet) cannot move into a team; "" if they can."""
-    if obstacle := _obstacle_of_team(team, held):
-        return obstacle
+    if refusal := _team_refusal(team, held):
+        return refusal
     if held and held.team.submissions.exists():
         return _("Your team already has submissions, so you can't switch teams. A host can move you.")
     return ""
 
 
-def _obstacle_of_team(team: Team, held: Membership | None) -> str:
+def _team_refusal(team: Team, held: Membership | None) -> str:
     """The reason why even hosts cannot move somebody into a team: deadline, size, a disqualification; "" if none."""
     competition = team.competition
     if reason := competition.why_teams_are_closed(database_now()):
@@ -228,8 +228,8 @@ def move_student(*, membership: Membership, team: Team, user: User) -> None:
         if team.pk == left.pk:
             return
         team = competition.teams.get(pk=team.pk)
-        if obstacle := _obstacle_of_team(team, held):
-            raise CannotJoin(obstacle)
+        if refusal := _team_refusal(team, held):
+            raise CannotJoin(refusal)
         held.team = team
         held.save(update_fields=["team"])
         before = {"team": audit_team(left)}
@@ -282,8 +282,8 @@ def _refuse_hosts(competition: Competition, user: User) -> None:
 
 
 def _refuse_uninvited(competition: Competition, user: User) -> None:
-    if obstacle := join_refusal(competition, user):
-        raise CannotJoin(obstacle)
+    if refusal := join_refusal(competition, user):
+        raise CannotJoin(refusal)
 
 
 def _link_to_roster(membership: Membership, entry: RosterEntry | None) -> None:

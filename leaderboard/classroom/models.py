@@ -9,19 +9,19 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User, token_digest
-from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import CODE_ALPHABET, normalize_code
 
 JOIN_CARD_CODE_LENGTH = 12
 JOIN_CARD_LIFETIME = timedelta(days=30)
-LONGEST_SECTION = 200
+MAX_SECTION_CHARACTERS = 200
 
 
 class RosterList(models.Model):
@@ -29,11 +29,11 @@ class RosterList(models.Model):
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="roster_lists")
     file_name = models.CharField(max_length=200, blank=True)
-    taken_at = models.DateTimeField(default=timezone.now, editable=False)
-    taken_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    imported_at = models.DateTimeField(default=timezone.now, editable=False)
+    imported_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:
-        ordering: ClassVar = ["-taken_at", "-pk"]
+        ordering: ClassVar = ["-imported_at", "-pk"]
 
     def __str__(self) -> str:
         return self.file_name or str(_("pasted text"))
@@ -50,7 +50,7 @@ class RosterEntry(models.Model):
         """State of an entry, from invitation to membership; computed, never stored."""
 
         NEW = "new", _("Not invited")
-        ASKED = "asked", _("Sending")
+        SENDING = "sending", _("Sending")
         FAILED = "failed", _("Sending failed")
         INVITED = "invited", _("Invited")
         JOINED = "joined", _("Joined")
@@ -63,7 +63,7 @@ class RosterEntry(models.Model):
     student_id = models.CharField(max_length=100, blank=True)
     sis_user_id = models.CharField(max_length=100, blank=True)
     login = models.CharField(max_length=150, blank=True)
-    section = models.CharField(max_length=LONGEST_SECTION, blank=True)
+    section = models.CharField(max_length=MAX_SECTION_CHARACTERS, blank=True)
     added_at = models.DateTimeField(default=timezone.now, editable=False)
     # None: imported before lists were stored.
     roster_list = models.ForeignKey(RosterList, null=True, on_delete=models.SET_NULL, related_name="people")
@@ -73,11 +73,11 @@ class RosterEntry(models.Model):
     join_card_digest = models.CharField(max_length=64, blank=True, editable=False)
     join_card_expires_at = models.DateTimeField(null=True, editable=False)
     # Set while an e-mail waits in the outbox.
-    mail_asked_at = models.DateTimeField(null=True, editable=False)
-    # In English; `mail_problem_words` translates it for the reader.
+    mail_requested_at = models.DateTimeField(null=True, editable=False)
+    # In English; `mail_problem_text` translates it for the reader.
     mail_problem = models.CharField(max_length=200, blank=True, editable=False)
     # The host who asked for the invitation, and their language.
-    mail_asked_by = models.ForeignKey(User, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
+    mail_requested_by = models.ForeignKey(User, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
     mail_language = models.CharField(max_length=16, blank=True, default="", editable=False)
     # When an e-mail was sent, or a join card printed.
     invited_at = models.DateTimeField(null=True, editable=False)
@@ -109,12 +109,12 @@ class RosterEntry(models.Model):
             return self.State.LEFT
         if self.user_id:
             return self.State.JOINED
-        if self.mail_asked_at or self.mail_problem:
-            return self.State.ASKED if self.mail_asked_at else self.State.FAILED
+        if self.mail_requested_at or self.mail_problem:
+            return self.State.SENDING if self.mail_requested_at else self.State.FAILED
         return self.State.INVITED if self.invited_at else self.State.NEW
 
     @property
-    def mail_problem_words(self) -> str:
+    def mail_problem_text(self) -> str:
         return gettext(self.mail_problem) if self.mail_problem else ""
 
     @property
@@ -123,7 +123,7 @@ class RosterEntry(models.Model):
         return {
             self.State.LEFT: self.left_at,
             self.State.JOINED: self.joined_at,
-            self.State.ASKED: self.mail_asked_at,
+            self.State.SENDING: self.mail_requested_at,
             self.State.INVITED: self.invited_at,
         }.get(self.state)
 
@@ -154,52 +154,13 @@ def has_student_number(numbers: Collection[str]) -> Q:
 
 def joined_values(user_id: int, at: datetime) -> dict[str, Any]:
     """Values to save on an entry when an account joins as its student: one-time link and invitation end."""
-    ended = {"join_card_digest": "", "join_card_expires_at": None, "mail_asked_at": None}
+    ended = {"join_card_digest": "", "join_card_expires_at": None, "mail_requested_at": None}
     return {"user": user_id, "joined_at": at, **ended}
 
 
 def join_card_digest(code: str) -> str:
     """Digest of a one-time code, the same for any case and separators that it was typed with."""
     return token_digest(normalize_code(code))
-
-
-def section_names(competition: Competition) -> list[str]:
-    """The sections on the roster, sorted."""
-    named = RosterEntry.objects.filter(competition=competition).exclude(section="")
-    return sorted(set(named.order_by().values_list("section", flat=True)))
-
-
-def teams_of_section(competition: Competition, section: str) -> models.QuerySet[RosterEntry, int | None]:
-    """Subquery of the teams with a member in this section."""
-    people = RosterEntry.objects.filter(
-        competition=competition, section=section, user__memberships__competition=competition
-    )
-    return people.order_by().values_list("user__memberships__team", flat=True)
-
-
-def section_of_member() -> Subquery:
-    """Annotation for rows with a `user` and a `competition`: the user's section; "" or NULL without one."""
-    entries = RosterEntry.objects.filter(competition=OuterRef("competition"), user=OuterRef("user"))
-    return Subquery(entries.order_by().values("section")[:1])
-
-
-def names_and_ids(competition: Competition) -> dict[int, tuple[str, str]]:
-    """User → (name, student ID) for roster entries with an account."""
-    joined = competition.roster.filter(user__isnull=False)
-    return {entry.user_id: (str(entry), entry.student_id) for entry in joined if entry.user_id is not None}
-
-
-def section_sizes(competition: Competition) -> dict[str, int]:
-    """Section → number of its active members; one query."""
-    members = Membership.objects.filter(competition=competition, user__is_active=True).values("user")
-    there = RosterEntry.objects.filter(competition=competition, left_at=None, user__in=members).exclude(section="")
-    return dict(there.order_by("section").values_list("section").annotate(Count("user", distinct=True)))
-
-
-def people_of_section(competition: Competition, section: str) -> QuerySet[RosterEntry, Any]:
-    """Subquery of the accounts in a section."""
-    there = RosterEntry.objects.filter(competition=competition, section=section, left_at=None)
-    return there.exclude(section="").values("user")
 
 
 class RosterDraft(models.Model):
@@ -213,22 +174,6 @@ class RosterDraft(models.Model):
 
     def __str__(self) -> str:
         return self.file_name or str(_("pasted text"))
-
-
-def name_on_roster() -> Subquery:
-    """Annotation for rows with a `user` and a `competition`: the name on the roster; NULL without one."""
-    entries = RosterEntry.objects.filter(competition=OuterRef("competition"), user=OuterRef("user")).exclude(name="")
-    return Subquery(entries.order_by().values("name")[:1])
-
-
-def people_called(competition: Competition, text: str) -> QuerySet[User]:
-    """Accounts whose user name, or name on the roster, contains a text.
-
-    Names are compared in Python, because SQLite ignores case only for ASCII letters.
-    """
-    joined = competition.roster.filter(user__isnull=False).order_by().values_list("user", "name")
-    listed = [user for user, name in joined if text.casefold() in name.casefold()]
-    return User.objects.filter(Q(username__icontains=text) | Q(pk__in=listed))
 
 
 class HostingRole(StrEnum):
@@ -260,5 +205,5 @@ class RoleInvitation(models.Model):
         return self.email
 
     @property
-    def role_words(self) -> str:
+    def role_label(self) -> str:
         return gettext("host") if self.role == HostingRole.HOST else gettext("assistant")

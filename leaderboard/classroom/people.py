@@ -1,179 +1,92 @@
-"""The people of a class, from the roster, from teams, or from both; and links between accounts and roster entries.
+"""Services for people of the roster: link accounts, mark who left, move to a section, make join cards.
 
-Hosts make such a link where neither a student number, a confirmed address nor a join card did.
+An account is linked by a student number, a confirmed address or a join card, or else by a host.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from leaderboard.accounts.institution.people import student_numbers_of
 from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Membership
-from leaderboard.competitions.models.extension import extended_deadline
 from leaderboard.competitions.services import CannotHost
 
 from .models import RosterEntry, joined_values
 
-State = RosterEntry.State
-# Columns to load for members; a class may have hundreds.
-MEMBER_FACTS = (
-    "competition",
-    "joined_at",
-    "user__username",
-    "user__first_name",
-    "user__last_name",
-    "user__email",
-    "team__name",
-    "team__pseudonym",
-)
-# Columns of entries that the list of people does not need.
-UNREAD = (
-    "added_at",
-    "roster_list",
-    "join_card_digest",
-    "join_card_expires_at",
-    "mail_asked_by",
-    "mail_language",
-)
 
+def link_members(competition: Competition) -> int:
+    """Link entries to members by the student number that an institution sent, else by a confirmed address.
 
-@dataclass(frozen=True)
-class ClassPerson:
-    """One person of a class: on the roster (`entry`), in a team (`membership`), or both."""
-
-    entry: RosterEntry | None
-    membership: Membership | None
-
-    @property
-    def name(self) -> str:
-        if self.entry and str(self.entry):
-            return str(self.entry)
-        assert self.membership is not None
-        user = self.membership.user
-        return user.get_full_name() or user.get_username()
-
-    @property
-    def username(self) -> str:
-        return self.membership.user.get_username() if self.membership else ""
-
-    @property
-    def email(self) -> str:
-        if self.entry and self.entry.email:
-            return self.entry.email
-        return self.membership.user.email if self.membership else ""
-
-    @property
-    def section(self) -> str:
-        return self.entry.section if self.entry else ""
-
-    @property
-    def state(self) -> RosterEntry.State:
-        return self.entry.state if self.entry else State.JOINED
-
-    @property
-    def moment(self) -> datetime | None:
-        if self.entry:
-            return self.entry.moment
-        return self.membership.joined_at if self.membership else None
-
-
-def people_of(competition: Competition) -> list[ClassPerson]:
-    """Everybody, sorted by name; two queries."""
-    memberships = competition.memberships.select_related("user", "team").only(*MEMBER_FACTS).order_by()
-    memberships = memberships.annotate(extended_to=extended_deadline())
-    members = {held.user_id: held for held in memberships}
-    for held in members.values():
-        held.team.competition = competition
-    entries = list(competition.roster.defer(*UNREAD))
-    listed = {entry.user_id for entry in entries}
-    found = [ClassPerson(entry, members.get(entry.user_id) if entry.user_id else None) for entry in entries]
-    found += [ClassPerson(None, held) for user_id, held in members.items() if user_id not in listed]
-    return sorted(found, key=lambda person: person.name.casefold())
-
-
-def filter_people(
-    people: Sequence[ClassPerson],
-    *,
-    section: str | None = None,
-    state: str = "",
-    text: str = "",
-    only_guests: bool = False,
-) -> list[ClassPerson]:
-    """The people of a section ("" for no section), in a state, with a text in name, address, number or team.
-
-    `only_guests`: members that are not on the roster.
+    Returns how many were linked.
     """
-    wanted = text.casefold()
-    return [
-        person
-        for person in people
-        if (section is None or person.section == section)
-        and (not state or person.state == state)
-        and (not only_guests or person.entry is None)
-        and (not wanted or any(wanted in word.casefold() for word in _searchable_text(person)))
-    ]
+    waiting = list(competition.roster.filter(user=None, left_at=None))
+    numbers = Counter(entry.student_number for entry in waiting)
+    by_number = {entry.student_number: entry for entry in waiting if numbers[entry.student_number] == 1}
+    by_address = {entry.email.casefold(): entry for entry in waiting if entry.email}
+    linked = set(competition.roster.exclude(user=None).values_list("user", flat=True))
+    joined = dict(Membership.objects.filter(competition=competition).values_list("user", "joined_at"))
+    pairs = [(user, by_number.get(number)) for user, number in student_numbers_of(joined)]
+    confirmed = Membership.objects.filter(competition=competition, user__emailaddress__verified=True).order_by()
+    addresses = confirmed.values_list("user", "user__emailaddress__email")
+    pairs += [(user, by_address.get(email.casefold())) for user, email in addresses]
+    taken: set[int] = set()
+    for user, entry in pairs:
+        if entry is not None and user not in linked and entry.pk not in taken:
+            RosterEntry.objects.filter(pk=entry.pk).update(**joined_values(user, joined[user]))
+            linked.add(user)
+            taken.add(entry.pk)
+    return len(taken)
 
 
-def _searchable_text(person: ClassPerson) -> list[str]:
-    entry, team = person.entry, person.membership.team if person.membership else None
-    ids = [entry.student_id, entry.sis_user_id, entry.login] if entry else []
-    return [person.name, person.email, person.username, *ids, *([team.name, team.pseudonym] if team else [])]
+def mark_left(*, competition: Competition, entries: Sequence[int], user: User | None, left: bool = True) -> int:
+    """Mark entries as having left the course, or as back (`left=False`); memberships stay. Returns how many."""
+    with transaction.atomic():
+        chosen = competition.roster.filter(pk__in=entries, left_at__isnull=left)
+        numbers = sorted(chosen.values_list("pk", flat=True))
+        if numbers:
+            competition.roster.filter(pk__in=numbers).update(left_at=database_now() if left else None)
+            event = "left the course" if left else "back in the course"
+            _log_roster_change(competition, user, {event: numbers[:50], "people": len(numbers)})
+    return len(numbers)
 
 
-@dataclass(frozen=True)
-class UnlinkedMember:
-    """A member without a roster entry. `guess` is an entry with the same address, name or login, or None."""
-
-    membership: Membership
-    guess: RosterEntry | None
-
-
-def entry_label(entry: RosterEntry) -> str:
-    """An entry as one line of text for the list of proposals: name and address, else a number."""
-    number = entry.email or entry.student_id or entry.login or entry.sis_user_id
-    return f"{entry} · {number}" if number and number != str(entry) else str(entry)
+def move_to_section(*, competition: Competition, entries: Sequence[int], section: str, user: User | None) -> int:
+    """Set the section of entries ("" for none); returns how many."""
+    with transaction.atomic():
+        numbers = sorted(competition.roster.filter(pk__in=entries).values_list("pk", flat=True))
+        if numbers:
+            competition.roster.filter(pk__in=numbers).update(section=section)
+            after = {"section": section, "entries": numbers[:50], "people": len(numbers)}
+            _log_roster_change(competition, user, after)
+    return len(numbers)
 
 
-def _tidy(text: str) -> str:
-    return " ".join(text.split()).casefold()
+def make_join_cards(
+    *, competition: Competition, entries: Sequence[int], user: User | None
+) -> list[tuple[RosterEntry, str]]:
+    """(entry, new one-time code) for each chosen student who has not joined; earlier codes stop working.
 
-
-class UnlinkedEntries:
-    """Index of roster entries without an account, by proposed line, address, number, login and name."""
-
-    def __init__(self, entries: Sequence[RosterEntry]) -> None:
-        self.entries = entries
-        self._by: dict[str, set[RosterEntry]] = {}
-        for entry in entries:
-            known = (entry_label(entry), entry.email, entry.student_id, entry.sis_user_id, entry.login, entry.name)
-            for one in filter(None, known):
-                self._by.setdefault(_tidy(one), set()).add(entry)
-
-    def found(self, text: str) -> RosterEntry | None:
-        """The entry that this text identifies; None if there is none or more than one."""
-        entries = self._by.get(_tidy(text), set())
-        return next(iter(entries)) if len(entries) == 1 else None
-
-
-def unlinked_members(competition: Competition) -> tuple[list[UnlinkedMember], UnlinkedEntries]:
-    """(members without an entry, sorted by user name; entries without an account). Two queries."""
-    waiting = UnlinkedEntries(list(competition.roster.filter(user=None, left_at=None)))
-    members = competition.memberships.exclude(user__roster_entries__competition=competition)
-    guests: list[UnlinkedMember] = []
-    guessed: set[RosterEntry] = set()
-    for member in members.select_related("user", "team").order_by("user__username"):
-        account = member.user
-        names = (account.email, account.get_full_name(), account.username)
-        guess = next(filter(None, map(waiting.found, names)), None)
-        guests.append(UnlinkedMember(member, guess if guess not in guessed else None))
-        guessed.update({guess} if guess else ())
-    return guests, waiting
+    Only digests are stored, so the caller must show the codes now. Raises `CannotHost` if all have joined or left.
+    """
+    at = database_now()
+    with transaction.atomic():
+        chosen = list(competition.roster.select_for_update().filter(pk__in=entries, user=None, left_at=None))
+        if not chosen:
+            raise CannotHost(_("Everyone you selected has already joined or left the course."))
+        join_cards = [(entry, entry.new_join_card_code(at)) for entry in chosen]
+        for entry, _code in join_cards:
+            entry.invited_at, entry.mail_requested_at, entry.mail_problem = at, None, ""
+        fields = ["join_card_digest", "join_card_expires_at", "invited_at", "mail_requested_at", "mail_problem"]
+        RosterEntry.objects.bulk_update(chosen, fields, batch_size=500)
+        AuditEntry.append(AuditEvent.INVITED, user=user, competition=competition, after={"join cards": len(join_cards)})
+    return join_cards
 
 
 def link_accounts(*, competition: Competition, pairs: Mapping[int, int], user: User | None) -> int:
@@ -194,8 +107,8 @@ def link_accounts(*, competition: Competition, pairs: Mapping[int, int], user: U
         for number, member in members.items():
             RosterEntry.objects.filter(pk=pairs[number]).update(**joined_values(member.user_id, member.joined_at))
         if pairs:
-            who = {str(pairs[number]): member.user_id for number, member in members.items()}
-            _log_roster_change(competition, user, {"is account": who})
+            accounts = {str(pairs[number]): member.user_id for number, member in members.items()}
+            _log_roster_change(competition, user, {"is account": accounts})
     return len(pairs)
 
 
@@ -203,11 +116,11 @@ def unlink_accounts(*, competition: Competition, entries: Sequence[int], user: U
     """Remove the links from roster entries to accounts; returns how many. The accounts keep teams, files and scores."""
     with transaction.atomic():
         linked = competition.roster.select_for_update().filter(pk__in=entries).exclude(user=None)
-        who = {str(pk): account for pk, account in linked.values_list("pk", "user")}
-        competition.roster.filter(pk__in=who).update(user=None, joined_at=None)
-        if who:
-            _log_roster_change(competition, user, {"is no longer account": who})
-    return len(who)
+        accounts = {str(pk): account for pk, account in linked.values_list("pk", "user")}
+        competition.roster.filter(pk__in=accounts).update(user=None, joined_at=None)
+        if accounts:
+            _log_roster_change(competition, user, {"is no longer account": accounts})
+    return len(accounts)
 
 
 def _log_roster_change(competition: Competition, user: User | None, after: dict[str, object]) -> None:

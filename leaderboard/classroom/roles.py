@@ -91,8 +91,8 @@ def offer_role(*, competition: Competition, address: str, role: HostingRole, use
 
     Needs a site that sends e-mail, because addresses cannot be confirmed otherwise.
     """
-    if obstacle := invitations.why_no_emails():
-        raise CannotHost(obstacle + " " + _("Addresses can't be confirmed here. Enter the person's username instead."))
+    if refusal := invitations.no_email_reason():
+        raise CannotHost(refusal + " " + _("Addresses can't be confirmed here. Enter the person's username instead."))
     address = address.strip().casefold()
     try:
         validate_email(address)
@@ -106,7 +106,7 @@ def offer_role(*, competition: Competition, address: str, role: HostingRole, use
         before = held.role_invitations.filter(email=address).values_list("role", flat=True).first()
         made, _is_new = held.role_invitations.update_or_create(email=address, defaults=fields)
         if before != role.value:
-            _notify_unconfirmed_accounts(kinds.ROLE_OFFERED, address, role=lambda: made.role_words)
+            _notify_unconfirmed_accounts(kinds.ROLE_OFFERED, address, role=lambda: made.role_label)
         AuditEntry.append(
             AuditEvent.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
         )

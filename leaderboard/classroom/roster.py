@@ -1,13 +1,13 @@
-"""Services for the roster: preview and import a class list, link members, make join cards, mark people who left.
+"""Preview and import a class list, and remove the entries of an import.
 
 An import deletes no entry: people missing from the list are shown, and the host may mark them as having left.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
@@ -23,8 +23,8 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from metrics.reading.containers import READERS, container_of
 
-from . import roster_files
-from .models import RosterDraft, RosterEntry, RosterList, joined_values
+from . import people, roster_files
+from .models import RosterDraft, RosterEntry, RosterList
 
 # Fields by which a line is matched with an entry; without any of them, name and section are used.
 MATCHING_FIELDS = ("student_id", "sis_user_id", "email", "login")
@@ -73,7 +73,7 @@ class RosterPreview:
 
     @property
     def joined(self) -> list[RosterChange]:
-        return [one for one in (*self.new, *self.changed, *self.unchanged) if one.has_joined]
+        return [change for change in (*self.new, *self.changed, *self.unchanged) if change.has_joined]
 
 
 def save_roster_draft(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
@@ -101,36 +101,40 @@ def discard_roster_draft(*, competition: Competition) -> None:
 def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPreview:
     """The changes that importing the draft would make to the roster as it is now."""
     reading = roster_files.read_roster(draft.text)
-    held = list(competition.roster.all())
-    found = RosterPreview(columns=reading.columns, left_out=[one for one in reading.skipped if not one.is_bad])
-    found.bad = [one for one in reading.skipped if one.is_bad]
-    index = _EntryIndex(held)
+    roster = list(competition.roster.all())
+    preview = RosterPreview(
+        columns=reading.columns,
+        bad=[line for line in reading.skipped if line.is_bad],
+        left_out=[line for line in reading.skipped if not line.is_bad],
+    )
+    index = _EntryIndex(roster)
     confirmed = _confirmed_keys(competition)
-    seen: dict[int, roster_files.RosterLine] = {}
+    line_of_entry: dict[int, roster_files.RosterLine] = {}
     lines: dict[tuple[str, str], roster_files.RosterLine] = {}
     for line in reading.lines:
         entries = index.of(line.values)
-        earlier = _earlier(line, lines)
+        earlier = _earlier_line(line, lines)
         if len(entries) > 1:
             names = ", ".join(sorted(str(entry) for entry in entries))
             reason = _("its ids and addresses match several people on the roster: {names}").format(names=names)
-            found.bad.append(_bad_line(line, reason))
-        elif earlier or (entries and entries[0].pk in seen):
-            found.bad.append(_bad_line(line, _duplicate_line(line, earlier or seen[entries[0].pk])))
+            preview.bad.append(_bad_line(line, reason))
+        elif earlier or (entries and entries[0].pk in line_of_entry):
+            reason = _duplicate_reason(line, earlier or line_of_entry[entries[0].pk])
+            preview.bad.append(_bad_line(line, reason))
         else:
             entry = entries[0] if entries else None
             change = _change_of(line, entry, confirmed)
-            kind = found.new if entry is None else found.changed if change.differences else found.unchanged
+            kind = preview.new if entry is None else preview.changed if change.differences else preview.unchanged
             kind.append(change)
             if entry is not None:
-                seen[entry.pk] = line
-    found.missing = [entry for entry in held if entry.pk not in seen and entry.left_at is None]
-    found.bad.sort(key=lambda one: one.number)
-    return found
+                line_of_entry[entry.pk] = line
+    preview.missing = [entry for entry in roster if entry.pk not in line_of_entry and entry.left_at is None]
+    preview.bad.sort(key=lambda line: line.number)
+    return preview
 
 
 def _confirmed_keys(competition: Competition) -> set[str]:
-    """Members' confirmed addresses (in lower case) and student numbers, by which `link_members` finds their entries."""
+    """Members' confirmed addresses (in lower case) and student numbers, by which they are linked to entries."""
     members = Membership.objects.filter(competition=competition).order_by()
     confirmed = members.filter(user__emailaddress__verified=True).values_list("user__emailaddress__email", flat=True)
     numbers = [number for _user, number in student_numbers_of(members.values_list("user", flat=True))]
@@ -145,15 +149,16 @@ def _change_of(line: roster_files.RosterLine, entry: RosterEntry | None, confirm
     if entry is None:
         return RosterChange(line, has_joined=has_joined)
     # An empty cell does not delete the value of an earlier list.
-    differing = [(name, getattr(entry, name), value) for name, value in line.values.items() if value]
-    return RosterChange(line, entry, tuple(one for one in differing if one[1] != one[2]), has_joined)
+    pairs = ((name, getattr(entry, name), value) for name, value in line.values.items() if value)
+    differences = tuple((name, before, after) for name, before, after in pairs if before != after)
+    return RosterChange(line, entry, differences, has_joined)
 
 
 def _bad_line(line: roster_files.RosterLine, reason: str) -> roster_files.SkippedLine:
     return roster_files.SkippedLine(line.number, RosterChange(line).name[:80], reason)
 
 
-def _duplicate_line(line: roster_files.RosterLine, earlier: roster_files.RosterLine) -> str:
+def _duplicate_reason(line: roster_files.RosterLine, earlier: roster_files.RosterLine) -> str:
     """The reason to skip a line with the address or number of an earlier one.
 
     With different names it names the other person, because the host has to find out whose address it is.
@@ -161,11 +166,11 @@ def _duplicate_line(line: roster_files.RosterLine, earlier: roster_files.RosterL
     name = RosterChange(earlier).name
     if RosterChange(line).name.casefold() == name.casefold():
         return _("same person as in row {number}").format(number=earlier.number)
-    words = _("its address or one of its ids is already in row {number}, for {name}")
-    return words.format(number=earlier.number, name=name[:80])
+    reason = _("its address or one of its ids is already in row {number}, for {name}")
+    return reason.format(number=earlier.number, name=name[:80])
 
 
-def _earlier(
+def _earlier_line(
     line: roster_files.RosterLine, lines: dict[tuple[str, str], roster_files.RosterLine]
 ) -> roster_files.RosterLine | None:
     """An earlier line of the same person, or None. Adds this line to `lines`."""
@@ -214,26 +219,28 @@ def apply_roster(*, competition: Competition, user: User | None) -> RosterPrevie
     Members whose confirmed address or student number is on the list are linked to it.
     """
     with transaction.atomic():
-        held = Competition.objects.select_for_update().get(pk=competition.pk)
-        draft = RosterDraft.objects.filter(competition=held).first()
+        competition = Competition.objects.select_for_update().get(pk=competition.pk)
+        draft = RosterDraft.objects.filter(competition=competition).first()
         if draft is None:
             raise CannotHost(_("This preview was already imported or discarded. Choose the list again."))
-        found = preview_roster(held, draft)
-        made = (
-            RosterList.objects.create(competition=held, file_name=draft.file_name, taken_by=user) if found.new else None
-        )
-        RosterEntry.objects.bulk_create(
-            [RosterEntry(competition=held, roster_list=made, **change.line.values) for change in found.new],
-            batch_size=500,
-        )
-        for change in found.changed:
+        preview = preview_roster(competition, draft)
+        fields: dict[str, Any] = {"competition": competition}
+        if preview.new:
+            fields["roster_list"] = RosterList.objects.create(
+                competition=competition, file_name=draft.file_name, imported_by=user
+            )
+        new = [RosterEntry(**fields, **change.line.values) for change in preview.new]
+        RosterEntry.objects.bulk_create(new, batch_size=500)
+        for change in preview.changed:
             _apply_change(change)
-        link_members(held)
+        people.link_members(competition)
         draft.delete()
-        held.bump_board_version()
-        numbers = {name: len(getattr(found, name)) for name in ("new", "changed", "unchanged", "missing", "bad")}
-        AuditEntry.append(AuditEvent.ROSTER_READ, user=user, competition=held, about=draft.file_name, after=numbers)
-    return found
+        competition.bump_board_version()
+        counts = {name: len(getattr(preview, name)) for name in ("new", "changed", "unchanged", "missing", "bad")}
+        AuditEntry.append(
+            AuditEvent.ROSTER_READ, user=user, competition=competition, about=draft.file_name, after=counts
+        )
+    return preview
 
 
 def roster_lists(competition: Competition) -> list[RosterList]:
@@ -242,7 +249,7 @@ def roster_lists(competition: Competition) -> list[RosterList]:
     counted = competition.roster_lists.annotate(
         number=Count("people"), removable=Count("people", filter=Q(people__user=None))
     )
-    return list(counted.filter(number__gt=0).select_related("taken_by"))
+    return list(counted.filter(number__gt=0).select_related("imported_by"))
 
 
 def remove_roster_list(*, competition: Competition, number: int, user: User | None) -> int:
@@ -251,19 +258,19 @@ def remove_roster_list(*, competition: Competition, number: int, user: User | No
     Changes that the list made to other entries stay. Raises `CannotHost` if there is no entry to delete.
     """
     with transaction.atomic():
-        held = Competition.objects.select_for_update().get(pk=competition.pk)
-        taken = held.roster_lists.filter(pk=number).first()
-        waiting = RosterEntry.objects.filter(competition=held, roster_list=number, user=None)
-        numbers = list(waiting.select_for_update().values_list("pk", flat=True)) if taken else []
-        if taken is None or not numbers:
+        competition = Competition.objects.select_for_update().get(pk=competition.pk)
+        roster_list = competition.roster_lists.filter(pk=number).first()
+        entries = RosterEntry.objects.filter(competition=competition, roster_list=number, user=None)
+        numbers = list(entries.select_for_update().values_list("pk", flat=True))
+        if roster_list is None or not numbers:
             raise CannotHost(_("There's no one left to remove. Everyone on this list has joined or is already gone."))
-        waiting.filter(pk__in=numbers).delete()
-        held.bump_board_version()
+        entries.filter(pk__in=numbers).delete()
+        competition.bump_board_version()
         AuditEntry.append(
             AuditEvent.ROSTER_TAKEN_BACK,
             user=user,
-            competition=held,
-            about=taken.file_name,
+            competition=competition,
+            about=roster_list.file_name,
             before={"people": len(numbers)},
         )
     return len(numbers)
@@ -281,82 +288,3 @@ def _apply_change(change: RosterChange) -> None:
         raise CannotHost(
             _("Row {number}: another person on the roster has this address.").format(number=change.line.number)
         ) from error
-
-
-def link_members(competition: Competition) -> int:
-    """Link entries to members by the student number that an institution sent, else by a confirmed address.
-
-    Returns how many were linked.
-    """
-    waiting = list(competition.roster.filter(user=None, left_at=None))
-    numbers = Counter(entry.student_number for entry in waiting)
-    by_number = {entry.student_number: entry for entry in waiting if numbers[entry.student_number] == 1}
-    by_address = {entry.email.casefold(): entry for entry in waiting if entry.email}
-    linked = set(competition.roster.exclude(user=None).values_list("user", flat=True))
-    joined = dict(Membership.objects.filter(competition=competition).values_list("user", "joined_at"))
-    found = [(user, by_number.get(number)) for user, number in student_numbers_of(joined)]
-    confirmed = Membership.objects.filter(competition=competition, user__emailaddress__verified=True).order_by()
-    found += [
-        (user, by_address.get(email.casefold()))
-        for user, email in confirmed.values_list("user", "user__emailaddress__email")
-    ]
-    taken: set[int] = set()
-    for user, entry in found:
-        if entry is not None and user not in linked and entry.pk not in taken:
-            RosterEntry.objects.filter(pk=entry.pk).update(**joined_values(user, joined[user]))
-            linked.add(user)
-            taken.add(entry.pk)
-    return len(taken)
-
-
-def mark_left(*, competition: Competition, entries: Sequence[int], user: User | None, left: bool = True) -> int:
-    """Mark entries as having left the course, or as back (`left=False`); memberships stay. Returns how many."""
-    with transaction.atomic():
-        waiting = competition.roster.filter(pk__in=entries, left_at__isnull=left)
-        numbers = sorted(waiting.values_list("pk", flat=True))
-        if numbers:
-            competition.roster.filter(pk__in=numbers).update(left_at=database_now() if left else None)
-            AuditEntry.append(
-                AuditEvent.ROSTER_CHANGED,
-                user=user,
-                competition=competition,
-                after={"left the course" if left else "back in the course": numbers[:50], "people": len(numbers)},
-            )
-    return len(numbers)
-
-
-def move_to_section(*, competition: Competition, entries: Sequence[int], section: str, user: User | None) -> int:
-    """Set the section of entries ("" for none); returns how many."""
-    with transaction.atomic():
-        numbers = sorted(competition.roster.filter(pk__in=entries).values_list("pk", flat=True))
-        if numbers:
-            competition.roster.filter(pk__in=numbers).update(section=section)
-            competition.bump_board_version()
-            AuditEntry.append(
-                AuditEvent.ROSTER_CHANGED,
-                user=user,
-                competition=competition,
-                after={"section": section, "entries": numbers[:50], "people": len(numbers)},
-            )
-    return len(numbers)
-
-
-def make_join_cards(
-    *, competition: Competition, entries: Sequence[int], user: User | None
-) -> list[tuple[RosterEntry, str]]:
-    """(entry, new one-time code) for each chosen student who has not joined; earlier codes stop working.
-
-    Only digests are stored, so the caller must show the codes now. Raises `CannotHost` if all have joined or left.
-    """
-    at = database_now()
-    with transaction.atomic():
-        chosen = list(competition.roster.select_for_update().filter(pk__in=entries, user=None, left_at=None))
-        if not chosen:
-            raise CannotHost(_("Everyone you selected has already joined or left the course."))
-        join_cards = [(entry, entry.new_join_card_code(at)) for entry in chosen]
-        for entry, _code in join_cards:
-            entry.invited_at, entry.mail_asked_at, entry.mail_problem = at, None, ""
-        fields = ["join_card_digest", "join_card_expires_at", "invited_at", "mail_asked_at", "mail_problem"]
-        RosterEntry.objects.bulk_update(chosen, fields, batch_size=500)
-        AuditEntry.append(AuditEvent.INVITED, user=user, competition=competition, after={"join cards": len(join_cards)})
-    return join_cards

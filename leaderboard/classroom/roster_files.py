@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-MOST_BYTES = 1_000_000
-MOST_ROWS = 5_000
+MAX_ROSTER_BYTES = 1_000_000
+MAX_ROSTER_ROWS = 5_000
 FIELD_NAMES = {
     "name": gettext_lazy("name"),
     "email": gettext_lazy("email"),
@@ -27,7 +27,7 @@ FIELD_NAMES = {
     "section": gettext_lazy("section"),
 }
 FIELDS = tuple(FIELD_NAMES)
-LONGEST = {"name": 200, "email": 254, "student_id": 100, "sis_user_id": 100, "login": 150, "section": 200}
+MAX_CHARACTERS = {"name": 200, "email": 254, "student_id": 100, "sis_user_id": 100, "login": 150, "section": 200}
 
 # Titles reduced to lower-case letters and digits: "SIS User ID", "sis_user_id" and "SIS-User-ID" are the same.
 _ALIASES = {
@@ -91,23 +91,23 @@ def decode_roster(data: bytes) -> str:
 
     Raises `UnreadableRoster`.
     """
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_ROSTER_BYTES:
         raise UnreadableRoster(
             _("This file is larger than %(number)s MB, the limit for a class list.")
-            % {"number": MOST_BYTES // 1_000_000}
+            % {"number": MAX_ROSTER_BYTES // 1_000_000}
         )
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return _decode(data, encoding)
+            return _decode_bytes(data, encoding)
     if data[1:2] == b"\0" or data[:1] == b"\0":
-        return _decode(data, "utf-16-le" if data[1:2] == b"\0" else "utf-16-be")
+        return _decode_bytes(data, "utf-16-le" if data[1:2] == b"\0" else "utf-16-be")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return data.decode("cp1252", errors="replace")
 
 
-def _decode(data: bytes, encoding: str) -> str:
+def _decode_bytes(data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -118,7 +118,7 @@ def read_roster(text: str) -> RosterReading:
     """The content of a class list. Raises `UnreadableRoster` if the text is no class list."""
     if "\0" in text or text.startswith("PK\x03\x04"):
         raise UnreadableRoster(_("This isn't a text file. Save the list as CSV; Excel files can't be read."))
-    rows = _rows(text.removeprefix("\ufeff"))
+    rows = _numbered_rows(text.removeprefix("\ufeff"))
     header = next(rows, None)
     if header is None:
         raise UnreadableRoster(_("The list is empty."))
@@ -137,10 +137,10 @@ def read_roster(text: str) -> RosterReading:
         raise UnreadableRoster(words % {"shown": shown})
     reading = RosterReading(columns=[(title.strip(), name) for title, name in zip(titles, fields, strict=True) if name])
     for number, cells in rows:
-        if len(reading.lines) + len(reading.skipped) >= MOST_ROWS:
+        if len(reading.lines) + len(reading.skipped) >= MAX_ROSTER_ROWS:
             raise UnreadableRoster(
                 _("This list has more than %(number)s rows. Split it into smaller files.")
-                % {"number": f"{MOST_ROWS:,}"}
+                % {"number": f"{MAX_ROSTER_ROWS:,}"}
             )
         shown = ", ".join(cell.strip() for cell in cells if cell.strip())[:80]
         found = {name: cells[place].strip() if place < len(cells) else "" for place, name in enumerate(fields) if name}
@@ -157,9 +157,9 @@ def read_roster(text: str) -> RosterReading:
     return reading
 
 
-def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+def _numbered_rows(text: str) -> Iterator[tuple[int, list[str]]]:
     """(row number, cells) for each line that is not empty. Raises `UnreadableRoster`."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_find_delimiter(text))
     while True:
         number = reader.line_num + 1
         try:
@@ -174,7 +174,7 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
             yield number, cells
 
 
-def _delimiter(text: str) -> str:
+def _find_delimiter(text: str) -> str:
     """The delimiter of the first line that is not empty: comma, tab, semicolon or bar, whichever is most frequent."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     bare = re.sub(r'"[^"]*"', "", first)
@@ -246,10 +246,10 @@ def _line_problem(values: dict[str, str], surplus: int, cells: Sequence[str]) ->
     if email and not _EMAIL.fullmatch(email):
         return _("“%(email)s” isn't an e-mail address") % {"email": email[:60]}
     for name, value in values.items():
-        if len(value) > LONGEST[name]:
+        if len(value) > MAX_CHARACTERS[name]:
             return _("the %(field)s is longer than %(number)s characters") % {
                 "field": FIELD_NAMES[name],
-                "number": LONGEST[name],
+                "number": MAX_CHARACTERS[name],
             }
         if any(ord(sign) < 32 or 0xD800 <= ord(sign) < 0xE000 for sign in value):
             return _("the %(field)s contains unprintable characters") % {"field": FIELD_NAMES[name]}

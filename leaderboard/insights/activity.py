@@ -27,7 +27,7 @@ from django.db.models import (
 
 from leaderboard.boards.scores import sign_of
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.classroom.team_lines import best_public_scores, teams_below_baselines
+from leaderboard.classroom.queries import best_public_scores, teams_below_baselines
 from leaderboard.common.charts import Day
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Submission, Team, Worker

@@ -19,7 +19,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.boards import services as boards
-from leaderboard.classroom import extensions, joining, roster
+from leaderboard.classroom import extensions, joining, people
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, PageTask, RowReport, Score, Standing, Submission
@@ -164,7 +164,7 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     Gives the code of a one-time link."""
     RosterEntry.objects.create(competition=competition, name=f"{CLASS} Lee", email=f"{CLASS}@example.org", login=CLASS)
     guest = RosterEntry.objects.create(competition=competition, name="Gus Guest")
-    [(_guest, code)] = roster.make_join_cards(competition=competition, entries=[guest.pk], user=ada)
+    [(_guest, code)] = people.make_join_cards(competition=competition, entries=[guest.pk], user=ada)
     services.announce(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
     mine = competition.memberships.select_related("team").get(user=bo)
     extensions.grant_extension(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)

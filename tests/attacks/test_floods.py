@@ -32,7 +32,7 @@ import json
 from django.contrib.auth.hashers import make_password
 from django.test import Client
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.classroom import roster
+from leaderboard.classroom import people, roster
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.ground_truths.services import data_files
 from tests.conftest import enter, submit, make_competition, person
@@ -55,7 +55,7 @@ for number in range(40):
 cards = []
 for number in range(30):
     entry = RosterEntry.objects.create(competition=pets, name=f"Gus {number}")
-    cards += [code for _, code in roster.make_join_cards(competition=pets, entries=[entry.pk], user=ada)]
+    cards += [code for _, code in people.make_join_cards(competition=pets, entries=[entry.pk], user=ada)]
 odd = submit(pets, users["dee"], "id;label\\n".encode() + b"".join(b"%d;cat\\n" % i for i in range(1, 13)))
 assert odd.status == "invalid", odd.status
 print(json.dumps({

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import invitations, roles, roster
+from leaderboard.classroom import invitations, people, roles
 from leaderboard.classroom.models import HostingRole, RosterEntry
 from leaderboard.common.models import AuditEntry, AuditEvent, OutgoingEmail
 from leaderboard.competitions.models import Competition, Membership
@@ -64,7 +64,7 @@ def test_everybody_not_invited_yet_gets_an_email_with_their_own_link(
     assert "2 people" in page
     assert "1 person has no e-mail address" in page
     hers.post(INVITE, ALL)
-    assert {entry(name).state for name in ("Bo Berg", "Cy Clay")} == {RosterEntry.State.ASKED}
+    assert {entry(name).state for name in ("Bo Berg", "Cy Clay")} == {RosterEntry.State.SENDING}
     assert emails.is_mail_due()
     emails.send_due_emails()
     assert sorted(email.to[0] for email in post) == ["bo@example.org", "cy@example.org"]
@@ -91,7 +91,7 @@ def test_an_invitation_is_signed_by_the_host_who_asked_for_it(
         assert ada.email not in str(email.message())
     for person in RosterEntry.objects.exclude(email=""):
         hers.post(INVITE, {"entry": person.pk})
-    RosterEntry.objects.update(mail_asked_by=None)
+    RosterEntry.objects.update(mail_requested_by=None)
     emails.send_due_emails()
     assert len(post) == 4
     assert "Ada" not in str(post[-1].body), "an account that is gone signs nothing"
@@ -221,8 +221,8 @@ def test_who_left_joined_or_got_a_join_card_meanwhile_gets_no_email(
     hers: Client, post: list[mail.EmailMessage], pets: Competition, ada: User
 ) -> None:
     hers.post(INVITE, ALL)
-    roster.mark_left(competition=pets, entries=[entry("Bo Berg").pk], user=ada)
-    roster.make_join_cards(competition=pets, entries=[entry("Cy Clay").pk], user=ada)
+    people.mark_left(competition=pets, entries=[entry("Bo Berg").pk], user=ada)
+    people.make_join_cards(competition=pets, entries=[entry("Cy Clay").pk], user=ada)
     emails.send_due_emails()
     assert post == []
     assert entry("Bo Berg").state == RosterEntry.State.LEFT

@@ -128,7 +128,7 @@ def test_nobody_is_taken_from_somebody_and_nobody_of_another_class_is_taken(
 
 def test_a_join_join_card_ends_when_its_person_has_an_account(hers: Client, pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
-    roster.make_join_cards(competition=pets, entries=[entry("Bo Berg").pk], user=None)
+    people.make_join_cards(competition=pets, entries=[entry("Bo Berg").pk], user=None)
     people.link_accounts(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
     assert entry("Bo Berg").join_card_digest == ""
 

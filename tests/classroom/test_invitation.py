@@ -105,4 +105,4 @@ def test_after_the_deadline_nobody_changes_team(pets: Competition, bo: User, cy:
 def test_an_invitation_asks_for_the_rules_too(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
     assert signed_in(cy).post(f"/invitation/{team.invitation}/").status_code == 422
-    assert joining.obstacle_to_moving(team, None) == ""
+    assert joining.move_refusal(team, None) == ""

@@ -338,7 +338,7 @@ def test_the_join_card_of_whom_a_list_found_works_no_more_not_even_once_they_are
     enter(pets, bo)
     read(hers)
     entry = RosterEntry.objects.get(student_id="7")
-    [(_, code)] = roster.make_join_cards(competition=pets, entries=[entry.pk], user=None)
+    [(_, code)] = people.make_join_cards(competition=pets, entries=[entry.pk], user=None)
     confirm(bo)
     read(hers)
     assert people.unlink_accounts(competition=pets, entries=[entry.pk], user=None) == 1

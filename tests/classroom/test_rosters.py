@@ -85,7 +85,7 @@ def test_a_bad_line_says_which_and_why(cells: str, reason: str) -> None:
         ("Points,Grade\n1,2\n", "column"),
         ("id,species\n0001,oak\n", "column"),
         ("PK\x03\x04rest", "text"),
-        ("Name\n" + "Bo\n" * (roster_files.MOST_ROWS + 1), "more than"),
+        ("Name\n" + "Bo\n" * (roster_files.MAX_ROSTER_ROWS + 1), "more than"),
     ],
 )
 def test_what_is_no_class_list_is_refused_with_a_way_out(text: str, reason: str) -> None:
@@ -102,7 +102,7 @@ def test_numbers_alone_are_a_class_list_where_the_header_says_whose() -> None:
 
 def test_a_file_that_is_too_large_is_not_read() -> None:
     with pytest.raises(roster_files.UnreadableRoster, match="larger than 1 MB"):
-        roster_files.decode_roster(b"x" * (roster_files.MOST_BYTES + 1))
+        roster_files.decode_roster(b"x" * (roster_files.MAX_ROSTER_BYTES + 1))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from django.conf import LazySettings
 
 from leaderboard.accounts.institution.people import note_sign_in
 from leaderboard.accounts.models import User
-from leaderboard.classroom import joining, roster, teams
+from leaderboard.classroom import joining, people, roster, teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Competition
 from tests.conftest import enter
@@ -90,7 +90,7 @@ def test_a_number_that_two_lines_have_matches_neither(pets: Competition, ada: Us
     listed(pets, student_id="4711")
     name_number(bo, "4711")
     enter(pets, bo)
-    roster.link_members(pets)
+    people.link_members(pets)
     assert not pets.roster.exclude(user=None).exists()
 
 

@@ -60,14 +60,15 @@ def at_once(event: AuditEvent) -> list[str]:
 
 def one_join_card_of_four_people(number: int) -> list[str]:
     """The link of one person is opened by four."""
-    from leaderboard.classroom import joining, roster
+    from leaderboard.classroom import joining
+    from leaderboard.classroom import people as people_services
     from leaderboard.classroom.models import RosterEntry, join_card_digest
     from leaderboard.competitions.models import Competition, Membership
     from tests.conftest import person
 
     pets = Competition.objects.get()
     entry = RosterEntry.objects.create(competition=pets, name=f"Dee {number}")
-    [(_, code)] = roster.make_join_cards(competition=pets, entries=[entry.pk], user=None)
+    [(_, code)] = people_services.make_join_cards(competition=pets, entries=[entry.pk], user=None)
     people = [person(f"slip-{number}-{place}") for place in range(PROCESSES)]
     found = at_once(lambda place: joining.join_by_card(user=people[place], digest=join_card_digest(code)))
     entry.refresh_from_db()
@@ -78,7 +79,8 @@ def one_join_card_of_four_people(number: int) -> list[str]:
 
 def two_join_cards_of_one_member(number: int) -> list[str]:
     """Somebody who has joined before opens two links that are both theirs, as they say."""
-    from leaderboard.classroom import joining, roster
+    from leaderboard.classroom import joining
+    from leaderboard.classroom import people as people_services
     from leaderboard.classroom.models import RosterEntry, join_card_digest
     from leaderboard.competitions.models import Competition, Membership
     from tests.conftest import enter, person
@@ -86,7 +88,7 @@ def two_join_cards_of_one_member(number: int) -> list[str]:
     pets, user = Competition.objects.get(), person(f"two-{number}")
     enter(pets, user)
     entries = [RosterEntry.objects.create(competition=pets, name=f"Two {number} {n}").pk for n in range(PROCESSES)]
-    codes = [code for _, code in roster.make_join_cards(competition=pets, entries=entries, user=None)]
+    codes = [code for _, code in people_services.make_join_cards(competition=pets, entries=entries, user=None)]
     found = at_once(lambda place: joining.join_by_card(user=user, digest=join_card_digest(codes[place])))
     assert RosterEntry.objects.filter(user=user).count() == 1
     assert RosterEntry.objects.filter(pk__in=entries, join_card_digest="").count() == 1

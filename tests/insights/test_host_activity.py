@@ -12,7 +12,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.boards import reveal
 from leaderboard.boards import services as boards
-from leaderboard.classroom import extensions, team_lines
+from leaderboard.classroom import extensions, queries
 from leaderboard.competitions.metric_display import problem_label
 from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team, Worker
 from leaderboard.insights import activity
@@ -85,8 +85,8 @@ def test_hosts_read_who_is_below_a_baseline_on_a_hidden_board_too(
     submit(pets, cy, answers(public=3))
     team = Team.objects.get(name="cy")
     for _ in range(2):
-        assert team_lines.best_public_scores(pets) == {Team.objects.get(name="bo").pk: 4 / 6, team.pk: 0.5}
-        assert [one.teams for one in team_lines.teams_below_baselines(pets)] == [frozenset({team.pk})]
+        assert queries.best_public_scores(pets) == {Team.objects.get(name="bo").pk: 4 / 6, team.pk: 0.5}
+        assert [one.teams for one in queries.teams_below_baselines(pets)] == [frozenset({team.pk})]
         close(pets)
         reveal.reveal_private_board(pets, timezone.now())
 

@@ -9,7 +9,8 @@ import pytest
 from django.db.models import Count, F
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import joining, roster, teams
+from leaderboard.classroom import joining, teams
+from leaderboard.classroom import people as people_services
 from leaderboard.classroom.models import RosterEntry, join_card_digest
 from leaderboard.competitions.models import (
     Competition,
@@ -124,7 +125,7 @@ def test_a_captain_who_removes_people_while_a_host_moves_the_captain(
 @pytest.mark.attack("teams that join, leave, move and hand in at the same moment")
 def test_one_join_card_lets_one_of_sixteen_in(pets: Competition, ada: User) -> None:
     entry = RosterEntry.objects.create(competition=pets, name="Dee")
-    [(_entry, code)] = roster.make_join_cards(competition=pets, entries=[entry.pk], user=ada)
+    [(_entry, code)] = people_services.make_join_cards(competition=pets, entries=[entry.pk], user=ada)
     people = [person(f"student-{number}") for number in range(16)]
     seen = at_once(lambda n: outcome(lambda: joining.join_by_card(user=people[n], digest=join_card_digest(code))))
     assert Counter(seen) == {"done": 1, "refused": 15}

@@ -93,7 +93,7 @@ def join_card(request: HttpRequest, code: str) -> HttpResponse:
         return remember_way_in(_signed_out_page(request, entry.competition), join_card=digest)
     user = signed_in_user(request.user)
     held = Membership.objects.filter(competition=entry.competition, user=user).first()
-    context: dict[str, object] = {"entry": entry, "held": held, "obstacle": _closed_page(entry.competition)}
+    context: dict[str, object] = {"entry": entry, "held": held, "refusal": _closed_page(entry.competition)}
     return _confirm_join(
         request,
         entry.competition,
@@ -133,7 +133,7 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
         "team": team,
         "members": team.memberships.select_related("user"),
         "held": held,
-        "obstacle": joining.obstacle_to_moving(team, held),
+        "refusal": joining.move_refusal(team, held),
     }
     enter = lambda: joining.join_by_invitation(user=user, invitation=invitation)  # noqa: E731
     return _confirm_join(request, team.competition, "classroom/invitation.html", enter, context)
@@ -155,7 +155,7 @@ def _signed_out_page(
         "state": competition.state(timezone.now()),
         "host": host,
         "may_sign_up": settings.LOCAL_PASSWORDS and (has_way_in or settings.OPEN_SIGN_UP),
-        "obstacle": _closed_page(competition),
+        "refusal": _closed_page(competition),
         "is_team": is_team,
     }
     return render(request, "classroom/join_signed_out.html", context)
@@ -168,8 +168,8 @@ def _join_page(
     if Membership.objects.filter(competition=competition, user=signed_in_user(request.user)).exists():
         messages.info(request, _("You've already joined “%(competition)s”.") % {"competition": competition})
         return redirect("overview", slug=competition.slug)
-    obstacle = _closed_page(competition) or join_refusal(competition, signed_in_user(request.user))
-    return _confirm_join(request, competition, template, enter, {"obstacle": obstacle})
+    refusal = _closed_page(competition) or join_refusal(competition, signed_in_user(request.user))
+    return _confirm_join(request, competition, template, enter, {"refusal": refusal})
 
 
 def _closed_page(competition: Competition) -> str:
@@ -186,17 +186,17 @@ def _confirm_join(
 ) -> HttpResponse:
     """The question "join?" with the rules; by POST join through `enter`, accept the rules, redirect.
 
-    `context["obstacle"]` is the reason why the person cannot join, or "".
+    `context["refusal"]` is the reason why the person cannot join, or "".
     """
     has_rules = bool(competition.rules.strip())
     form = RulesForm(request.POST if request.method == "POST" else None, has_rules=has_rules)
-    if request.method == "POST" and form.is_valid() and not context["obstacle"]:
+    if request.method == "POST" and form.is_valid() and not context["refusal"]:
         try:
             with transaction.atomic():
                 membership = enter()
                 joining.accept_rules(membership=membership)
         except teams.CannotJoin as error:
-            context["obstacle"] = str(error)
+            context["refusal"] = str(error)
         else:
             messages.success(
                 request,
@@ -204,7 +204,7 @@ def _confirm_join(
                 % {"competition": competition, "team": membership.team},
             )
             return see_other("overview", slug=competition.slug)
-    status = 200 if request.method != "POST" else 409 if context["obstacle"] else 422
+    status = 200 if request.method != "POST" else 409 if context["refusal"] else 422
     context |= {"form": form, "competition": competition, "state": competition.state(timezone.now())}
     return render(request, template, context, status=status)
 

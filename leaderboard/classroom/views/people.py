@@ -20,23 +20,24 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import add_refusal, ask_first, is_confirmed, posted_data
 from leaderboard.competitions.models import Competition
 
-from .. import people as people_module
-from .. import roles, roster_files
+from .. import people as people_services
+from .. import queries, roles, roster_files
 from ..forms import AdmissionForm, LinkAccountsForm, RoleForm
 from ..models import HostingRole, RosterEntry
+from ..queries import ClassPerson
 
 PER_PAGE = 50
 # Entries that the form for matching accounts proposes.
-MOST_OFFERED = 500
+MAX_OFFERED = 500
 # Values of `?section=`: all people, and people without a section. No section has these names.
 ANY, NONE = "", "-"
 
 
-def _team_name(person: people_module.ClassPerson) -> str:
+def _team_name(person: ClassPerson) -> str:
     return person.membership.team.name.casefold() if person.membership else "\uffff"
 
 
-PEOPLE_ORDERS: dict[str, Callable[[people_module.ClassPerson], Any]] = {
+PEOPLE_ORDERS: dict[str, Callable[[ClassPerson], Any]] = {
     "name": lambda person: person.name.casefold(),
     "section": lambda person: (person.section.casefold(), person.name.casefold()),
     "state": lambda person: (person.state.label, person.name.casefold()),
@@ -47,7 +48,7 @@ PEOPLE_ORDERS: dict[str, Callable[[people_module.ClassPerson], Any]] = {
 @open_to(Audience.ASSISTANTS)
 def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Everybody on the roster or in a team, filtered by section, state and text."""
-    people = people_module.people_of(page_context.competition)
+    people = queries.people_of_class(page_context.competition)
     section, state, text = filter_in(request.GET)
     name, is_backwards = sort_choice(request, PEOPLE_ORDERS, "name")
     shown = sorted(filtered(people, section, state, text), key=PEOPLE_ORDERS[name], reverse=is_backwards)
@@ -74,7 +75,7 @@ def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse
 
 def chosen_entries(request: HttpRequest) -> list[int]:
     """The roster entries whose checkbox is ticked."""
-    numbers = [posted_number(text) for text in request.POST.getlist("entry")[: roster_files.MOST_ROWS]]
+    numbers = [posted_number(text) for text in request.POST.getlist("entry")[: roster_files.MAX_ROSTER_ROWS]]
     return [number for number in numbers if number]
 
 
@@ -83,11 +84,9 @@ def filter_in(given: QueryDict) -> tuple[str, str, str]:
     return given.get("section", ANY), given.get("state", ""), given.get("q", "").strip()[:60]
 
 
-def filtered(
-    people: Sequence[people_module.ClassPerson], section: str, state: str, text: str
-) -> list[people_module.ClassPerson]:
-    wanted = None if section == ANY else "" if section == NONE else section
-    return people_module.filter_people(people, section=wanted, state=state, text=text, only_guests=state == "guest")
+def filtered(people: Sequence[ClassPerson], section: str, state: str, text: str) -> list[ClassPerson]:
+    name = None if section == ANY else "" if section == NONE else section
+    return queries.filter_people(people, section=name, state=state, text=text)
 
 
 @open_to(Audience.HOSTS)
@@ -215,7 +214,7 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Match accounts that are not on the roster with its entries; or unlink accounts (`action=part`)."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if request.POST.get("action") == "part":
-        number = people_module.unlink_accounts(competition=competition, entries=chosen_entries(request), user=user)
+        number = people_services.unlink_accounts(competition=competition, entries=chosen_entries(request), user=user)
         words = ngettext("{number} account unlinked.", "{number} accounts unlinked.", number)
         messages.success(request, words.format(number=number))
         return see_other("host_people", slug=competition.slug)
@@ -224,7 +223,7 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     status = 422 if form.errors else 200
     if request.method == "POST" and form.is_valid():
         try:
-            number = people_module.link_accounts(competition=competition, pairs=form.pairs, user=user)
+            number = people_services.link_accounts(competition=competition, pairs=form.pairs, user=user)
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
         else:
@@ -236,7 +235,7 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 def accounts_to_match(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
     """Context with the form for members without a roster entry, each with a guess."""
-    guests, waiting = people_module.unlinked_members(page_context.competition)
+    guests, waiting = queries.unlinked_members(page_context.competition)
     page = Paginator(guests, PER_PAGE).get_page(request.GET.get("page"))
     # Fields that were posted are kept, even if the page of the list has changed meanwhile.
     shown = [one for one in guests if f"who-{one.membership.pk}" in request.POST] or list(page)
@@ -247,5 +246,5 @@ def accounts_to_match(request: HttpRequest, page_context: PageContext) -> dict[s
         "form": form,
         "page": page,
         "lines": [(guest, form[f"who-{guest.membership.pk}"]) for guest in shown],
-        "offered": [people_module.entry_label(entry) for entry in waiting.entries[:MOST_OFFERED]],
+        "offered": [queries.entry_label(entry) for entry in waiting.entries[:MAX_OFFERED]],
     }

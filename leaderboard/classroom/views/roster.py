@@ -20,13 +20,13 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import add_refusal, posted_data
 from leaderboard.competitions.views import answered_by_worker
 
-from .. import invitations, people, roster, roster_files
+from .. import invitations, people, queries, roster, roster_files
 from ..forms import RosterForm
-from ..models import LONGEST_SECTION, RosterDraft, RosterEntry
+from ..models import MAX_SECTION_CHARACTERS, RosterDraft, RosterEntry
 from .people import accounts_to_match, chosen_entries, filter_in, filtered
 
 # Lines shown of each kind in a preview; the counts include all.
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 PREVIEWED = ("bad", "new", "changed", "missing", "unchanged", "left_out")
 
 
@@ -45,7 +45,7 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
     status = 422 if request.method == "POST" else 200
     try:
         if request.method == "POST" and form.is_valid():
-            name, data = form.list_given
+            name, data = form.file_and_content
             user = signed_in_user(page_context.user)
             roster.save_roster_draft(competition=competition, user=user, file_name=name, data=data)
             return see_other("host_roster", slug=competition.slug)
@@ -56,7 +56,7 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
         "page_context": page_context,
         "form": form,
         "draft": draft,
-        "most_rows": roster_files.MOST_ROWS,
+        "most_rows": roster_files.MAX_ROSTER_ROWS,
         "lists": roster.roster_lists(competition),
     }
     if draft is None and not form.errors:
@@ -66,9 +66,9 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
         people_of = {kind: getattr(preview, kind) for kind in PREVIEWED}
         context["preview"] = preview
         context["numbers"] = {kind: len(found) for kind, found in people_of.items()} | {"joined": len(preview.joined)}
-        context["shown"] = {kind: found[:MOST_SHOWN] for kind, found in people_of.items()}
-        if any(len(found) > MOST_SHOWN for found in people_of.values()):
-            context["most_shown"] = MOST_SHOWN
+        context["shown"] = {kind: found[:MAX_SHOWN] for kind, found in people_of.items()}
+        if any(len(found) > MAX_SHOWN for found in people_of.values()):
+            context["most_shown"] = MAX_SHOWN
     return render(request, "classroom/host_roster.html", context, status=status)
 
 
@@ -82,7 +82,7 @@ def _change_roster(request: HttpRequest, page_context: PageContext) -> HttpRespo
             words = _("Imported: {new} added, {changed} changed, {unchanged} unchanged.")
             numbers = {kind: len(getattr(done, kind)) for kind in ("new", "changed", "unchanged")}
             messages.success(request, words.format(**numbers))
-            guests, _entries = people.unlinked_members(competition)
+            guests, _entries = queries.unlinked_members(competition)
             # Members who joined before the import may be on the list under another address.
             following = "host_who" if any(guest.guess for guest in guests) else "host_people"
             return see_other(following, slug=competition.slug)
@@ -110,7 +110,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
     competition, chosen = page_context.competition, chosen_entries(request)
     if not chosen:
         # All people of the filtered list, on all its pages.
-        shown = filtered(people.people_of(competition), *filter_in(request.POST))
+        shown = filtered(queries.people_of_class(competition), *filter_in(request.POST))
         chosen = [one.entry.pk for one in shown if one.entry and one.entry.state == RosterEntry.State.NEW]
         if not chosen:
             words = _("Everyone here has joined or has an invitation or a card. Select who needs a new card.")
@@ -118,7 +118,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
             return see_other("host_people", slug=competition.slug)
     try:
         user = signed_in_user(page_context.user)
-        join_cards = roster.make_join_cards(competition=competition, entries=chosen, user=user)
+        join_cards = people.make_join_cards(competition=competition, entries=chosen, user=user)
     except competitions.CannotHost as error:
         messages.error(request, error.message)
         return see_other("host_people", slug=page_context.competition.slug)
@@ -161,7 +161,7 @@ def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse
     context = {
         "page_context": page_context,
         "waiting": len(waiting),
-        "obstacle": invitations.why_nobody_is_invited(competition),
+        "refusal": invitations.invite_refusal(competition),
         "without_address": competition.roster.filter(user=None, left_at=None, email="").count(),
         "invitations_left": invitations.invitations_left(user),
         "subject": subject,
@@ -174,8 +174,8 @@ def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse
 def host_left(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Mark people as having left the course or as being back, or move them to a section (`action=section`)."""
     if request.method == "POST" and request.POST.get("action") == "section":
-        section = request.POST.get("to_section", "").strip()[:LONGEST_SECTION]
-        number = roster.move_to_section(
+        section = request.POST.get("to_section", "").strip()[:MAX_SECTION_CHARACTERS]
+        number = people.move_to_section(
             competition=page_context.competition,
             entries=chosen_entries(request),
             section=section,
@@ -193,7 +193,7 @@ def host_left(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     elif request.method == "POST":
         left = request.POST.get("action") != "back"
         user = signed_in_user(page_context.user)
-        number = roster.mark_left(
+        number = people.mark_left(
             competition=page_context.competition, entries=chosen_entries(request), user=user, left=left
         )
         if not number:

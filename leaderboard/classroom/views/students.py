@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import Any, cast
+from datetime import timedelta
+from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts import people
 from leaderboard.boards import team_ranks
@@ -24,44 +22,20 @@ from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms import MomentField, moment_in
-from leaderboard.competitions.models import Competition, Membership, Score, Submission, Team
+from leaderboard.competitions.models import Competition, Membership, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
 from leaderboard.competitions.services import CannotHost
 
-from .. import extensions, hooks, joining, roster
-from ..models import LONGEST_SECTION, RosterEntry, name_on_roster, section_names
+from .. import extensions, hooks, joining
+from .. import people as people_services
+from ..forms import DeadlineForm, TeamForm
+from ..models import MAX_SECTION_CHARACTERS, RosterEntry
+from ..queries import name_on_roster, section_names
 from ..teams import CannotJoin
 
 SHOWN_FILES = 8
 MORE_DAYS = (1, 3)
-
-
-class DeadlineForm(forms.Form):
-    closes_at = MomentField(label=gettext_lazy("New deadline"))
-
-    def __init__(self, competition: Competition, data: QueryDict | None = None) -> None:
-        super().__init__(data)
-        self.competition = competition
-
-    def clean_closes_at(self) -> datetime:
-        return moment_in(self.cleaned_data["closes_at"], self.competition.zone)
-
-
-class TeamForm(forms.Form):
-    """Choice among the other teams that have room for one more member."""
-
-    team = forms.ModelChoiceField(label=gettext_lazy("Other team"), queryset=Team.objects.none())
-
-    def __init__(self, member: Membership, data: QueryDict | None = None) -> None:
-        super().__init__(data)
-        members = Count("memberships")
-        others = member.competition.teams.filter(disqualified_at=None).exclude(pk=member.team_id)
-        has_room = others.annotate(members=members).filter(
-            members__gte=1, members__lt=member.competition.limits.team_size
-        )
-        cast("forms.ModelChoiceField[Team]", self.fields["team"]).queryset = has_room
 
 
 @open_to(Audience.ASSISTANTS)
@@ -205,9 +179,11 @@ def _move_to_section(page_context: PageContext, member: Membership, section: str
     entry = RosterEntry.objects.filter(competition=page_context.competition, user=member.user_id).first()
     if entry is None:
         raise PermissionDenied(_("Only the section of somebody on the roster can be changed."))
-    section = section.strip()[:LONGEST_SECTION]
+    section = section.strip()[:MAX_SECTION_CHARACTERS]
     user = signed_in_user(page_context.user)
-    roster.move_to_section(competition=page_context.competition, entries=[entry.pk], section=section, user=user)
+    people_services.move_to_section(
+        competition=page_context.competition, entries=[entry.pk], section=section, user=user
+    )
 
 
 def _make_password_link(page_context: PageContext, member: Membership) -> str:

@@ -22,9 +22,9 @@ from leaderboard.competitions.models import Competition, Extension, Membership, 
 from leaderboard.submissions import submit_conditions
 from leaderboard.submissions.forms import TeamNameForm
 
-from .. import extensions, team_lines, teams
+from .. import extensions, queries, teams
 from ..forms import ExtensionForm
-from ..models import people_called
+from ..queries import people_called
 
 PER_PAGE = 50
 ORDERS: dict[str, Any] = {
@@ -42,7 +42,7 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """All teams, or with `?show=` those counted by a tile of the dashboard."""
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
     competition = page_context.competition
-    below = team_lines.teams_below_baselines(competition)
+    below = queries.teams_below_baselines(competition)
     found = _filter_teams(page_context, show, below)
     if text:
         named = Q(name__icontains=text)
@@ -58,7 +58,7 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     context = {
         "page_context": page_context,
         "page": page,
-        "lines": team_lines.team_lines(list(page), competition, competition.day_of(page_context.at)),
+        "lines": queries.team_lines(list(page), competition),
         "below": below,
         "show": show,
         "q": text,
@@ -89,8 +89,7 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
             extension_form.add_error(None, error)
         except competitions.CannotHost as error:
             refusal = error.message
-    day = page_context.competition.day_of(page_context.at)
-    line = team_lines.team_lines([team], page_context.competition, day)[0]
+    line = queries.team_lines([team], page_context.competition)[0]
     allowed = submit_conditions.allowances_of_teams(
         {team.pk: page_context.competition}, page_context.at, effective_limits={team.pk: line.effective_limits}
     )
@@ -114,15 +113,15 @@ def _sort_teams(
     if name != "best":
         order = responses.in_order("sorted_by", is_backwards=is_backwards)
         return found.annotate(sorted_by=ORDERS[name]).order_by(order, "name", "pk")
-    teams, best = found.order_by("name", "pk"), team_lines.best_public_scores(competition)
+    teams, best = found.order_by("name", "pk"), queries.best_public_scores(competition)
     ranked = sorted((team for team in teams if team.pk in best), key=lambda team: best[team.pk], reverse=is_backwards)
     return [*ranked, *(team for team in teams if team.pk not in best)]
 
 
-def _filter_teams(page_context: PageContext, show: str, below: list[team_lines.TeamsBelowBaseline]) -> QuerySet[Team]:
+def _filter_teams(page_context: PageContext, show: str, below: list[queries.TeamsBelowBaseline]) -> QuerySet[Team]:
     competition = page_context.competition
     if show == "nothing":
-        return team_lines.teams_without_valid_file(competition)
+        return queries.teams_without_valid_file(competition)
     if show == "granted":
         return competition.teams.filter(Exists(Extension.objects.active().filter(team=OuterRef("pk"))))
     if show == "disqualified":
