@@ -156,7 +156,6 @@ HOST_TABS: tuple[Tab, ...] = (
         "target",
         (
             NavigationPage("host_truth", _("Answers and metric"), ("host_truth_metric",)),
-            NavigationPage("host_truth_check", _("Check")),
             NavigationPage("host_candidate", _("Pending correction"), ("host_candidate_grades",), when=_has_candidate),
             NavigationPage("host_data", _("Data files")),
         ),

@@ -18,7 +18,6 @@ urlpatterns = [
     path("host/<slug:slug>/clone/", launch.host_clone, name="host_clone"),
     path("host/<slug:slug>/truth/", answers.host_truth, name="host_truth"),
     path("host/<slug:slug>/truth/metric/", metric.host_truth_metric, name="host_truth_metric"),
-    path("host/<slug:slug>/truth/check/", answers.host_truth_check, name="host_truth_check"),
     path("host/<slug:slug>/truth/<int:number>/file/", answers.host_truth_file, name="host_truth_file"),
     path("host/<slug:slug>/candidate/", rescoring.host_candidate, name="host_candidate"),
     path("host/<slug:slug>/data/", data_files.host_data, name="host_data"),

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = table("id,species", lambda i, dice: dice.choice(["newt", "toad", "frog"]), 400)
 MOST_CLICKS = 6
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-STEPS = ("setup", "truth/metric", "setup/launch", "truth/check", "clone")
+STEPS = ("setup", "truth/metric", "setup/launch", "truth", "clone")
 
 
 class Hand:

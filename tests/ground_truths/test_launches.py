@@ -270,7 +270,7 @@ def test_a_preview_whose_wake_up_was_lost_is_rung_for_again(
 
 
 def test_a_published_ground_truth_is_checked_again_beside_new_files(hers: Client, pets: Competition) -> None:
-    page = text_of(hers.get("/host/pets/truth/check/"))
+    page = text_of(hers.get("/host/pets/truth/"))
     assert "No file for students contains the answers Fine" in page
     DataFile.objects.create(
         competition=pets,
@@ -279,16 +279,11 @@ def test_a_published_ground_truth_is_checked_again_beside_new_files(hers: Client
         sha256="x",
         size=1,
     )
-    hers.post("/host/pets/truth/check/")
-    page = text_of(hers.get("/host/pets/truth/check/"))
+    hers.post("/host/pets/truth/", {"action": "recheck"})
+    page = text_of(hers.get("/host/pets/truth/"))
     assert "No file for students contains the answers" in page
     assert "late.csv" in page
     assert "Remove the file" in page
-
-
-def test_the_check_of_an_old_ground_truth_shows_what_was_found_then(hers: Client, pets: Competition) -> None:
-    TruthCheck.objects.all().delete()
-    assert "Found at publication." in text_of(hers.get("/host/pets/truth/check/"))
 
 
 def test_a_copy_has_everything_but_people_and_their_files(hers: Client, pets: Competition, bo: User) -> None:

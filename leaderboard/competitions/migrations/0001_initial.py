@@ -176,7 +176,6 @@ class Migration(migrations.Migration):
                 ('public_rows', models.PositiveIntegerField()),
                 ('private_rows', models.PositiveIntegerField()),
                 ('ignored_rows', models.PositiveIntegerField(default=0)),
-                ('findings', models.JSONField(default=list)),
                 ('secondary', models.JSONField(default=list)),
                 ('note', models.CharField(blank=True, max_length=300)),
                 ('published_at', models.DateTimeField(default=django.utils.timezone.now)),

@@ -52,7 +52,6 @@ class GroundTruth(models.Model):
     public_rows = models.PositiveIntegerField()
     private_rows = models.PositiveIntegerField()
     ignored_rows = models.PositiveIntegerField(default=0)
-    findings = models.JSONField(default=list)
     # Metrics shown next to the score and never ranked: key, version and params, in the order shown.
     secondary = models.JSONField(default=list)
     note = models.CharField(max_length=300, blank=True)
@@ -80,6 +79,11 @@ class GroundTruth(models.Model):
         if not self._state.adding:
             raise ImmutableRow(f"{self} is published; publish a new ground truth instead.")
         super().save(*args, **kwargs)
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """The findings of its last check."""
+        return list(self.check_report.report["findings"])
 
     @property
     def metric_key(self) -> str:

@@ -52,16 +52,10 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     report["findings"] = missing + report["findings"]
     if problems:  # checked without a split, so scores on the two parts are unknown
         report |= {"ok": False, "baselines": [], "apart": {}}
-    report["checked_with"] = _surroundings(draft)
     report["is_split_by_system"] = not problems and USAGE not in column_names(draft)
     report["split_kept_from"] = published.number if published and report["is_split_by_system"] else None
     report["as_meant"] = _spreadsheet_changes(draft) if is_unreadable(report) else []
     return report
-
-
-def current_report(draft: TruthDraft) -> dict[str, Any]:
-    """The draft's report; checked again if anything that it depends on has changed. Raises `JobFailed`."""
-    return draft.report if draft.report.get("checked_with") == _surroundings(draft) else check_draft(draft)
 
 
 def recheck_draft(*, competition: Competition) -> None:
@@ -106,11 +100,6 @@ def accept_finding(*, competition: Competition, user: User, key: str) -> None:
         if key in warnings - {accepted["key"] for accepted in check.accepted_findings}:
             check.accepted_findings.append({"key": key, "by": user.pk, "at": timezone.now().isoformat()})
             check.save(update_fields=["accepted_findings"])
-
-
-def mark_report_as_current(draft: TruthDraft) -> None:
-    """Mark the report as current after adding a data file that was checked and changes no finding."""
-    draft.report["checked_with"] = _surroundings(draft)
 
 
 def suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
@@ -202,13 +191,6 @@ def _check_file(checked: TruthDraft | GroundTruth, truth: Path, **settings: Any)
         report["findings"] = leaks + report["findings"]
     report["ok"] = not blocking_in(report)
     return report
-
-
-def _surroundings(draft: TruthDraft) -> list[Any]:
-    """Dependencies of a report besides the draft: the metric's version, the current ground truth, the data files."""
-    competition = draft.competition
-    files = sorted(competition.data_files.values_list("name", "sha256"))
-    return [metrics.get(draft.metric).version, competition.ground_truth_id, [list(file) for file in files]]
 
 
 def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:

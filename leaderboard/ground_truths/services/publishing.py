@@ -28,7 +28,7 @@ from leaderboard.scoring import table_jobs
 from leaderboard.submissions import outcomes
 
 from ..queries.launch import NEEDS, launch_needs
-from .checks import blocking_in, current_report, file_to_publish
+from .checks import blocking_in, check_draft, file_to_publish
 from .drafts import discard_draft
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ def publish_draft(
     question = translated_message(metrics.get(draft.metric).confirmation(draft.params))
     if question and not is_confirmed:
         raise CannotHost(_("Please confirm this choice."), [question])
-    draft.report = current_report(draft)
+    draft.report = check_draft(draft)  # data files may have changed since the last check
     if not draft.report["ok"]:
         raise CannotHost(_("The answers can't be published."), list(map(stored_text, blocking_in(draft.report))))
     _refuse_second_candidate(competition)
@@ -124,7 +124,6 @@ def _create_ground_truth(
             {"key": metric["key"], "version": metrics.get(metric["key"]).version, "params": metric["params"]}
             for metric in report.get("secondary", ())
         ],
-        findings=report["findings"],
         note=note,
         published_by=user,
     )

@@ -287,8 +287,7 @@ def _make_copy(competition: Competition, user: User) -> None:
         copy = checks.drop_columns(path_of(draft.file_key), sorted(columns), Path(folder) / "students.csv")
         data_files.add_data_file(competition=competition, file_name=name, chunks=file_chunks(copy), user=user)
     draft.answer_choice["copy"] = name
-    checks.mark_report_as_current(draft)  # the ids of the new file are those of the answers
-    draft.save(update_fields=["answer_choice", "report"])
+    draft.save(update_fields=["answer_choice"])
 
 
 def _remove_copy(competition: Competition, user: User) -> None:

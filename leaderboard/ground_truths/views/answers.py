@@ -1,4 +1,4 @@
-"""Hosts' pages of the answers: check a correction, list of all published ground truths, file and check of one."""
+"""Hosts' page of the answers: check a correction, the check and list of published ground truths, and their files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,12 +16,11 @@ import metrics
 from leaderboard.common.responses import as_download, see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import REFUSALS, add_refusal, refusal_lines
-from leaderboard.competitions.models import Competition, TruthCheck
 from leaderboard.competitions.views import answered_by_worker
 
 from ..forms import AnswersForm
 from ..queries import candidates
-from ..queries.checks import current_truth, draft_of, last_check, metric_or_none, shown_findings
+from ..queries.checks import current_truth, draft_of, last_check
 from ..services import checks, drafts, publishing
 from ..specs import TruthSpec
 
@@ -54,6 +53,9 @@ CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
 )
 
 
+ACTIONS = ("as_meant", "keep", "publish", "discard", "recheck")
+
+
 def _reads_no_file(request: HttpRequest) -> bool:
     return "accept" in request.POST or request.POST.get("action") == "discard"
 
@@ -62,45 +64,56 @@ def _reads_no_file(request: HttpRequest) -> bool:
 @answered_by_worker(gettext_lazy("Checking the answers"), is_quick=_reads_no_file)
 def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET: the page. POST: check an answer file with its split, or by `action`: convert it from a spreadsheet's format
-    (`as_meant`), choose its answer columns (`keep`), publish it as candidate (`publish`), `discard` it. The field
-    `accept` accepts a warning."""
-    competition, posted = page_context.competition, request.POST
+    (`as_meant`), choose its answer columns (`keep`), publish it as candidate (`publish`), `discard` it, or check the
+    current ground truth again (`recheck`). The field `accept` accepts a warning."""
+    competition, action = page_context.competition, request.POST.get("action", "")
     if request.method != "POST":
         return _answers_page(request, page_context, AnswersForm(competition))
-    action, form = posted.get("action", ""), None
+    if action not in ACTIONS and "accept" not in request.POST:
+        return _check_file(request, page_context)
     try:
-        if key := posted.get("accept"):
-            checks.accept_finding(competition=competition, user=signed_in_user(page_context.user), key=key)
-        elif action == "as_meant":
-            drafts.apply_spreadsheet_conversion(competition=competition)
-        elif action == "keep":
-            names, group = posted.getlist("answers"), posted.get("group", "")
-            drafts.choose_answers(competition=competition, names=names, group=group)
-        elif action == "discard":
-            drafts.discard_draft(competition=competition)
-            messages.info(request, _("The checked file was discarded."))
-        elif action == "publish":
+        if action == "publish":
             return _publish(request, page_context)
-        else:
-            form = AnswersForm(competition, request)
-            if not form.is_valid():
-                return _answers_page(request, page_context, form, status=422)
-            _check_form(competition, form)
+        _change_answers(request, page_context)
     except REFUSALS as error:
-        if form is not None:
-            return _answers_page(request, page_context, form, status=add_refusal(form, error))
         messages.error(request, " ".join(refusal_lines(error)))
     return see_other("host_truth", fragment="#check", slug=competition.slug)
 
 
-def _check_form(competition: Competition, form: AnswersForm) -> None:
-    """Store and check the file of a valid form.
+def _change_answers(request: HttpRequest, page_context: PageContext) -> None:
+    """Do the posted action, without `publish`."""
+    competition, posted = page_context.competition, request.POST
+    if key := posted.get("accept"):
+        checks.accept_finding(competition=competition, user=signed_in_user(page_context.user), key=key)
+    elif posted["action"] == "recheck":
+        checks.recheck_ground_truth(competition=competition)
+        messages.success(request, _("Checked again."))
+    elif posted["action"] == "as_meant":
+        drafts.apply_spreadsheet_conversion(competition=competition)
+    elif posted["action"] == "keep":
+        names, group = posted.getlist("answers"), posted.get("group", "")
+        drafts.choose_answers(competition=competition, names=names, group=group)
+    else:
+        drafts.discard_draft(competition=competition)
+        messages.info(request, _("The checked file was discarded."))
+
+
+def _check_file(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Store and check the posted file with its split, else the last file.
 
     Before the launch a new file gets the most usual metric for its answers; a correction keeps the current metric.
     """
-    is_new = form.cleaned_data["file"] and competition.launched_at is None
-    spec = TruthSpec.of(None if is_new else current_truth(competition))
-    drafts.save_draft(competition=competition, spec=replace(spec, **form.split, **form.upload), suggests_metrics=True)
+    competition, status = page_context.competition, 422
+    form = AnswersForm(competition, request)
+    try:
+        if form.is_valid():
+            is_new = form.cleaned_data["file"] and competition.launched_at is None
+            spec = replace(TruthSpec.of(None if is_new else current_truth(competition)), **form.split, **form.upload)
+            drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
+            return see_other("host_truth", fragment="#check", slug=competition.slug)
+    except REFUSALS as error:
+        status = add_refusal(form, error)
+    return _answers_page(request, page_context, form, status=status)
 
 
 def _publish(request: HttpRequest, page_context: PageContext) -> HttpResponse:
@@ -132,9 +145,11 @@ def _answers_page(
     request: HttpRequest, page_context: PageContext, form: AnswersForm, *, status: int = 200
 ) -> HttpResponse:
     competition = page_context.competition
+    check = last_check(competition)
     context = {
         "page_context": page_context,
-        **last_check(competition),
+        **check,
+        "topics": _check_topics(check["report"]["findings"]) if check["report"] else [],
         "form": form,
         "discarded": candidates.discarded_numbers(competition),
         "history": competition.ground_truths.select_related("published_by").order_by("-number"),
@@ -149,41 +164,6 @@ def host_truth_file(request: HttpRequest, page_context: PageContext, number: int
     if ground_truth is None:
         raise Http404(_("This competition has no such answers."))
     return as_download(ground_truth.file_key, f"{page_context.competition.slug}-truth-{number}.csv")
-
-
-def accepts_finding(request: HttpRequest) -> bool:
-    return "accept" in request.POST
-
-
-@open_to(Audience.HOSTS)
-@answered_by_worker(gettext_lazy("Checking the answers again"), is_quick=accepts_finding)
-def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """The check of the current ground truth; POST accepts a warning or checks again."""
-    competition, ground_truth = page_context.competition, page_context.competition.ground_truth
-    if ground_truth is None:
-        return redirect("host_truth", slug=competition.slug)
-    if key := request.POST.get("accept"):
-        checks.accept_finding(competition=competition, user=signed_in_user(page_context.user), key=key)
-        return see_other("host_truth_check", fragment="#warnings", slug=competition.slug)
-    if request.method == "POST":
-        try:
-            checks.recheck_ground_truth(competition=competition)
-            messages.success(request, _("Checked again."))
-        except REFUSALS as error:
-            messages.error(request, " ".join(refusal_lines(error)))
-        return see_other("host_truth_check", fragment="#check", slug=competition.slug)
-    check = TruthCheck.objects.filter(ground_truth=ground_truth).first()
-    report = check.report if check else {"findings": ground_truth.findings}
-    context = {
-        "page_context": page_context,
-        "ground_truth": ground_truth,
-        "check": check,
-        "report": report,
-        "findings": shown_findings(check or TruthCheck(report=report)),
-        "metric": metric_or_none(ground_truth.metric_key),
-        "topics": _check_topics(report["findings"]),
-    }
-    return render(request, "ground_truths/host_truth_check.html", context)
 
 
 def _check_topics(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:

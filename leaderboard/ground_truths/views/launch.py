@@ -20,12 +20,15 @@ from leaderboard.competitions.views import answered_by_worker
 from ..queries.checks import draft_of, shown_findings
 from ..queries.launch import launch_needs
 from ..services import checks, copying, publishing
-from .answers import accepts_finding
 from .setup import until_launch
 
 
+def _accepts_finding(request: HttpRequest) -> bool:
+    return "accept" in request.POST
+
+
 @open_to(Audience.HOSTS)
-@answered_by_worker(gettext_lazy("Making the sample submission"), is_quick=accepts_finding)
+@answered_by_worker(gettext_lazy("Making the sample submission"), is_quick=_accepts_finding)
 @until_launch("host_competition")
 def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Summary and checklist before the launch; POST accepts a warning or starts the test of the sample submission."""
