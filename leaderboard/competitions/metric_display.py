@@ -201,7 +201,7 @@ def competition_metric(ground_truth: GroundTruth | None) -> CompetitionMetric | 
     parameters any more."""
     if ground_truth is None or (found := _metric_with_params(ground_truth.metric_key, ground_truth.params)) is None:
         return None
-    secondary = [_metric_with_params(key, params) for key, params in ground_truth.secondary_asked]
+    secondary = [_metric_with_params(key, params) for key, params in ground_truth.secondary_with_versions]
     return replace(found, secondary=tuple(one for one in secondary if one is not None))
 
 

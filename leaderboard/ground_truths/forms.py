@@ -342,13 +342,13 @@ class PublishForm(forms.Form):
 class ApplyForm(forms.Form):
     """Whether affected teams are notified when the board switches to a new ground truth, and the message to them."""
 
-    tells = forms.BooleanField(
+    notifies = forms.BooleanField(
         label=_("Notify teams whose scores or ranks change"),
         required=False,
         initial=True,
         help_text=_("They see each score before and after."),
     )
-    words = forms.CharField(
+    message = forms.CharField(
         label=_("Message"),
         required=False,
         max_length=2000,

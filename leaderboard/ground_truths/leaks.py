@@ -20,13 +20,13 @@ from pathlib import PurePath
 import metrics
 from leaderboard.common.file_formats import BROKEN_ARCHIVE_ERRORS
 
-LARGEST = 500_000_000
-LONGEST_LINE = 1_000_000
-LEAK = 0.9
+MAX_CHARACTERS = 500_000_000
+MAX_LINE_CHARACTERS = 1_000_000
+LEAK_SHARE = 0.9
 # A column of another name counts as a copy if all answers are equal and at least this many are not the commonest one.
 MIN_INFORMATIVE_ANSWERS = 3
 # Numbers with fewer digits do not count as rounded answers: many sample submissions are full of zeros.
-FEWEST_DIGITS = 2
+MIN_DIGITS = 2
 # Errors of damaged archives, which are skipped: students cannot read them either.
 UNREADABLE = (OSError, *BROKEN_ARCHIVE_ERRORS)
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -53,16 +53,15 @@ def describe_leak(offered: bytes, truth: bytes, id_column: str, other_columns: I
     """
     if offered == truth:
         return metrics.Message("is the answer file itself")
-    known = _columns(next(_tables_in(truth)), id_column, without=frozenset(other_columns))
-    ids = _TruthIds(next((answers.keys() for answers in known.values()), ()))
+    true_columns = _columns(next(_tables_in(truth)), id_column, without=frozenset(other_columns))
+    ids = _TruthIds(next((answers.keys() for answers in true_columns.values()), ()))
     # Three passes over the same table: the column of the ids, if any, is only known after the last row.
     tables = zip(_tables_in(offered), _tables_in(offered), _tables_in(offered), strict=False)
-    for looked_through, table, in_order in tables:
-        found = _answers_by_id(table, _ids_in(looked_through, id_column, ids), ids, known) or _answers_in_order(
-            in_order, known
-        )
-        if found:
-            name, number = found
+    for for_ids, table, in_order in tables:
+        leak = _answers_by_id(table, _ids_in(for_ids, id_column, ids), ids, true_columns)
+        leak = leak or _answers_in_order(in_order, true_columns)
+        if leak:
+            name, number = leak
             return metrics.Message(
                 "contains the answers of {number} scored ids in the column “{name}”", number=number, name=name
             )
@@ -74,7 +73,7 @@ class _TruthIds:
 
     def __init__(self, ids: Iterable[str]) -> None:
         self._exact = set(ids)
-        plain = {_normalised_cell(one): one for one in self._exact}
+        plain = {_normalised_cell(key): key for key in self._exact}
         self._plain = plain if len(plain) == len(self._exact) else {}
 
     def resolve(self, cell: str) -> str:
@@ -89,39 +88,41 @@ def _normalised_cell(cell: str) -> str:
     return (cell.removesuffix(".0").lstrip("0") or "0") if cell[:1].isdigit() else cell
 
 
-def _answers_by_id(lines: Iterator[str], id_column: str, ids: _TruthIds, known: Answers) -> tuple[str, int] | None:
+def _answers_by_id(
+    lines: Iterator[str], id_column: str, ids: _TruthIds, true_columns: Answers
+) -> tuple[str, int] | None:
     """(column, number of ids) for the first column with answers in rows with their ids; None without one."""
-    for name, cells in _columns(lines, id_column, ids, known).items():
-        for target, answers in known.items():
+    for name, cells in _columns(lines, id_column, ids, true_columns).items():
+        for target, answers in true_columns.items():
             number = _leaked_by_id(answers, cells) if name == target else _leaked_by_copy(answers, cells)
             if number:
                 return name, number
     return None
 
 
-def _answers_in_order(lines: Iterator[str], known: Answers) -> tuple[str, int] | None:
+def _answers_in_order(lines: Iterator[str], true_columns: Answers) -> tuple[str, int] | None:
     """(column, number of answers) for a column with all answers in the order of the truth, with or without a header;
     None without one. Such a file needs no ids."""
-    targets = [list(answers.values()) for answers in known.values()]
+    targets = [list(answers.values()) for answers in true_columns.values()]
     sought = [answers for answers in targets if _informative_answers(answers) >= MIN_INFORMATIVE_ANSWERS]
-    found: list[tuple[int, Sequence[str], int]] = []
+    candidates: list[tuple[int, Sequence[str], int]] = []
     row, header = -1, list[str]()
     try:
         header, reader = _open_table(lines)
-        found = [(place, answers, named) for place in range(len(header)) for answers in sought for named in (0, 1)]
+        candidates = [(place, answers, named) for place in range(len(header)) for answers in sought for named in (0, 1)]
         for row, cells in enumerate(filter(None, chain([header], reader))):
-            found = [one for one in found if _continues_order(one, row, cells)]
-            if not found:
+            candidates = [candidate for candidate in candidates if _continues_order(candidate, row, cells)]
+            if not candidates:
                 return None
     except (csv.Error, *UNREADABLE):
         return None
-    whole = [(header[place], len(answers)) for place, answers, named in found if row + 1 - named == len(answers)]
+    whole = [(header[place], len(answers)) for place, answers, named in candidates if row + 1 - named == len(answers)]
     return whole[0] if whole else None
 
 
-def _continues_order(one: tuple[int, Sequence[str], int], row: int, cells: Sequence[str]) -> bool:
+def _continues_order(candidate: tuple[int, Sequence[str], int], row: int, cells: Sequence[str]) -> bool:
     """Whether a row of a candidate column has the answer that is next in order."""
-    place, answers, named = one
+    place, answers, named = candidate
     if row < named:
         return True
     return (
@@ -146,7 +147,8 @@ def _leaked_by_id(truth: dict[str, str], offered: dict[str, str]) -> int:
     informative = [key for key in shared if truth[key] != commonest]
     same = sum(_says_answer(truth[key], offered[key]) for key in shared)
     same_informative = sum(_says_answer(truth[key], offered[key]) for key in informative)
-    return same if informative and same > LEAK * len(shared) and same_informative > LEAK * len(informative) else 0
+    is_leak = informative and same > LEAK_SHARE * len(shared) and same_informative > LEAK_SHARE * len(informative)
+    return same if is_leak else 0
 
 
 def _leaked_by_copy(truth: dict[str, str], offered: dict[str, str]) -> int:
@@ -182,20 +184,20 @@ def _rounding(answer: str, cell: str) -> float:
         return 0.0
     fine, coarse = len(first[2] or ""), len(second[2] or "")
     digits = (second[1] + (second[2] or "")).lstrip("0")
-    return 0.5000001 * 10.0**-coarse if coarse < fine and len(digits) >= FEWEST_DIGITS else 0.0
+    return 0.5000001 * 10.0**-coarse if coarse < fine and len(digits) >= MIN_DIGITS else 0.0
 
 
 def _columns(
     lines: Iterator[str],
     id_column: str,
     ids: _TruthIds | None = None,
-    known: Answers | None = None,
+    true_columns: Answers | None = None,
     without: frozenset[str] = frozenset(),
 ) -> Answers:
     """Column → id → cell, without the ids, `Usage` and the columns in `without`; {} if there is no `id_column`.
 
-    With `known` (the answers) only their ids, and only columns that have their names or equal one of them cell by cell,
-    because a file for students may be far larger than the answers.
+    With `true_columns` (the answers) only their ids, and only columns that have their names or equal one of them cell
+    by cell, because a file for students may be far larger than the answers.
     """
     columns: Answers = {}
     try:
@@ -203,13 +205,13 @@ def _columns(
         if id_column not in header:
             return {}
         place = header.index(id_column)
-        wanted = {name: at for at, name in enumerate(header) if name not in {id_column, "Usage", ""} | without}
-        columns = {name: {} for name in wanted}
+        places = {name: at for at, name in enumerate(header) if name not in {id_column, "Usage", ""} | without}
+        columns = {name: {} for name in places}
         for row in reader:
             if place < len(row):
-                cells = {name: row[wanted[name]].strip() for name in columns if wanted[name] < len(row)}
+                cells = {name: row[places[name]].strip() for name in columns if places[name] < len(row)}
                 key = row[place].strip()
-                _add_cells(columns, ids.resolve(key) if ids else key, cells, known)
+                _add_cells(columns, ids.resolve(key) if ids else key, cells, true_columns)
                 if not columns:
                     break
     except (csv.Error, *UNREADABLE):
@@ -230,26 +232,28 @@ def _ids_in(lines: Iterator[str], id_column: str, ids: _TruthIds) -> str:
         header, reader = _open_table(lines)
         if id_column in header:
             return id_column
-        found: dict[str, set[str]] = {name: set() for name in header if name not in ("", "Usage")}
+        ids_by_column: dict[str, set[str]] = {name: set() for name in header if name not in ("", "Usage")}
         for row in reader:
             for name, cell in zip(header, row, strict=False):
-                if name in found and (key := ids.resolve(cell.strip())) in ids:
-                    if key in found[name]:
-                        del found[name]  # not unique, so it identifies no row
+                if name in ids_by_column and (key := ids.resolve(cell.strip())) in ids:
+                    if key in ids_by_column[name]:
+                        del ids_by_column[name]  # not unique, so it identifies no row
                     else:
-                        found[name].add(key)
+                        ids_by_column[name].add(key)
     except (csv.Error, *UNREADABLE):
         return id_column
-    best = max(found, key=lambda name: len(found[name]), default=id_column)
-    return best if len(found.get(best, ())) >= MIN_INFORMATIVE_ANSWERS else id_column
+    best = max(ids_by_column, key=lambda name: len(ids_by_column[name]), default=id_column)
+    return best if len(ids_by_column.get(best, ())) >= MIN_INFORMATIVE_ANSWERS else id_column
 
 
-def _add_cells(columns: Answers, key: str, cells: dict[str, str], known: Answers | None) -> None:
+def _add_cells(columns: Answers, key: str, cells: dict[str, str], true_columns: Answers | None) -> None:
     """Add a row to `columns`. A column of another name is dropped at its first cell that equals no answer."""
     for name, cell in cells.items():
-        if known is None or key in known.get(name, ()):
+        if true_columns is None or key in true_columns.get(name, ()):
             columns[name][key] = cell
-        elif name not in known and (answers := [column[key] for column in known.values() if key in column]):
+        elif name not in true_columns and (
+            answers := [column[key] for column in true_columns.values() if key in column]
+        ):
             if any(_says_answer(answer, cell) for answer in answers):
                 columns[name][key] = cell
             else:
@@ -257,15 +261,15 @@ def _add_cells(columns: Answers, key: str, cells: dict[str, str], known: Answers
 
 
 def _tables_in(data: bytes) -> Iterator[Iterator[str]]:
-    """An iterator over lines for the file, or for each file in a gzip or zip; at most `LARGEST` characters in total."""
-    left = LARGEST
+    """An iterator over lines for the file, or for each file in a gzip or zip; at most `MAX_CHARACTERS` in total."""
+    left = MAX_CHARACTERS
 
     def lines(part: gzip.GzipFile | zipfile.ZipExtFile | io.BufferedReader) -> Iterator[str]:
         # Read line by line: reading ahead would meet damage at the end of the file too early.
         nonlocal left
         encoding = "utf-16" if part.peek(2)[:2] in UTF_16 else "utf-8-sig"
         text = io.TextIOWrapper(part, encoding, errors="replace", newline="")
-        while left > 0 and (line := text.readline(LONGEST_LINE)):
+        while left > 0 and (line := text.readline(MAX_LINE_CHARACTERS)):
             left -= len(line)
             yield line
 

@@ -95,10 +95,10 @@ def notify_scored_again(competition: Competition, teams: Collection[int | None])
 
 
 @on(hooks.rescored)
-def notify_rescored(competition: Competition, teams: Collection[int], words: str) -> int:
-    notice = kinds.RESCORED_WITH_MESSAGE if words else kinds.RESCORED
+def notify_rescored(competition: Competition, teams: Collection[int], message: str) -> int:
+    notice = kinds.RESCORED_WITH_MESSAGE if message else kinds.RESCORED
     people = User.objects.filter(memberships__team__in=teams).distinct()
-    return notify(notice, people, competition=competition, message=words)
+    return notify(notice, people, competition=competition, message=message)
 
 
 # A broken metric fails every file of a class; hosts get one notice per hour.

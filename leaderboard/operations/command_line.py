@@ -424,7 +424,7 @@ def rescore(site: SiteClient, arguments: Any) -> Result:
     if answer["moves"]:
         lines += table_lines(answer["moves"], "team", "rank_now", "rank_then", "score_now", "score_then")
     if arguments.apply:
-        answer = site.post(f"{path}/apply", words=arguments.message, tells="true" if arguments.tell else None)
+        answer = site.post(f"{path}/apply", message=arguments.message, notifies="true" if arguments.tell else None)
         lines.append(f"Ground truth {answer['number']} counts now; {answer['notified']} people are told.")
     return answer, lines
 

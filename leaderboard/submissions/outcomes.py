@@ -145,7 +145,7 @@ def scoring_arguments(ground_truth: GroundTruth) -> dict[str, Any]:
         "truth": str(path_of(ground_truth.file_key, ground_truth.sha256)),
         "params": ground_truth.params,
         "id_column": ground_truth.id_column,
-        "secondary": ground_truth.secondary_asked,
+        "secondary": ground_truth.secondary_with_versions,
     }
 
 

@@ -75,7 +75,7 @@ def test_a_correction_waits_is_looked_at_and_applied(
     status, output = adas.get("competitions/pets/rescoring")
     assert (status, output["waiting"], output["affected"]) == (200, 0, 2)
     assert {move["team"]: move["score_then"] for move in output["moves"]} == {"bo": 5 / 6, "cy": 4 / 6}
-    status, output = adas.post("competitions/pets/rescoring/apply", words="Row 7.", tells="true")
+    status, output = adas.post("competitions/pets/rescoring/apply", message="Row 7.", notifies="true")
     assert (status, output["number"], output["becomes"], output["notified"]) == (200, 2, "current", 2)
 
 

@@ -109,7 +109,7 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     score.rescore_batch(pets.candidate.pk)
     preview = candidates.preview_candidate(pets)
     assert preview is not None
-    assert (preview.is_complete, preview.invalid, preview.measured) == (True, 1, 0)
+    assert (preview.is_complete, preview.invalid, preview.scored) == (True, 1, 0)
     client = Client()
     client.force_login(ada)
     page = client.get("/host/pets/candidate/").content.decode()

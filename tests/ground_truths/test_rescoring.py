@@ -103,7 +103,7 @@ def test_without_saved_rules_no_grade_is_made_up(waiting: Competition, ada: User
 
 
 def test_those_affected_are_told_in_the_hosts_words(waiting: Competition, ada: User, bo: User, dee: User) -> None:
-    sent = {"action": "apply", "tells": "on", "words": "Row 3 was wrong. Sorry!"}
+    sent = {"action": "apply", "notifies": "on", "message": "Row 3 was wrong. Sorry!"}
     page = text_of(signed_in(ada).post(CANDIDATE, sent, follow=True))
     assert "2 people notified" in page
     assert set(Notice.objects.values_list("user__username", "text")) == {
@@ -136,7 +136,7 @@ def test_who_handed_in_nothing_before_is_led_to_no_scores_before(waiting: Compet
 
 def test_receipt_times_and_attempts_stay(waiting: Competition, ada: User) -> None:
     before = list(waiting.submissions.order_by("pk").values_list("pk", "received_at", "status"))
-    signed_in(ada).post(CANDIDATE, {"action": "apply", "tells": "on"})
+    signed_in(ada).post(CANDIDATE, {"action": "apply", "notifies": "on"})
     assert list(waiting.submissions.order_by("pk").values_list("pk", "received_at", "status")) == before
 
 
@@ -147,7 +147,7 @@ def test_before_anything_was_scored_anew_the_page_says_so(pets: Competition, bo:
 
 
 def test_a_discarded_one_leaves_no_trace_for_students(waiting: Competition, ada: User, bo: User) -> None:
-    signed_in(ada).post(CANDIDATE, {"action": "discard", "tells": "on", "words": "x"})
+    signed_in(ada).post(CANDIDATE, {"action": "discard", "notifies": "on", "message": "x"})
     assert not Rescoring.objects.exists()
     assert not Notice.objects.exists()
     assert "No submission was rescored" in text_of(signed_in(bo).get(PAGE))
@@ -160,7 +160,7 @@ def test_a_file_that_cannot_be_read_any_more_says_why(pets: Competition, ada: Us
     page = text_of(signed_in(ada).get(CANDIDATE))
     assert "1 submission can't be scored any more" in page
     assert "leaves the leaderboard" in page
-    signed_in(ada).post(CANDIDATE, {"action": "apply", "tells": "on"})
+    signed_in(ada).post(CANDIDATE, {"action": "apply", "notifies": "on"})
     assert Notice.objects.filter(user=bo).exists()
     assert "Can't be scored any more:" in text_of(signed_in(bo).get(PAGE))
 
@@ -171,7 +171,7 @@ def test_where_the_board_hides_scores_so_does_this_page(ada: User, bo: User, cy:
         enter(pets, user)
         submit(pets, user, answers(public=wrong))
     correct(pets, ada, TRUTH.replace("5,cat", "5,fish"))
-    signed_in(ada).post(CANDIDATE, {"action": "apply", "tells": "on"})
+    signed_in(ada).post(CANDIDATE, {"action": "apply", "notifies": "on"})
     assert Notice.objects.count() == 2  # all alike: who is notified tells nothing
     page = signed_in(bo).get(PAGE).content.decode()
     for exact in ("0.83333", "0.66667", "0.8333333", "0.6666666"):

@@ -71,7 +71,7 @@ def test_a_wide_data_file_is_compared_without_being_kept(pets: Competition) -> N
 
 
 def test_an_archive_is_looked_through_to_its_limit(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leaks, "LARGEST", 100_000)
+    monkeypatch.setattr(leaks, "MAX_CHARACTERS", 100_000)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros", bytes(10_000_000))

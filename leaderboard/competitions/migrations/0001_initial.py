@@ -231,7 +231,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('applied_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('words', models.TextField(blank=True)),
+                ('message', models.TextField(blank=True)),
                 ('after', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='rescoring', to='competitions.groundtruth')),
                 ('before', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='competitions.groundtruth')),
                 ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rescorings', to='competitions.competition')),

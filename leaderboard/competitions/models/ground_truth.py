@@ -110,7 +110,7 @@ class GroundTruth(models.Model):
         return f"{self.file_key}.sample"
 
     @property
-    def secondary_asked(self) -> list[tuple[str, dict[str, Any]]]:
+    def secondary_with_versions(self) -> list[tuple[str, dict[str, Any]]]:
         """(key with version, parameters) of the secondary metrics, for the library."""
         return [(f"{one['key']}@{one['version']}", one["params"]) for one in self.secondary]
 
@@ -168,7 +168,7 @@ class Rescoring(models.Model):
     after = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="rescoring")
     applied_at = models.DateTimeField(default=timezone.now)
     # The host's message to teams whose scores changed.
-    words = models.TextField(blank=True)
+    message = models.TextField(blank=True)
 
     class Meta:
         ordering: ClassVar = ["-applied_at"]

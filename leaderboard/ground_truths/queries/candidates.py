@@ -53,7 +53,7 @@ class RescoringPreview:
 
     ground_truth: GroundTruth
     invalid: int
-    measured: int
+    scored: int
     waiting: int
     refused: int
     refusals: list[CandidateProblem]
@@ -65,7 +65,7 @@ class RescoringPreview:
 
     @property
     def done(self) -> int:
-        return self.measured + self.refused
+        return self.scored + self.refused
 
     @property
     def total(self) -> int:
@@ -102,7 +102,7 @@ def preview_candidate(competition: Competition, *, split: Split | None = None) -
     candidate.competition = current.competition = competition
     scores = Score.objects.filter(ground_truth=OuterRef("pk"), split=Split.PUBLIC)
     invalid_files = Submission.objects.filter(competition=OuterRef("competition"), status=Submission.Status.INVALID)
-    measured, refused, invalid = GroundTruth.objects.values_list(
+    scored, refused, invalid = GroundTruth.objects.values_list(
         count_rows(scores, "ground_truth"),
         count_rows(CandidateProblem.objects.filter(ground_truth=OuterRef("pk")), "ground_truth"),
         count_rows(invalid_files, "competition"),
@@ -112,7 +112,7 @@ def preview_candidate(competition: Competition, *, split: Split | None = None) -
     return RescoringPreview(
         ground_truth=candidate,
         invalid=invalid,
-        measured=measured,
+        scored=scored,
         waiting=waiting,
         refused=refused,
         refusals=list(refusals[:MAX_SHOWN_REFUSALS]) if refused else [],

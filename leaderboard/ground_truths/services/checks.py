@@ -78,7 +78,7 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
         path_of(ground_truth.file_key, ground_truth.sha256),
         metric=ground_truth.metric_key,
         id_column=ground_truth.id_column,
-        secondary=ground_truth.secondary_asked,
+        secondary=ground_truth.secondary_with_versions,
     )
     values = {"report": report, "checked_at": timezone.now()}
     return TruthCheck.objects.update_or_create(ground_truth=ground_truth, defaults=values)[0]

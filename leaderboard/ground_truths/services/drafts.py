@@ -166,8 +166,8 @@ def _choice_of_answers(draft: TruthDraft, names: Collection[str], why: str) -> d
     columns = checks.possible_answers(draft)
     missing = [name for name in names if name not in columns]
     if missing and why == "chosen":
-        words = _("The file has no answer column “%(name)s”. It has: %(columns)s.")
-        raise CannotHost(words % {"name": missing[0], "columns": ", ".join(columns) or "–"})
+        message = _("The file has no answer column “%(name)s”. It has: %(columns)s.")
+        raise CannotHost(message % {"name": missing[0], "columns": ", ".join(columns) or "–"})
     return {
         "columns": [name for name in columns if name in names],
         "left_out": [name for name in columns if name not in names],
@@ -180,10 +180,10 @@ def _check_names(draft: TruthDraft) -> None:
     """Raise `CannotHost` for column names that are too long for PostgreSQL; SQLite would store any length."""
     longest = max((draft.id_column, draft.group_column, draft.report.get("id_column") or ""), key=len)
     if len(longest) > LONGEST_NAME:
-        words = _(
+        message = _(
             "The column name “%(start)s…” has %(number)s characters; the limit is %(most)s. Shorten it in the file."
         )
-        raise CannotHost(words % {"start": longest[:40], "number": f"{len(longest):,}", "most": LONGEST_NAME})
+        raise CannotHost(message % {"start": longest[:40], "number": f"{len(longest):,}", "most": LONGEST_NAME})
 
 
 def _most_plausible_metric(fits: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:

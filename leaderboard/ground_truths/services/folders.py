@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 from zoneinfo import ZoneInfo
@@ -67,7 +68,7 @@ def import_folder(
     try:
         competition = competitions.create_competition(user=user, **fields)
     except ValidationError as error:
-        lines = [f"{name}: {' '.join(found)}" for name, found in error.message_dict.items()]
+        lines = [f"{name}: {' '.join(messages)}" for name, messages in error.message_dict.items()]
         raise CannotHost(_("competition.toml can't be used."), lines) from error
     try:
         # Data files first: the check of the truth compares it with the sample submission and looks for leaks in them.
@@ -126,11 +127,11 @@ def folder_files(competition: Competition) -> Iterator[FolderFile]:
         lines += _metric_lines(ground_truth)
     for data_file in competition.data_files.all():
         yield FolderFile(f"data/{data_file.name}", key=data_file.file_key, sha256=data_file.sha256)
-        lines += ["", "[[data]]", *_toml_lines({"name": data_file.name, "description": data_file.description})]
+        lines += _toml_lines({"name": data_file.name, "description": data_file.description}, "[[data]]")
     for number, baseline in enumerate(competition.baselines.select_related("submission"), start=1):
         name = f"baselines/{number}/{baseline.submission.file_name}"
         yield FolderFile(name, key=baseline.submission.file_key, sha256=baseline.submission.sha256)
-        lines += ["", "[[baselines]]", *_toml_lines({"name": baseline.name, "file": name})]
+        lines += _toml_lines({"name": baseline.name, "file": name}, "[[baselines]]")
     yield FolderFile("competition.toml", "\n".join(lines) + "\n")
     yield FolderFile("overview.md", competition.overview)
     yield FolderFile("rules.md", competition.rules)
@@ -171,19 +172,19 @@ def _split_secret(folder: Path) -> str:
 
 
 def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
-    words = {entry.get("name"): str(entry.get("description", "")) for entry in _read_tables(spec, "data")}
-    here = {path.name for path in (folder / "data").glob("*") if path.is_file()}
-    if missing := sorted(str(name) for name in words.keys() - here):
+    descriptions = {entry.get("name"): str(entry.get("description", "")) for entry in _read_tables(spec, "data")}
+    names = {path.name for path in (folder / "data").glob("*") if path.is_file()}
+    if missing := sorted(str(name) for name in descriptions.keys() - names):
         raise CannotHost(
             _("competition.toml names data files that are not in data/: %(list)s.") % {"list": ", ".join(missing)}
         )
-    for name in sorted(here):
+    for name in sorted(names):
         with _file_errors_explained(f"data/{name}"):
             data_files.add_data_file(
                 competition=competition,
                 file_name=name,
                 chunks=file_chunks(folder / "data" / name),
-                description=words.get(name, "")[:300],
+                description=descriptions.get(name, "")[:300],
                 user=user,
             )
 
@@ -221,18 +222,11 @@ def _file_errors_explained(name: str) -> Iterator[None]:
 
 def _metric_lines(ground_truth: GroundTruth) -> list[str]:
     """Lines of the TOML tables for the metric and the secondary metrics."""
-    metric = _toml_lines({"key": ground_truth.metric, "id_column": ground_truth.id_column})
-    lines = [
-        "",
-        "[metric]",
-        *metric,
-        "",
-        "[metric.params]",
-        *_toml_lines(_toml_params(ground_truth.metric_key, ground_truth.params)),
-    ]
-    for key, params in ground_truth.secondary_asked:
-        lines += ["", "[[secondary]]", *_toml_lines({"key": key.partition("@")[0]})]
-        lines += ["", "[secondary.params]", *_toml_lines(_toml_params(key, params))]
+    lines = _toml_lines({"key": ground_truth.metric, "id_column": ground_truth.id_column}, "[metric]")
+    lines += _toml_lines(_toml_params(ground_truth.metric_key, ground_truth.params), "[metric.params]")
+    for key, params in ground_truth.secondary_with_versions:
+        lines += _toml_lines({"key": key.partition("@")[0]}, "[[secondary]]")
+        lines += _toml_lines(_toml_params(key, params), "[secondary.params]")
     return lines
 
 
@@ -253,15 +247,15 @@ def _read_spec(folder: Path) -> dict[str, Any]:
     except OSError as error:
         raise CannotHost(_("%(name)s can't be read: %(why)s.") % {"name": path.name, "why": error.strerror}) from error
     except RecursionError:
-        words = _("%(name)s can't be read: its brackets are nested too deeply.")
-        raise CannotHost(words % {"name": path.name}) from None
+        message = _("%(name)s can't be read: its brackets are nested too deeply.")
+        raise CannotHost(message % {"name": path.name}) from None
     except ValueError as error:  # not only TOMLDecodeError: a number with thousands of digits raises ValueError itself
         raise CannotHost(_("%(name)s isn't TOML: %(error)s") % {"name": path.name, "error": error}) from error
-    known = {*PLAIN_FIELDS, *TIMES, "metric", "secondary", "split", "data", "baselines"}
-    if unknown := sorted(spec.keys() - known):
+    names = {*PLAIN_FIELDS, *TIMES, "metric", "secondary", "split", "data", "baselines"}
+    if unknown := sorted(spec.keys() - names):
         raise CannotHost(
             _("competition.toml: unknown names: %(list)s.") % {"list": ", ".join(unknown)},
-            [_("Known: %(list)s") % {"list": sorted(known)}],
+            [_("Known: %(list)s") % {"list": sorted(names)}],
         )
     if str(spec.get("zone", "UTC")) not in known_zones():
         raise CannotHost(_("competition.toml: zone isn't a time zone. Write for example Europe/Vienna."))
@@ -283,17 +277,17 @@ def _read_time(spec: dict[str, Any], name: str) -> datetime:
 
 
 def _read_table(spec: dict[str, Any], name: str) -> dict[str, Any]:
-    found = spec.get(name, {})
-    if not isinstance(found, dict):
+    table = spec.get(name, {})
+    if not isinstance(table, dict):
         raise CannotHost(_("competition.toml: %(name)s must be a table, [%(name)s].") % {"name": name})
-    return found
+    return table
 
 
 def _read_tables(spec: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    found = spec.get(name, [])
-    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+    tables = spec.get(name, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise CannotHost(_("competition.toml: %(name)s must be tables, [[%(name)s]].") % {"name": name})
-    return found
+    return tables
 
 
 def _read_number(spec: dict[str, Any], name: str, default: float, *, above: float, below: float) -> float:
@@ -320,16 +314,20 @@ def _safe_path(folder: Path, name: str) -> Path:
     return path
 
 
-def _toml_lines(values: dict[str, Any]) -> list[str]:
-    """TOML lines for keys and values. Written as JSON, which is valid TOML except for the control character DEL."""
-    return [
-        f"{name} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f") for name, value in values.items()
-    ]
+def _toml_lines(values: dict[str, Any], table: str = "") -> list[str]:
+    """TOML lines for keys and values, with the header of their `table` if they are in one.
+
+    Values are written as JSON, which is valid TOML except for the control character DEL.
+    """
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
+    return [*(["", table] if table else []), *(line.replace("\x7f", "\\u007f") for line in lines)]
 
 
-MOST_FILES = 1000
-LONGEST_NAME = 200
-TIMES_LARGER = 5
+# --- zipped folders ---------------------------------------------------------------------------------------------
+
+MAX_FILES = 1000
+MAX_NAME_BYTES = 200
+MAX_EXPANSION = 5
 """Limit for the unpacked size, as a multiple of the upload limit."""
 # The only names that a folder may have; none of them leads out of it.
 _PART = r"[^/\\:\x00-\x1f]+"
@@ -343,7 +341,9 @@ def import_zip(*, chunks: Iterable[bytes], user: User, finds_address: bool = Fal
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "folder"
         folder.mkdir()
-        _unpack(_saved_zip(chunks, Path(place) / "upload.zip"), folder)
+        upload = Path(place) / "upload.zip"
+        _write_limited(chunks, upload, settings.MAX_UPLOAD_BYTES)
+        _unpack(upload, folder)
         return import_folder(folder, user=user, needs_truth=False, finds_address=finds_address)
 
 
@@ -357,42 +357,49 @@ def export_zip(competition: Competition) -> Iterator[bytes]:
     yield outlet.drain()
 
 
-def _saved_zip(chunks: Iterable[bytes], path: Path) -> Path:
+def _write_limited(chunks: Iterable[bytes], path: Path, limit: int) -> int:
+    """Write a file; returns its size. Raises `TooLarge` after `limit` bytes."""
     size = 0
     with path.open("wb") as file:
         for chunk in chunks:
             size += len(chunk)
-            if size > settings.MAX_UPLOAD_BYTES:
-                raise TooLarge(settings.MAX_UPLOAD_BYTES)
+            if size > limit:
+                raise TooLarge(limit)
             file.write(chunk)
-    return path
+    return size
 
 
 def _unpack(source: Path, folder: Path) -> None:
+    """Unpack a zip. Raises `CannotHost` for files that are too large, whatever size the archive claims."""
+    limit = left = settings.MAX_UPLOAD_BYTES * MAX_EXPANSION
     try:
         with zipfile.ZipFile(source) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
             _check_members(members)
-            left = settings.MAX_UPLOAD_BYTES * TIMES_LARGER
             for member in members:
-                left -= _unpack_member(archive, member, folder / member.filename, left)
+                target = folder / member.filename
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(member) as part:
+                    left -= _write_limited(iter(partial(part.read, 1 << 20), b""), target, left)
+    except TooLarge as error:
+        most = size_text(limit)
+        raise CannotHost(_("The ZIP file's content is larger than %(most)s.") % {"most": most}) from error
     except BROKEN_ARCHIVE_ERRORS as error:
         raise CannotHost(_("This isn't a ZIP file, or it's damaged or has a password.")) from error
 
 
 def _check_members(members: list[zipfile.ZipInfo]) -> None:
     names = [member.filename for member in members]
-    if len(names) > MOST_FILES:
-        raise CannotHost(_("The folder has more than %(most)s files.") % {"most": MOST_FILES})
+    if len(names) > MAX_FILES:
+        raise CannotHost(_("The folder has more than %(most)s files.") % {"most": MAX_FILES})
     if len({name.casefold() for name in names}) < len(names):
         raise CannotHost(_("Two files of the folder have the same name."))
-    strange = [name for name in names if not _is_known(name, names)]
-    if strange:
+    if strange := [name for name in names if not _is_known(name, names)]:
+        listed = ", ".join(ascii(name)[1:-1][:80] for name in strange[:5])
         known = _(
             "A folder has competition.toml, overview.md, rules.md, truth.csv, split_secret.txt, data/… and baselines/…."
         )
-        words = _("These files don't belong to a competition: %(names)s.")
-        raise CannotHost(words % {"names": ", ".join(ascii(name)[1:-1][:80] for name in strange[:5])}, [known])
+        raise CannotHost(_("These files don't belong to a competition: %(names)s.") % {"names": listed}, [known])
     if "competition.toml" not in names:
         raise CannotHost(_("The folder has no competition.toml."))
 
@@ -400,19 +407,5 @@ def _check_members(members: list[zipfile.ZipInfo]) -> None:
 def _is_known(name: str, names: list[str]) -> bool:
     """Whether a name may be in a competition's folder, and can be written on any machine."""
     parts = name.split("/")
-    can_be = all(part not in (".", "..") and len(part.encode()) <= LONGEST_NAME for part in parts)
+    can_be = all(part not in (".", "..") and len(part.encode()) <= MAX_NAME_BYTES for part in parts)
     return can_be and bool(_KNOWN.fullmatch(name)) and not any(other.startswith(name + "/") for other in names)
-
-
-def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
-    """Unpack a file; returns its size. Raises `CannotHost` after `left` bytes, whatever size the archive claims."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    size = 0
-    with archive.open(member) as part, target.open("wb") as out:
-        while chunk := part.read(1 << 20):
-            size += len(chunk)
-            if size > left:
-                most = size_text(settings.MAX_UPLOAD_BYTES * TIMES_LARGER)
-                raise CannotHost(_("The ZIP file's content is larger than %(most)s.") % {"most": most})
-            out.write(chunk)
-    return size

@@ -19,10 +19,12 @@ from ..queries.candidates import rank_moves
 from .publishing import ground_truth_facts, log_ground_truth_event
 
 
-def apply_candidate(*, competition: Competition, user: User | None = None, words: str = "", tells: bool = False) -> int:
+def apply_candidate(
+    *, competition: Competition, user: User | None = None, notifies: bool = False, message: str = ""
+) -> int:
     """Make the candidate current in one transaction; returns the number of people notified.
 
-    With `tells`, members of teams whose score or rank changes are notified, with the host's `words` if any. Raises
+    With `notifies`, members of teams whose score or rank changes get the host's `message`, if any. Raises
     `CannotHost` without a candidate, and while files are not scored with it.
     """
     with transaction.atomic():
@@ -34,14 +36,14 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
             wake_ups.wake_workers_after_commit(wake_ups.RESCORE_CANDIDATE, candidate.pk)
             raise CannotHost(_("Some submissions are still being scored with them. Try again in a moment."))
         candidate.competition = current.competition = locked
-        affected = _affected_teams(locked, current, candidate) if tells else []
+        affected = _affected_teams(locked, current, candidate) if notifies else []
         locked.ground_truth, locked.candidate = candidate, None
         locked.save(update_fields=["ground_truth", "candidate"])
         standings.rebuild_standings(candidate)
-        Rescoring.objects.create(competition=locked, before=current, after=candidate, words=words)
+        Rescoring.objects.create(competition=locked, before=current, after=candidate, message=message)
         for pk in locked.submissions.filter(status=Submission.Status.PENDING).values_list("pk", flat=True):
             wake_ups.wake_workers_after_commit(wake_ups.SCORE_NEXT_SUBMISSIONS, pk, candidate.pk)
-        notified = sum(hooks.rescored(competition=locked, teams=affected, words=words)) if tells else 0
+        notified = sum(hooks.rescored(competition=locked, teams=affected, message=message)) if notifies else 0
         log_ground_truth_event(
             AuditEvent.TRUTH_APPLIED,
             candidate,

@@ -42,10 +42,10 @@ def data_file(request: HttpRequest, page_context: PageContext, name: str) -> Htt
     """Download one data file; a redirect to the page of the data for viewers who may not have it."""
     if not page_context.has_data:
         return redirect("data", slug=page_context.competition.slug)
-    wanted = page_context.competition.data_files.filter(name=name).first()
-    if wanted is None:
+    file = page_context.competition.data_files.filter(name=name).first()
+    if file is None:
         raise Http404(_("This competition has no such file."))
-    return as_download(wanted.file_key, name)
+    return as_download(file.file_key, name)
 
 
 @open_to(Audience.VISITORS)
@@ -85,11 +85,11 @@ def _brings_no_file(request: HttpRequest) -> bool:
 def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition = page_context.competition
     if request.POST.get("action") == "remove":
-        wanted = get_object_or_404(competition.data_files, name=request.POST.get("name", ""))
+        removed = get_object_or_404(competition.data_files, name=request.POST.get("name", ""))
         if not is_confirmed(request):
-            return ask_first(request, page_context, str(wanted), _("Students can no longer download it."))
-        data_files.remove_data_file(data_file=wanted, user=signed_in_user(page_context.user))
-        messages.success(request, _("“%(name)s” was removed.") % {"name": wanted})
+            return ask_first(request, page_context, str(removed), _("Students can no longer download it."))
+        data_files.remove_data_file(data_file=removed, user=signed_in_user(page_context.user))
+        messages.success(request, _("“%(name)s” was removed.") % {"name": removed})
         return see_other("host_data", slug=competition.slug)
     form = DataFileForm(posted_data(request), request.FILES or None)
     status = add_posted_file(request, page_context, form) if request.method == "POST" else 200

@@ -73,9 +73,9 @@ class TruthForm(AnswersForm):
 
 def metric_named(text: str) -> str:
     """The key of the metric with this title or key; "" if there is none."""
-    wanted = text.strip().casefold()
-    found = (one.key for one in metrics.catalogue() if wanted in (one.key, str(one.title).casefold()))
-    return next(found, "")
+    name = text.strip().casefold()
+    keys = (metric.key for metric in metrics.catalogue() if name in (metric.key, str(metric.title).casefold()))
+    return next(keys, "")
 
 
 @admin.register(TruthDraft)

@@ -239,14 +239,16 @@ def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
 def apply_rescoring(
     request: HttpRequest,
     slug: str,
-    words: LongText = "",
-    tells: Annotated[bool, Form(description="Tell those whose scores or ranks change.")] = False,
+    message: LongText = "",
+    notifies: Annotated[bool, Form(description="Tell those whose scores or ranks change.")] = False,
 ) -> GroundTruthOut:
     """For hosts: make the waiting ground truth the current one. Times of receipt do not change."""
     competition = hosted_competition(request, slug)
-    text = words.replace("\0", "")
+    text = message.replace("\0", "")
     notified = call_host_service(
-        lambda: rescoring.apply_candidate(competition=competition, user=token_owner(request), words=text, tells=tells)
+        lambda: rescoring.apply_candidate(
+            competition=competition, user=token_owner(request), message=text, notifies=notifies
+        )
     )
     return _ground_truth_out(competition, competition.ground_truth, notified)
 
