@@ -1,7 +1,8 @@
 """Hooks by which other apps take part in sign-up, export and deletion.
 
 Functions of one hook are called in the order of `INSTALLED_APPS`: the core first, then the apps that build on it. An
-account is deleted in one transaction, in this order: `obstacle_to_deleting`, `leave`, `forget`, `delete`, the row.
+account is deleted in one transaction, in this order: `obstacle_to_deleting`, `leave`, `forget`, the row with all
+that goes with it.
 """
 
 from __future__ import annotations
@@ -103,9 +104,4 @@ def leave(*, leaving: Leaving) -> None:
 
 @Hook
 def forget(*, leaving: Leaving) -> None:
-    """Remove the person's names from rows that stay. `delete` runs later, so the class lists still name the person."""
-
-
-@Hook
-def delete(*, leaving: Leaving) -> None:
-    """Delete rows about the person that the database does not delete with the account."""
+    """Remove the person's names from rows that stay. Class lists still name the person: they go with the account."""

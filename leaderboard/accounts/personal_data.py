@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from typing import IO, Any
@@ -14,6 +13,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -67,25 +67,27 @@ def export_account(*, account: User, target: IO[bytes], at: datetime) -> None:
                 UserSession.objects.filter(user=account).values("ip", "user_agent", "created_at", "last_seen_at")
             ),
             "emails_not_sent_yet": list(_emails_in_outbox(account).values("created_at", "recipients")),
-            "what_you_did_as_a_host": list(_audit_entries_of(account)),
+            "what_you_did_as_a_host": [
+                {"number": entry.pk, "at": entry.at, "what": entry.words, "competition": entry.competition}
+                for entry in AuditEntry.objects.filter(by=account.pk).order_by("pk")
+            ],
         }
     )
     parts = [own, *hooks.export(account=account, at=at)]
     files = [file for part in parts for file in part.files]
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, value in (text for part in parts for text in part.texts.items()):
-            archive.writestr(f"{name}.json", json.dumps(value, indent=1, default=_time_json, ensure_ascii=False))
+            archive.writestr(f"{name}.json", json.dumps(value, indent=1, cls=DjangoJSONEncoder, ensure_ascii=False))
         for file in files:
             # A file that is missing in the storage is missing here too.
-            with suppress(FileNotFoundError):
-                _add_submission(archive, file)
+            with (
+                suppress(FileNotFoundError),
+                open_stored(file.key, file.sha256) as stored,
+                archive.open(file.name, "w") as copy,
+            ):
+                shutil.copyfileobj(stored, copy)
     with transaction.atomic():
         AuditEntry.append(AuditEvent.ACCOUNT_EXPORTED, user=account, account=account, after={"files": len(files)})
-
-
-def _add_submission(archive: zipfile.ZipFile, file: hooks.PersonalFile) -> None:
-    with open_stored(file.key, file.sha256) as stored, archive.open(file.name, "w") as copy:
-        shutil.copyfileobj(stored, copy)
 
 
 def _account_profile(account: User) -> dict[str, Any]:
@@ -104,17 +106,6 @@ def _emails_in_outbox(account: User) -> QuerySet[OutgoingEmail]:
     """E-mails to this person in the outbox. The export omits their texts, which may hold secret links."""
     addresses = account.emailaddress_set.values_list("email", flat=True)  # type: ignore[attr-defined]
     return OutgoingEmail.objects.filter(recipients__in={one.casefold() for one in (account.email, *addresses) if one})
-
-
-def _audit_entries_of(account: User) -> Iterator[dict[str, Any]]:
-    for entry in AuditEntry.objects.filter(by=account.pk).order_by("pk"):
-        yield {"number": entry.pk, "at": entry.at, "what": entry.words, "competition": entry.competition}
-
-
-def _time_json(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise TypeError(type(value))
 
 
 # --- deleting ---------------------------------------------------------------------------------------------------
@@ -146,19 +137,14 @@ def delete_account(*, account: User, user: User | None) -> None:
         leaving = hooks.Leaving(account=held, user=user, addresses=tuple(confirmed.values_list("email", flat=True)))
         hooks.leave(leaving=leaving)
         hooks.forget(leaving=leaving)
-        hooks.delete(leaving=leaving)
         before = {**rights_of(held), **leaving.counts}
-        _forget_in_admin(held)
+        # The admin's log of changes has the account's name.
+        changes = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(User), object_id=str(held.pk))
+        changes.update(object_repr=hooks.NAMELESS)
         _emails_in_outbox(held).delete()
         gone = User(pk=held.pk)
         held.delete()
         AuditEntry.append(AuditEvent.ACCOUNT_DELETED, user=user, account=gone, before=before)
-
-
-def _forget_in_admin(account: User) -> None:
-    """Replace the account's name in the admin's log of changes (`LogEntry.object_repr`)."""
-    kind = ContentType.objects.get_for_model(User)
-    LogEntry.objects.filter(content_type=kind, object_id=str(account.pk)).update(object_repr=hooks.NAMELESS)
 
 
 def forget_ended_sessions(at: datetime) -> None:

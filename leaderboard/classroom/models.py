@@ -57,7 +57,8 @@ class RosterEntry(models.Model):
         LEFT = "left", _("Left the course")
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="roster")
-    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="roster_entries")
+    # Deleted with the account; importing the course's list again brings it back.
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="roster_entries")
     name = models.CharField(max_length=200, blank=True)
     email = models.CharField(max_length=254, blank=True)
     student_id = models.CharField(max_length=100, blank=True)

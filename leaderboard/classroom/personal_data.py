@@ -43,9 +43,3 @@ def forget(*, leaving: Leaving) -> None:
                 AuditEvent.ROLE_WITHDRAWN, user=leaving.user, competition=offer.competition, before=before
             )
             offer.delete()
-
-
-@on(accounts_hooks.delete)
-def delete(*, leaving: Leaving) -> None:
-    """Delete the person's roster entries. Importing the course's list again brings them back."""
-    leaving.account.roster_entries.all().delete()

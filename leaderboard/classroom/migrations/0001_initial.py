@@ -78,7 +78,7 @@ class Migration(migrations.Migration):
                 ('invited_at', models.DateTimeField(editable=False, null=True)),
                 ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='roster', to='competitions.competition')),
                 ('mail_requested_by', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='roster_entries', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='roster_entries', to=settings.AUTH_USER_MODEL)),
                 ('roster_list', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='people', to='classroom.rosterlist')),
             ],
             options={
