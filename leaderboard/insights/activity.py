@@ -37,10 +37,10 @@ from leaderboard.submissions.queue import HEARD_WITHIN
 Status = Submission.Status
 
 DAYS = 14
-MOST_DAYS = 366
+MAX_DAYS = 366
 KINDS = ("stuck", "nothing", "below")
 DAY = timedelta(days=1)
-STUCK_AFTER = 3
+MIN_INVALID_OF_STUCK = 3
 """A team with at least this many invalid files within 24 hours, and none scored, needs help."""
 
 
@@ -110,9 +110,12 @@ def class_activity(competition: Competition, at: datetime) -> ClassActivity:
     )
     heard = Subquery(Worker.objects.order_by("-last_seen_at").values("last_seen_at")[:1])
     expected = RosterEntry.objects.filter(competition=OuterRef("pk"), user=None, left_at=None)
-    one = Competition.objects.filter(pk=competition.pk).order_by()
-    site: Any = one.values(heard=heard, not_joined=count_rows(expected, "competition")).get()
-    days, average = _last_days(files, competition, at) if by_team else ((), None)
+    this_competition = Competition.objects.filter(pk=competition.pk).order_by()
+    site: Any = this_competition.values(heard=heard, not_joined=count_rows(expected, "competition")).get()
+    zone = ZoneInfo(competition.zone)
+    today = at.astimezone(zone).date()
+    last_days = [today - number * DAY for number in reversed(range(DAYS))]
+    days, average = _count_by_day(files, last_days, zone) if by_team else ([], None)
     oldest = min((row["oldest"] for row in rows if row["oldest"]), default=None)
     return ClassActivity(
         teams=sum(team.members > 0 for team in teams),
@@ -123,9 +126,9 @@ def class_activity(competition: Competition, at: datetime) -> ClassActivity:
         submissions=sum(row["files"] for row in rows),
         **{name: sum(row[name] for row in rows) for name in ("pending", "invalid", "failed")},
         oldest=_age_in_seconds(oldest, at),
-        days=days,
+        days=tuple(days) if any(day.scored or day.invalid for day in days) else (),
         average_seconds=average,
-        **_scores(competition, teams, by_team, files),
+        **_score_facts(competition, teams, by_team, files),
         seconds_since_worker=_age_in_seconds(site["heard"], at),
     )
 
@@ -133,7 +136,7 @@ def class_activity(competition: Competition, at: datetime) -> ClassActivity:
 def _numbers_by_team(files: QuerySet[Submission], at: datetime) -> Iterable[dict[str, Any]]:
     today = Q(received_at__gte=at - DAY)
     counted = {str(status): Count("pk", filter=Q(status=status)) for status in Status}
-    found: Any = files.values("team").annotate(
+    rows: Any = files.values("team").annotate(
         **counted,
         files=Count("pk"),
         today=Count("pk", filter=today),
@@ -142,45 +145,14 @@ def _numbers_by_team(files: QuerySet[Submission], at: datetime) -> Iterable[dict
         invalid_today=Count("pk", filter=today & Q(status=Status.INVALID)),
         oldest=Min(waiting_since(), filter=Q(status=Status.PENDING)),
     )
-    rows: Iterable[dict[str, Any]] = found
-    return rows
+    return rows  # type: ignore[no-any-return]
 
 
 def _age_in_seconds(moment: datetime | None, at: datetime) -> int | None:
     return None if moment is None else max(0, round((at - moment).total_seconds()))
 
 
-def _last_days(
-    files: QuerySet[Submission], competition: Competition, at: datetime
-) -> tuple[tuple[Day, ...], float | None]:
-    """(the last `DAYS` days in the competition's time zone, today last; average seconds from receipt to score on the
-    last day with files). `((), None)` without files on these days."""
-    zone = ZoneInfo(competition.zone)
-    today = at.astimezone(zone).date()
-    days = [today - number * DAY for number in reversed(range(DAYS))]
-    begins = [datetime.combine(day, time(), zone) for day in days]
-    taken = ExpressionWrapper(F("finished_at") - F("received_at"), output_field=DurationField())
-    rows = (
-        files.filter(received_at__gte=begins[0])
-        .values(place=_day_index(begins))
-        .annotate(
-            scored=Count("pk", filter=Q(status=Status.SCORED)),
-            invalid=Count("pk", filter=Q(status=Status.INVALID)),
-            taken=Avg(taken, filter=Q(rescored_requested_at=None)),
-        )
-    )
-    found = {row["place"]: row for row in rows.order_by("place")}
-    if not found:
-        return (), None
-    none = {"scored": 0, "invalid": 0}
-    listed = tuple(
-        Day(day, found.get(place, none)["scored"], found.get(place, none)["invalid"]) for place, day in enumerate(days)
-    )
-    average = found[max(found)]["taken"]
-    return listed, None if average is None else average.total_seconds()
-
-
-def _scores(
+def _score_facts(
     competition: Competition,
     teams: Sequence[Any],
     by_team: Mapping[int, Mapping[str, Any]],
@@ -198,7 +170,7 @@ def _scores(
     in_need = _teams_in_need(competing, by_team, _last_problems(files, competing, by_team))
     in_need += [
         TeamInNeed(pk, competing[pk].name, "below", best=best[pk], problem=weakest.name if weakest else "")
-        for pk in below & competing.keys() - {one.team_id for one in in_need}
+        for pk in below & competing.keys() - {team.team_id for team in in_need}
     ]
     return {
         "best": None if first is None else best[first],
@@ -216,21 +188,21 @@ def _has_valid(by_team: Mapping[int, Mapping[str, Any]], team: int) -> bool:
 
 
 def _is_stuck(row: Mapping[str, Any]) -> bool:
-    return bool(row["invalid_today"] >= STUCK_AFTER and not row["scored_today"])
+    return bool(row["invalid_today"] >= MIN_INVALID_OF_STUCK and not row["scored_today"])
 
 
 def _teams_in_need(
     teams: Mapping[int, Any], by_team: Mapping[int, Mapping[str, Any]], problems: Mapping[int, str]
 ) -> list[TeamInNeed]:
     """Teams with only invalid files lately (`stuck`), and other teams without a valid file (`nothing`)."""
-    found = []
+    in_need = []
     for pk, team in teams.items():
         if pk in problems:
             invalid = by_team[pk]["invalid_today"]
-            found.append(TeamInNeed(pk, team.name, "stuck", invalid=invalid, problem=problems[pk]))
+            in_need.append(TeamInNeed(pk, team.name, "stuck", invalid=invalid, problem=problems[pk]))
         elif not _has_valid(by_team, pk):
-            found.append(TeamInNeed(pk, team.name, "nothing", joined_at=team.joined))
-    return found
+            in_need.append(TeamInNeed(pk, team.name, "nothing", joined_at=team.joined))
+    return in_need
 
 
 def _last_problems(
@@ -252,7 +224,7 @@ def _last_problems(
 
 
 def files_per_day(competition: Competition, at: datetime) -> list[Day]:
-    """Teams' files per day in the competition's time zone, at most for the last `MOST_DAYS` days.
+    """Teams' files per day in the competition's time zone, at most for the last `MAX_DAYS` days.
 
     From its opening or first file, whichever is earlier, to now or its deadline; longer if files came after that.
     """
@@ -261,21 +233,31 @@ def files_per_day(competition: Competition, at: datetime) -> list[Day]:
     ends = files.aggregate(first=Min("received_at"), last=Max("received_at"))
     first = min(competition.opens_at, ends["first"] or competition.opens_at).astimezone(zone).date()
     last = max(first, max(min(at, competition.closes_at), ends["last"] or competition.opens_at).astimezone(zone).date())
-    first = max(first, last - timedelta(days=MOST_DAYS - 1))
+    first = max(first, last - timedelta(days=MAX_DAYS - 1))
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    return _count_by_day(files, days, zone)[0]
+
+
+def _count_by_day(files: QuerySet[Submission], days: Sequence[date], zone: ZoneInfo) -> tuple[list[Day], float | None]:
+    """(the days with their numbers of files, average seconds from receipt to score on the last of them with files)."""
     begins = [datetime.combine(day, time(), zone) for day in days]
-    counted = (
+    duration = ExpressionWrapper(F("finished_at") - F("received_at"), output_field=DurationField())
+    rows = (
         files.filter(received_at__gte=begins[0])
         .values(place=_day_index(begins))
         .annotate(
-            scored=Count("pk", filter=Q(status=Status.SCORED)), invalid=Count("pk", filter=Q(status=Status.INVALID))
+            scored=Count("pk", filter=Q(status=Status.SCORED)),
+            invalid=Count("pk", filter=Q(status=Status.INVALID)),
+            duration=Avg(duration, filter=Q(rescored_requested_at=None)),
         )
     )
-    found = {row["place"]: row for row in counted.order_by("place")}
-    none = {"scored": 0, "invalid": 0}
-    return [
-        Day(day, found.get(place, none)["scored"], found.get(place, none)["invalid"]) for place, day in enumerate(days)
-    ]
+    by_place = {row["place"]: row for row in rows.order_by("place")}
+    counts = [by_place.get(place, {"scored": 0, "invalid": 0}) for place in range(len(days))]
+    average = by_place[max(by_place)]["duration"] if by_place else None
+    return (
+        [Day(day, count["scored"], count["invalid"]) for day, count in zip(days, counts, strict=True)],
+        None if average is None else average.total_seconds(),
+    )
 
 
 def today_of(competition: Competition, at: datetime) -> date | None:

@@ -20,12 +20,12 @@ from leaderboard.ground_truths.services.drafts import save_draft
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import table_jobs
 
-TOP_TEAMS = 10
-MOST_SHOWN = 20
-MOST_ROWS = 60
-AGREEING = 0.8
+MAX_TEAMS = 10
+MAX_SUSPICIOUS = 20
+MAX_ROWS = 60
+MIN_AGREEING_SHARE = 0.8
 """A row is suspicious if at least this share of the best files has the same other answer."""
-NEAR = 0.1
+SLIP_TOLERANCE = 0.1
 """Relative tolerance by which `HardRow.guess` recognises a slip, such as a wrong decimal point."""
 PLACEHOLDERS = ("-1", "-9", "-99", "-999", "-9999", "99", "999", "9999", "99999")
 
@@ -37,8 +37,8 @@ class HardRow:
     number: int
     id: str
     split: str
-    truth: tuple[str, ...]
-    answers: tuple[tuple[str, int], ...]
+    truth: Sequence[str]
+    answers: Sequence[tuple[str, int]]
     lost: float
     other: str
     agree: int
@@ -46,7 +46,7 @@ class HardRow:
     around: float
 
     @property
-    def teams_say(self) -> str:
+    def team_median_text(self) -> str:
         """The teams' median prediction and its spread, as “12.3 ± 0.4”, with the digits that the spread leaves."""
         middle = float(self.other)
         digits = max(0, -floor(log10(self.around / 3))) if 0 < self.around < 1e7 else 2
@@ -58,11 +58,13 @@ class HardRow:
         """Likely mistake in the answer: `placeholder`, `point` (times 10), `digit` (a tenth), `sign`; "" if none."""
         if len(self.truth) != 1 or not self.off:
             return ""
-        answer, said = float(self.truth[0]), float(self.other)
+        answer, prediction = float(self.truth[0]), float(self.other)
         if self.truth[0].strip().removesuffix(".0") in PLACEHOLDERS:
             return "placeholder"
         slips = {"point": 10.0, "digit": 0.1, "sign": -1.0}
-        near = (kind for kind, factor in slips.items() if abs(factor * said - answer) <= NEAR * abs(answer))
+        near = (
+            kind for kind, factor in slips.items() if abs(factor * prediction - answer) <= SLIP_TOLERANCE * abs(answer)
+        )
         return next(near, "") if answer else ""
 
 
@@ -70,13 +72,13 @@ class HardRow:
 class HardRowsReport:
     """A stored report. `suspicious` are the rows on which the best teams agree against the ground truth."""
 
-    targets: tuple[str, ...]
+    targets: Sequence[str]
     files: int
     scored: int
-    rows: tuple[HardRow, ...]
-    suspicious: tuple[HardRow, ...]
+    rows: Sequence[HardRow]
+    suspicious: Sequence[HardRow]
     spread: float
-    points: tuple[tuple[float, float], ...]
+    points: Sequence[tuple[float, float]]
 
     @property
     def is_numeric(self) -> bool:
@@ -85,39 +87,25 @@ class HardRowsReport:
 
 def read_report(report: RowReport) -> HardRowsReport:
     found = report.found
-    residuals = found.get("residuals") or {"points": [], "spread": 0.0, "outliers": []}
+    residuals = found["residuals"] or {"points": [], "spread": 0.0, "outliers": []}
     outliers = residuals["outliers"]
-    known = {row["id"] for row in outliers}
-    stored = [*outliers, *(row for row in found["rows"] if row["id"] not in known)]
-    rows = [
-        HardRow(
-            number,
-            row["id"],
-            row["split"],
-            tuple(row["truth"]),
-            tuple((text, count) for text, count in row["answers"]),
-            row["lost"],
-            row["other"],
-            row["agree"],
-            row.get("off", 0.0),
-            row.get("around", 0.0),
-        )
-        for number, row in enumerate(stored)
-    ]
+    outlier_ids = {row["id"] for row in outliers}
+    stored = [*outliers, *(row for row in found["rows"] if row["id"] not in outlier_ids)]
+    rows = [HardRow(number, **row) for number, row in enumerate(stored)]
     if residuals["points"]:
         suspicious = rows[: len(outliers)]
     else:
-        least = max(2, AGREEING * found["files"])
+        least = max(2, MIN_AGREEING_SHARE * found["files"])
         suspicious = [row for row in rows if row.agree >= least and row.agree > found["files"] / 2]
         suspicious.sort(key=lambda row: (-row.agree, -row.lost))
     return HardRowsReport(
-        targets=tuple(found["targets"]),
+        targets=found["targets"],
         files=found["files"],
-        scored=found.get("scored", 0),
-        rows=tuple(rows),
-        suspicious=tuple(suspicious[:MOST_SHOWN]),
+        scored=found["scored"],
+        rows=rows,
+        suspicious=suspicious[:MAX_SUSPICIOUS],
         spread=residuals["spread"],
-        points=tuple((x, y) for x, y in residuals["points"]),
+        points=residuals["points"],
     )
 
 
@@ -134,7 +122,7 @@ def find_hard_rows(*, competition: Competition) -> RowReport:
         params=ground_truth.params,
         id_column=ground_truth.id_column,
         submissions=[str(path_of(file.file_key, file.sha256)) for file in _best_files(ground_truth)],
-        most=MOST_ROWS,
+        most=MAX_ROWS,
     )
     report, _made = RowReport.objects.update_or_create(
         ground_truth=ground_truth, defaults={"found": found, "made_at": timezone.now()}
@@ -170,7 +158,9 @@ def correct_truth(
             target=str(target),
         )
         if answer["problems"]:
-            raise CannotHost(_("The answers can't be corrected."), [stored_text(one) for one in answer["problems"]])
+            raise CannotHost(
+                _("The answers can't be corrected."), [stored_text(problem) for problem in answer["problems"]]
+            )
         data = target.read_bytes()
     spec = replace(TruthSpec.of(ground_truth), file_name=f"corrected-{ground_truth.number}.csv", chunks=[data])
     return save_draft(competition=competition, spec=spec)
@@ -185,9 +175,9 @@ def _current_ground_truth(competition: Competition) -> GroundTruth:
 
 
 def _best_files(ground_truth: GroundTruth) -> list[Submission]:
-    """The deciding files of the first `TOP_TEAMS` teams. Raises `CannotHost` without any."""
-    best = sorted(standings.expected_candidates(ground_truth), key=lambda one: one.order)[:TOP_TEAMS]
+    """The deciding files of the first `MAX_TEAMS` teams. Raises `CannotHost` without any."""
+    best = sorted(standings.expected_candidates(ground_truth), key=lambda candidate: candidate.order)[:MAX_TEAMS]
     if not best:
         raise CannotHost(_("No team has a score yet."))
-    files = Submission.objects.in_bulk([one.submission_id for one in best])
-    return [files[one.submission_id] for one in best]
+    files = Submission.objects.in_bulk([candidate.submission_id for candidate in best])
+    return [files[candidate.submission_id] for candidate in best]

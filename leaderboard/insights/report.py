@@ -19,7 +19,7 @@ from leaderboard.common.file_formats import safe_cell
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
 from leaderboard.competitions.models.competition import Split
 
-COLUMNS = (
+CSV_COLUMNS = (
     "team",
     "files",
     "scored",
@@ -82,7 +82,7 @@ class ClassReport:
 def class_report(competition: Competition) -> ClassReport:
     """The report as of now. Only for hosts: it includes private scores. Its cost grows with the number of files."""
     ground_truth = competition.ground_truth
-    teams = _teams(competition, ground_truth)
+    teams = _team_facts(competition, ground_truth)
     shown = boards.baseline_rows(ground_truth, Split.PRIVATE) if ground_truth else []
     baselines = [(row.name, row.value) for row in shown if row.value is not None]
     sign = sign_of(ground_truth) if ground_truth else 1.0
@@ -90,7 +90,7 @@ def class_report(competition: Competition) -> ClassReport:
     return ClassReport(
         teams=tuple(teams),
         baselines=tuple(baselines),
-        above=tuple((name, sum(sign * value < sign * its for value in private)) for name, its in baselines),
+        above=tuple((name, sum(sign * value < sign * score for value in private)) for name, score in baselines),
     )
 
 
@@ -98,7 +98,7 @@ def report_csv(competition: Competition) -> str:
     """CSV with one line per team, private scores included."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(COLUMNS)
+    writer.writerow(CSV_COLUMNS)
     for team in class_report(competition).teams:
         times = ["" if at is None else at.isoformat() for at in (team.first_at, team.last_at)]
         values = ["" if value is None else repr(value) for value in (team.public, team.private, team.gap)]
@@ -106,17 +106,17 @@ def report_csv(competition: Competition) -> str:
     return text.getvalue()
 
 
-def _teams(competition: Competition, ground_truth: GroundTruth | None) -> list[TeamFacts]:
+def _team_facts(competition: Competition, ground_truth: GroundTruth | None) -> list[TeamFacts]:
     """All teams, best private score first, teams without one last."""
-    found: dict[Split, dict[int, float]] = {split: {} for split in Split}
+    scores: dict[Split, dict[int, float]] = {split: {} for split in Split}
     sign = 1.0
     if ground_truth is not None:
         ground_truth.competition, sign = competition, sign_of(ground_truth)
         for split, best in standings.deciding_candidates(ground_truth):
-            found[split][best.team_id] = best.value
-    public, private = found[Split.PUBLIC], found[Split.PRIVATE]
-    rows = competition.teams.order_by().values("pk", "name")
-    rows = rows.annotate(
+            scores[split][best.team_id] = best.value
+    public, private = scores[Split.PUBLIC], scores[Split.PRIVATE]
+    named = competition.teams.order_by().values("pk", "name")
+    rows: Any = named.annotate(
         files=Count("submissions"),
         scored=Count("submissions", filter=ranked_files("submissions")),
         invalid=Count("submissions", filter=Q(submissions__status=Submission.Status.INVALID)),
@@ -125,10 +125,10 @@ def _teams(competition: Competition, ground_truth: GroundTruth | None) -> list[T
     )
     teams = []
     for row in rows:
-        team = row["pk"]
-        facts: dict[str, Any] = {name: value for name, value in row.items() if name != "pk"}
-        gap = _score_gap(public.get(team), private.get(team), sign)
-        teams.append(TeamFacts(**facts, public=public.get(team), private=private.get(team), gap=gap))
+        team_id = row.pop("pk")
+        scores_of_team = public.get(team_id), private.get(team_id)
+        gap = _score_gap(*scores_of_team, sign)
+        teams.append(TeamFacts(**row, public=scores_of_team[0], private=scores_of_team[1], gap=gap))
     return sorted(teams, key=lambda team: (math.inf if team.private is None else sign * team.private, team.name))
 
 

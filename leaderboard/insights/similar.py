@@ -18,15 +18,15 @@ from leaderboard.scoring import table_jobs
 
 from .activity import files_of_teams
 
-MOST_TEAMS = 100
-MOST_GROUPS = 50
+MAX_TEAMS = 100
+MAX_GROUPS = 50
 
 
 @dataclass(frozen=True)
 class SharedResult:
-    """Files of several teams with the same content or scores (`what`); one file per team, its first."""
+    """Files of several teams with the same content or scores (`value`); one file per team, its first."""
 
-    what: str
+    value: str
     files: tuple[Submission, ...]
 
 
@@ -37,11 +37,11 @@ def find_identical_results(competition: Competition) -> tuple[list[SharedResult]
     """
     of_teams = files_of_teams(competition)
     hashes = of_teams.values("sha256").annotate(teams=Count("team", distinct=True)).filter(teams__gt=1)
-    shared = hashes.order_by("-teams").values_list("sha256", flat=True)[:MOST_GROUPS]
+    shared = hashes.order_by("-teams").values_list("sha256", flat=True)[:MAX_GROUPS]
     same_bytes = _group_by_teams(of_teams.filter(sha256__in=list(shared)), key=lambda file: file.sha256)
     scores = {pk: pair for pair, files in _same_scores(competition).items() for pk in files}
     same_scores = _group_by_teams(of_teams.filter(pk__in=list(scores)), key=lambda file: scores[file.pk])
-    return same_bytes, [one for one in same_scores if len({file.sha256 for file in one.files}) > 1]
+    return same_bytes, [shared for shared in same_scores if len({file.sha256 for file in shared.files}) > 1]
 
 
 def _same_scores(competition: Competition) -> dict[tuple[float, float], list[Any]]:
@@ -55,13 +55,13 @@ def _same_scores(competition: Competition) -> dict[tuple[float, float], list[Any
         .values("value")
         .annotate(teams=Count("submission__team", distinct=True))
     )
-    values = list(repeated.filter(teams__gt=1).order_by("-teams").values_list("value", flat=True)[: 4 * MOST_GROUPS])
+    values = list(repeated.filter(teams__gt=1).order_by("-teams").values_list("value", flat=True)[: 4 * MAX_GROUPS])
     private = dict(rows.filter(split=Split.PRIVATE, value__in=values).values_list("submission_id", "value"))
-    found: dict[tuple[float, float], list[Any]] = defaultdict(list)
+    files_of_pair: dict[tuple[float, float], list[Any]] = defaultdict(list)
     public = rows.filter(split=Split.PUBLIC, submission__in=list(private)[:5000])
     for pk, value in public.values_list("submission_id", "value"):
-        found[value, private[pk]].append(pk)
-    return {pair: files for pair, files in found.items() if len(files) > 1}
+        files_of_pair[value, private[pk]].append(pk)
+    return {pair: files for pair, files in files_of_pair.items() if len(files) > 1}
 
 
 def _group_by_teams(files: Any, key: Any) -> list[SharedResult]:
@@ -69,8 +69,8 @@ def _group_by_teams(files: Any, key: Any) -> list[SharedResult]:
     groups: dict[Any, dict[int, Submission]] = defaultdict(dict)
     for file in files.select_related("team", "user").order_by("received_at", "pk"):
         groups[key(file)].setdefault(file.team_id, file)
-    found = [SharedResult(str(what), tuple(teams.values())) for what, teams in groups.items() if len(teams) > 1]
-    return sorted(found, key=lambda one: -len(one.files))[:MOST_GROUPS]
+    shared = [SharedResult(str(value), tuple(teams.values())) for value, teams in groups.items() if len(teams) > 1]
+    return sorted(shared, key=lambda group: -len(group.files))[:MAX_GROUPS]
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,12 @@ class AnswerComparison:
     rows: int
     files: int
     left_out: int
-    pairs: tuple[SimilarTeams, ...]
-    together: tuple[CorrelatedPair, ...]
+    pairs: list[SimilarTeams]
+    together: list[CorrelatedPair]
 
 
 def compare_answers(*, competition: Competition) -> AnswerComparison:
-    """Compare the mistakes in the best files of the first `MOST_TEAMS` teams, in a sealed process.
+    """Compare the mistakes in the best files of the first `MAX_TEAMS` teams, in a sealed process.
 
     Raises `CannotHost` without a ground truth or with fewer than three scored teams, and `JobFailed`.
     """
@@ -117,38 +117,34 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
     if ground_truth is None:
         raise CannotHost(_("Publish the answers first."))
     ground_truth.competition = competition
-    best = sorted(standings.expected_candidates(ground_truth), key=lambda one: one.order)
-    chosen = best[:MOST_TEAMS]
+    best = sorted(standings.expected_candidates(ground_truth), key=lambda candidate: candidate.order)
+    chosen = best[:MAX_TEAMS]
     if len(chosen) < 3:
         raise CannotHost(_("At least three teams need a score to estimate chance."))
-    files = Submission.objects.in_bulk([one.submission_id for one in chosen])
-    ordered = [files[one.submission_id] for one in chosen]
+    by_id = Submission.objects.select_related("team").in_bulk([candidate.submission_id for candidate in chosen])
+    files = [by_id[candidate.submission_id] for candidate in chosen]
     found = table_jobs.run_page_job(
         "agreement",
         metric=ground_truth.metric_key,
         truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
         params=ground_truth.params,
         id_column=ground_truth.id_column,
-        submissions=[str(path_of(file.file_key, file.sha256)) for file in ordered],
+        submissions=[str(path_of(file.file_key, file.sha256)) for file in files],
     )
-    by_key = Team.objects.in_bulk([one.team_id for one in chosen])
-    teams = [by_key[one.team_id] for one in chosen]
+
+    teams: list[Any] = [file.team for file in files]
     return AnswerComparison(
         rows=found["rows"],
         files=found["files"],
         left_out=len(best) - found["files"],
-        pairs=tuple(
+        pairs=[
             SimilarTeams(
-                first=teams[one["first"]],
-                second=teams[one["second"]],
-                wrong=(one["wrong"][0], one["wrong"][1]),
-                same_wrong=one["same_wrong"],
-                expected=one["expected"],
+                teams[pair["first"]], teams[pair["second"]], pair["wrong"], pair["same_wrong"], pair["expected"]
             )
-            for one in found["pairs"]
-        ),
-        together=tuple(
-            CorrelatedPair(teams[one["first"]], teams[one["second"]], one["correlation"], one["usual"])
-            for one in found["together"]
-        ),
+            for pair in found["pairs"]
+        ],
+        together=[
+            CorrelatedPair(teams[pair["first"]], teams[pair["second"]], pair["correlation"], pair["usual"])
+            for pair in found["together"]
+        ],
     )

@@ -36,10 +36,10 @@ def host_activity(request: HttpRequest, page_context: PageContext) -> HttpRespon
     """The live part of the dashboard, for htmx; 204 if nothing has changed. Without htmx a redirect to the page."""
     if not getattr(request, "htmx", False):
         return see_other("host_competition", slug=page_context.competition.slug)
-    found = _activity_context(request, page_context)
-    if request.GET.get("seen") == found["seen"]:
+    context = _activity_context(request, page_context)
+    if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=204)
-    return render(request, "insights/host_activity.html", {"page_context": page_context, **found})
+    return render(request, "insights/host_activity.html", {"page_context": page_context, **context})
 
 
 HELP_KINDS = {
@@ -52,21 +52,24 @@ SHOWN_IN_NEED = 8
 
 def _activity_context(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
     """Context of the live part; `seen` is a hash that changes whenever the page would look different."""
-    found = activity.class_activity(page_context.competition, page_context.at)
+    figures = activity.class_activity(page_context.competition, page_context.at)
     kind = request.GET.get("help", "")
-    in_need = [one for one in found.in_need if kind not in HELP_KINDS or one.kind == kind]
-    counts = Counter(one.kind for one in found.in_need)
+    in_need = [team for team in figures.in_need if kind not in HELP_KINDS or team.kind == kind]
+    counts = Counter(team.kind for team in figures.in_need)
     # Ages grow all the time, so they are rounded before hashing.
     steady = replace(
-        found, oldest=(found.oldest or 0) // 10, seconds_since_worker=int(found.scorer_works), average_seconds=None
+        figures,
+        oldest=(figures.oldest or 0) // 10,
+        seconds_since_worker=int(figures.scorer_works),
+        average_seconds=None,
     )
     return {
-        "activity": found,
-        "chart": charts.draw_activity(found.days, today=activity.today_of(page_context.competition, page_context.at)),
+        "activity": figures,
+        "chart": charts.draw_activity(figures.days, today=activity.today_of(page_context.competition, page_context.at)),
         "in_need": in_need[:SHOWN_IN_NEED],
         "more_in_need": in_need[SHOWN_IN_NEED:],
         "help": kind,
-        "help_kinds": [(name, words, counts[name]) for name, words in HELP_KINDS.items() if counts[name]],
+        "help_kinds": [(name, label, counts[name]) for name, label in HELP_KINDS.items() if counts[name]],
         "seen": sha256(repr(steady).encode()).hexdigest()[:16],
         "join_link": responses.absolute_url(request, "join_code", page_context.competition.admission.join_code),
         "opening_command": responses.opening_command(request),
@@ -126,7 +129,7 @@ def host_rows(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         problems, status = [_("This didn't work. Try again in a moment.")], 503
     stored = RowReport.objects.filter(ground_truth=competition.ground_truth_id).first()
     context: dict[str, Any] = {"page_context": page_context, "stored": stored, "problems": problems}
-    context["top"] = hardest_rows.TOP_TEAMS
+    context["top"] = hardest_rows.MAX_TEAMS
     if stored is not None:
         report = hardest_rows.read_report(stored)
         context |= {"report": report, "lines": _chosen_lines(report, request)}

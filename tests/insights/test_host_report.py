@@ -82,7 +82,7 @@ def test_of_a_long_time_the_last_year_is_counted(taught: Competition) -> None:
     Submission.objects.filter(status="invalid").update(received_at=timezone.now() - timedelta(days=2000))
     taught.refresh_from_db()
     days = activity.files_per_day(taught, timezone.now())
-    assert len(days) == activity.MOST_DAYS
+    assert len(days) == activity.MAX_DAYS
     assert [sum(one.scored for one in days), sum(one.invalid for one in days)] == [2, 0]
 
 

@@ -239,4 +239,4 @@ def test_ten_times_as_much_that_chance_says_is_no_slip() -> None:
     assert replace(row, truth=("-999",), other="30").guess == "placeholder"
     assert replace(row, truth=("-74",)).guess == "sign"
     assert replace(row, truth=("0",)).guess == ""
-    assert row.teams_say == "74 ± 9"
+    assert row.team_median_text == "74 ± 9"
