@@ -89,7 +89,7 @@ def _neighbour_of(own: Placing, ranked: Sequence[BoardRowData]) -> Neighbour | N
     """The last row of the page with a better score; for the first place the next row; None if not on this page."""
     scored = [(row.rank, row.name, row.value) for row in ranked if row.rank is not None and row.value is not None]
     if own.rank == 1:
-        found = next((row for row in scored if row[0] > 1), None)
+        neighbour = next((row for row in scored if row[0] > 1), None)
     else:
-        found = next((row for row in reversed(scored) if row[0] < own.rank and row[2] != own.value), None)
-    return Neighbour(*found, abs(found[2] - own.value)) if found else None
+        neighbour = next((row for row in reversed(scored) if row[0] < own.rank and row[2] != own.value), None)
+    return Neighbour(*neighbour, abs(neighbour[2] - own.value)) if neighbour else None

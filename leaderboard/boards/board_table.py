@@ -153,16 +153,18 @@ def _rows_now(competition: Competition, split: Split) -> Iterator[BoardRowData]:
     if ground_truth is None:
         return
     if split == Split.PUBLIC:
-        found = {best.team_id: best for best in standings.best_submissions(ground_truth, split)}
+        candidates = {best.team_id: best for best in standings.best_submissions(ground_truth, split)}
     else:
-        found = {best.team_id: best for its, best in standings.deciding_candidates(ground_truth) if its == split}
-    ranks = queries.ranks_by_team(found.values())
+        candidates = {
+            best.team_id: best for board, best in standings.deciding_candidates(ground_truth) if board == split
+        }
+    ranks = queries.ranks_by_team(candidates.values())
     teams = competition.teams.annotate(
         files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
     ).in_bulk(ranks)
-    others = secondary.secondary_values(ground_truth, split, [best.submission_id for best in found.values()])
+    others = secondary.secondary_values(ground_truth, split, [best.submission_id for best in candidates.values()])
     for team_id, rank in ranks.items():
-        best, team = found[team_id], teams[team_id]
+        best, team = candidates[team_id], teams[team_id]
         name, real_name = queries.names_of(team, competition, sees_names=True)
         yield BoardRowData(
             rank=rank,

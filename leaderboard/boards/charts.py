@@ -39,7 +39,7 @@ def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team |
     is_over = page_context.at >= competition.closes_at
     histories = team_ranks.score_histories(ground_truth, also=mine)
     return charts.draw_race(
-        [charts.RaceLine(one.team.shown_name, one.steps, one.team == mine) for one in histories],
+        [charts.RaceLine(history.team.shown_name, history.steps, history.team == mine) for history in histories],
         sign=sign_of(ground_truth),
         axis=ground_truth.metric_title,
         opens_at=competition.opens_at,
@@ -82,5 +82,5 @@ def moves_to_final(rows: Sequence[BoardRowData], mine: Team | None) -> SafeStrin
 
 
 def _baselines(ground_truth: GroundTruth, split: Split) -> list[tuple[str, float]]:
-    found = boards.baseline_rows(ground_truth, split)
-    return [(row.name, row.value) for row in found if row.value is not None]
+    rows = boards.baseline_rows(ground_truth, split)
+    return [(row.name, row.value) for row in rows if row.value is not None]

@@ -113,8 +113,8 @@ def standings_in_order(ground_truth: GroundTruth | OuterRef, split: Split | Oute
 def shown_standings(ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
     """Standings `with_page_facts` in the order of the board; on a hidden board by the time of the last file, which
     reveals nothing about scores."""
-    found = with_page_facts(standings_in_order(ground_truth, split), ground_truth, split)
-    return found.order_by(F("last_at").desc(), "team_id") if is_hidden(ground_truth, split) else found
+    standings = with_page_facts(standings_in_order(ground_truth, split), ground_truth, split)
+    return standings.order_by(F("last_at").desc(), "team_id") if is_hidden(ground_truth, split) else standings
 
 
 rank_order = attrgetter("sort_key", "received_at")
@@ -147,9 +147,9 @@ def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None 
     return ranks
 
 
-def ranks_by_team(found: Iterable[StandingCandidate]) -> dict[int, int]:
+def ranks_by_team(candidates: Iterable[StandingCandidate]) -> dict[int, int]:
     """Team → rank; ties share a rank."""
-    ordered = sorted(found, key=attrgetter("order"))
+    ordered = sorted(candidates, key=attrgetter("order"))
     ranks = shared_ranks([best.order for best in ordered])
     return dict(zip((best.team_id for best in ordered), ranks, strict=True))
 

@@ -22,7 +22,7 @@ from leaderboard.competitions.models.competition import Split
 
 from .queries import ranks_by_team, standings_in_order
 from .scores import ranked_scores, sign_of
-from .standings import StandingCandidate, deciding_candidates, rebuild_standings
+from .standings import StandingCandidate, candidate_of, deciding_candidates, make_candidate, rebuild_standings
 
 
 @transaction.atomic
@@ -94,11 +94,11 @@ def unpicked_better_files(
 
     For use before the reveal. `picks` are the final submissions of each team (`final_submissions`). One query.
     """
-    teams = [team_id for team_id, found in picks.items() if found and not found[0].is_picked_by_system]
+    teams = [team_id for team_id, candidates in picks.items() if candidates and not candidates[0].is_picked_by_system]
     if not teams or ground_truth.competition.board_is_hidden:
         return {}
-    held = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC, team__in=teams)
-    rows = held.values_list("team_id", "submission__file_name", "value", "sort_key")
+    standings = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC, team__in=teams)
+    rows = standings.values_list("team_id", "submission__file_name", "value", "sort_key")
     return {
         team_id: UnpickedFile(file_name, number_text(value))
         for team_id, file_name, value, sort_key in rows
@@ -124,27 +124,22 @@ class MissedFinal:
 def missed_final(team: Team, ground_truth: GroundTruth) -> MissedFinal | None:
     """The file that a team should have picked; None before the reveal, and for teams not on the private board."""
     board = list(standings_in_order(ground_truth, Split.PRIVATE))
-    held = next((standing for standing in board if standing.team_id == team.pk), None)
-    if ground_truth.competition.revealed_at is None or held is None:
+    standing = next((standing for standing in board if standing.team_id == team.pk), None)
+    if ground_truth.competition.revealed_at is None or standing is None:
         return None
-    sign = sign_of(ground_truth)
-    decided = StandingCandidate(
-        team.pk, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system
-    )
-    named = _private_files(team, ground_truth, sign)
-    best, file_name = min(((decided, ""), *named), key=lambda one: one[0].order)
-    better = sum((other.sort_key, other.received_at) < best.order for other in board if other is not held)
+    decided = candidate_of(standing)
+    named = _private_files(team, ground_truth)
+    best, file_name = min(((decided, ""), *named), key=lambda candidate: candidate[0].order)
+    better = sum((other.sort_key, other.received_at) < best.order for other in board if other is not standing)
     return MissedFinal(decided, best, 1 + better, file_name)
 
 
-def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[tuple[StandingCandidate, str]]:
+def _private_files(team: Team, ground_truth: GroundTruth) -> list[tuple[StandingCandidate, str]]:
     """(candidate by private score, file name) for each of the team's files that can be ranked."""
     rows = ranked_scores(ground_truth, Split.PRIVATE, teams=[team.pk])
     facts = rows.values_list("submission_id", "value", "submission__received_at", "submission__file_name")
-    return [
-        (StandingCandidate(team.pk, pk, value, sign * value, received_at), name)
-        for pk, value, received_at, name in facts
-    ]
+    sign = sign_of(ground_truth)
+    return [(make_candidate(sign, team.pk, pk, value, received_at), name) for pk, value, received_at, name in facts]
 
 
 # --- review before the reveal -----------------------------------------------------------------------------------

@@ -53,15 +53,15 @@ def secondary_metrics_of(ground_truth: GroundTruth | None) -> tuple[SecondaryMet
     return tuple(map(_secondary_metric, ground_truth.secondary)) if ground_truth else ()
 
 
-def _secondary_metric(one: Mapping[str, Any]) -> SecondaryMetric:
-    params = one["params"]
+def _secondary_metric(entry: Mapping[str, Any]) -> SecondaryMetric:
+    params = entry["params"]
     try:
-        metric = metrics.get(f"{one['key']}@{one['version']}")
+        metric = metrics.get(f"{entry['key']}@{entry['version']}")
     except metrics.MetricError:
-        return SecondaryMetric(one["key"], one["key"], "maximize", params, tuple(params.items()))
+        return SecondaryMetric(entry["key"], entry["key"], "maximize", params, tuple(params.items()))
     defaults = {parameter.name: parameter.default for parameter in metric.parameters}
     settings = tuple((name, value) for name, value in params.items() if value != defaults.get(name))
-    return SecondaryMetric(one["key"], metric.title, metric.direction, params, settings)
+    return SecondaryMetric(entry["key"], metric.title, metric.direction, params, settings)
 
 
 def shown_secondary_values(
@@ -71,10 +71,10 @@ def shown_secondary_values(
     return tuple(
         ShownSecondaryValue(
             secondary_metric,
-            one.get("value"),
-            stored_message(one, "problem") if one.get("value") is None else "",
+            entry.get("value"),
+            stored_message(entry, "problem") if entry.get("value") is None else "",
         )
-        for secondary_metric, one in zip(secondary_metrics, stored, strict=False)
+        for secondary_metric, entry in zip(secondary_metrics, stored, strict=False)
     )
 
 

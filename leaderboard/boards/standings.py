@@ -63,9 +63,14 @@ def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None
     return {team_id: value for team_id, value in rows if team_id is not None}
 
 
-def _from_standing(held: Standing) -> StandingCandidate:
+def candidate_of(standing: Standing) -> StandingCandidate:
     return StandingCandidate(
-        held.team_id, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system
+        standing.team_id,
+        standing.submission_id,
+        standing.value,
+        standing.sort_key,
+        standing.received_at,
+        standing.is_picked_by_system,
     )
 
 
@@ -113,7 +118,9 @@ def make_candidate(
 def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
     """Standings after the reveal: on both boards each team's final submission with the best private score."""
     sign, picks = sign_of(ground_truth), final_submissions(ground_truth)
-    private = _private_values(ground_truth, [best.submission_id for found in picks.values() for best in found])
+    private = _private_values(
+        ground_truth, [best.submission_id for candidates in picks.values() for best in candidates]
+    )
     for team_id, candidates in picks.items():
         on_private = [
             StandingCandidate(team_id, c.submission_id, value, sign * value, c.received_at, c.is_picked_by_system)
@@ -129,12 +136,12 @@ def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing
 
 def _private_values(ground_truth: GroundTruth, submissions: Sequence[UUID]) -> dict[UUID, float]:
     """Submission → private score. Several queries, because the number of parameters in one is limited."""
-    found: dict[UUID, float] = {}
+    values: dict[UUID, float] = {}
     for first in range(0, len(submissions), IN_ONE_QUERY):
         part = submissions[first : first + IN_ONE_QUERY]
         scores = Score.objects.filter(ground_truth=ground_truth, split=Split.PRIVATE, submission__in=part)
-        found |= dict(scores.values_list("submission_id", "value"))
-    return found
+        values |= dict(scores.values_list("submission_id", "value"))
+    return values
 
 
 def deciding_candidates(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
@@ -143,8 +150,8 @@ def deciding_candidates(ground_truth: GroundTruth) -> Iterator[tuple[Split, Stan
     if competition.revealed_at is None or competition.ground_truth_id != ground_truth.pk:
         yield from final_standings(ground_truth)
         return
-    for held in Standing.objects.filter(ground_truth=ground_truth):
-        yield Split(held.split), _from_standing(held)
+    for standing in Standing.objects.filter(ground_truth=ground_truth):
+        yield Split(standing.split), candidate_of(standing)
 
 
 def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
@@ -172,7 +179,7 @@ def expected_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate
     is_revealed = competition.revealed_at is not None
     if competition.ground_truth_id == ground_truth.pk:
         split = Split.PRIVATE if is_revealed else Split.PUBLIC
-        return map(_from_standing, Standing.objects.filter(ground_truth=ground_truth, split=split))
+        return map(candidate_of, Standing.objects.filter(ground_truth=ground_truth, split=split))
     if not is_revealed:
         return best_submissions(ground_truth, Split.PUBLIC)
     return (best for split, best in final_standings(ground_truth) if split == Split.PRIVATE)
@@ -250,14 +257,14 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
     teams = {submission.team_id for submission, _, _ in scored}
     rows = Standing.objects.filter(ground_truth=ground_truth, team__in=teams, split=Split.PUBLIC)
     facts = rows.values_list("team_id", "pk", "sort_key", "received_at")
-    held = {team_id: (pk, (sort_key, received_at)) for team_id, pk, sort_key, received_at in facts}
+    current = {team_id: (pk, (sort_key, received_at)) for team_id, pk, sort_key, received_at in facts}
     sign, made = sign_of(ground_truth), []
     for submission, _, public in scored:
         best = make_candidate(sign, submission.team_id, submission.pk, public, submission.received_at)
-        if best.team_id not in held:
+        if best.team_id not in current:
             made.append(_standing(ground_truth, Split.PUBLIC, best))
             continue
-        key, order = held[best.team_id]
+        key, order = current[best.team_id]
         if best.order < order:
             Standing.objects.filter(pk=key).update(
                 submission=submission,
@@ -281,7 +288,7 @@ def _standing(ground_truth: GroundTruth, split: Split, best: StandingCandidate) 
     )
 
 
-HELD_FACTS = ("team_id", "submission_id", "value", "received_at")
+STANDING_FACTS = ("team_id", "submission_id", "value", "received_at")
 
 
 def standings_before(ground_truth: GroundTruth, before: datetime) -> Iterator[StandingCandidate]:
@@ -291,7 +298,7 @@ def standings_before(ground_truth: GroundTruth, before: datetime) -> Iterator[St
     since are read.
     """
     here = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by()
-    still = here.filter(received_at__lt=before).values_list(*HELD_FACTS)
+    still = here.filter(received_at__lt=before).values_list(*STANDING_FACTS)
     moved = ranked_scores(ground_truth, Split.PUBLIC, teams=here.filter(received_at__gte=before).values("team"))
     moved = moved.filter(submission__received_at__lt=before).order_by()
     sign = sign_of(ground_truth)

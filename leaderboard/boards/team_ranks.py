@@ -62,12 +62,12 @@ def next_better(placing: Placing, ground_truth: GroundTruth, split: Split) -> St
     return before.reverse().select_related("team").first()
 
 
-MOST_STEPS = 20
+MAX_STEPS = 20
 
 
 @dataclass(frozen=True)
 class ScoreHistory:
-    """A team's best public score over time, as (receipt, score from then on); at most `MOST_STEPS`."""
+    """A team's best public score over time, as (receipt, score from then on); at most `MAX_STEPS`."""
 
     team: Team
     steps: tuple[tuple[datetime, float], ...]
@@ -84,14 +84,14 @@ def score_histories(ground_truth: GroundTruth, *, also: Team | None = None) -> l
         team.competition = ground_truth.competition
     if also is not None and also not in leaders:
         leaders.append(also)
-    found = _steps(ground_truth, leaders)
+    steps = _steps(ground_truth, leaders)
     competition = ground_truth.competition
     return [
         ScoreHistory(
-            team, tuple((shown_moment(at, competition, sees_names=False), value) for at, value in found[team.pk])
+            team, tuple((shown_moment(at, competition, sees_names=False), value) for at, value in steps[team.pk])
         )
         for team in leaders
-        if team.pk in found
+        if team.pk in steps
     ]
 
 
@@ -116,4 +116,4 @@ def _improvements(sign: float, files: Sequence[tuple[datetime, float]]) -> list[
 
 
 def _shortened(steps: Sequence[tuple[datetime, float]]) -> tuple[tuple[datetime, float], ...]:
-    return tuple(steps) if len(steps) <= MOST_STEPS else (steps[0], *steps[1 - MOST_STEPS :])
+    return tuple(steps) if len(steps) <= MAX_STEPS else (steps[0], *steps[1 - MAX_STEPS :])

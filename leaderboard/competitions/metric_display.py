@@ -18,7 +18,7 @@ from leaderboard.common.made_files import find_worked_example
 
 from .models import GroundTruth
 
-MOST_FIGURES = 6
+MAX_FIGURES = 6
 SIDES = {"truth": gettext_lazy("Truth"), "prediction": gettext_lazy("Prediction")}
 CONTRIBUTES = gettext_lazy("Contributes")
 
@@ -89,7 +89,7 @@ class WorkedExample:
 
     @property
     def figures(self) -> list[dict[str, Any]]:
-        return [_figure(figure) for figure in self.answer["figures"][:MOST_FIGURES]]
+        return [_figure(figure) for figure in self.answer["figures"][:MAX_FIGURES]]
 
 
 def _number_cell(label: str, value: float) -> WorkedCell:

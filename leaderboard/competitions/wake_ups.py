@@ -28,7 +28,7 @@ SCHEMA = 1
 # Seconds until a message of the sweep expires; the next sweeps send it again. Otherwise repetitions would pile up.
 SWEEP_MESSAGE_LIFETIME = 20
 # With this many messages in the broker all workers are awake already.
-ENOUGH_WAKE_UPS = 32
+MAX_WAKE_UPS = 32
 
 
 def has_known_schema(task: Any) -> bool:
@@ -60,7 +60,7 @@ def are_all_workers_awake() -> bool:
     length = None if is_broker_left_alone() else queue_length()
     if length is None:
         leave_broker_alone()
-    return (length or 0) >= ENOUGH_WAKE_UPS
+    return (length or 0) >= MAX_WAKE_UPS
 
 
 def wake_workers_after_commit(task: str, *arguments: object) -> None:

@@ -16,7 +16,7 @@ import metrics
 from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.library_messages import translated_message
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
-from leaderboard.competitions.models.ground_truth import MOST_SECONDARY
+from leaderboard.competitions.models.ground_truth import MAX_SECONDARY
 
 from .queries.checks import last_truth
 from .services import checks
@@ -258,8 +258,8 @@ class SecondaryForm(forms.Form):
         for metric in metrics.catalogue():
             group = groups.setdefault(translated_message(metric.group), [])
             group.append((metric.key, translated_message(metric.title)))
-        chosen = [*(secondary_of(truth) if truth else ()), *[("", {})] * MOST_SECONDARY]
-        for number, (key, params) in enumerate(chosen[:MOST_SECONDARY], start=1):
+        chosen = [*(secondary_of(truth) if truth else ()), *[("", {})] * MAX_SECONDARY]
+        for number, (key, params) in enumerate(chosen[:MAX_SECONDARY], start=1):
             self.fields[f"metric_{number}"] = forms.ChoiceField(
                 label=gettext("Secondary metric %(number)s") % {"number": number},
                 choices=[("", gettext("None")), *groups.items()],
@@ -277,7 +277,7 @@ class SecondaryForm(forms.Form):
 
     @property
     def rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
-        return [(self[f"metric_{n}"], self[f"params_{n}"]) for n in range(1, MOST_SECONDARY + 1)]
+        return [(self[f"metric_{n}"], self[f"params_{n}"]) for n in range(1, MAX_SECONDARY + 1)]
 
     @property
     def is_open(self) -> bool:
@@ -286,7 +286,7 @@ class SecondaryForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         chosen = []
-        for number in range(1, MOST_SECONDARY + 1):
+        for number in range(1, MAX_SECONDARY + 1):
             key = self.cleaned_data.get(f"metric_{number}")
             text = self.cleaned_data.get(f"params_{number}", "")
             try:

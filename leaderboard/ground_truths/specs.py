@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 import metrics
 from leaderboard.common.library_messages import translated_message
 from leaderboard.competitions.models import GroundTruth, TruthDraft
-from leaderboard.competitions.models.ground_truth import MOST_SECONDARY
+from leaderboard.competitions.models.ground_truth import MAX_SECONDARY
 from leaderboard.competitions.services import CannotHost
 
 MetricWithParams = tuple[str, dict[str, Any]]
@@ -90,8 +90,8 @@ def _clean_secondary(secondary: Iterable[MetricWithParams]) -> tuple[MetricWithP
             faults.append(str(error))
         except metrics.ParameterError as error:
             faults += [f"{key}, {name}: {translated_message(sentence)}" for name, sentence in error.errors.items()]
-    if not faults and len(cleaned) > MOST_SECONDARY:
-        faults.append(_("At most %(number)s secondary metrics.") % {"number": MOST_SECONDARY})
+    if not faults and len(cleaned) > MAX_SECONDARY:
+        faults.append(_("At most %(number)s secondary metrics.") % {"number": MAX_SECONDARY})
     if faults:
         raise CannotHost(_("The secondary metrics can't be used."), faults)
     return tuple(cleaned)

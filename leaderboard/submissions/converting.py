@@ -80,8 +80,8 @@ def preview_conversion(submission_id: UUID | str) -> None:
 
 
 def _remember_preview(submission_id: UUID | str) -> None:
-    found = Submission.objects.select_related("competition__ground_truth").filter(pk=submission_id)
-    submission = only_row(found)
+    rows = Submission.objects.select_related("competition__ground_truth").filter(pk=submission_id)
+    submission = only_row(rows)
     if submission is None or not _may_be_convertible(submission) or caches["default"].get(_answer_key(submission)):
         return
     try:
@@ -104,8 +104,8 @@ def submit_converted(*, submission: Submission, user: User, waited: timedelta = 
     membership = membership_of(competition, user)
     if refusal := submit_refusal_now(competition, membership, database_now() - waited):
         raise refusal
-    known = caches["default"].get(_answer_key(submission)) if _may_be_convertible(submission) else NOTHING
-    if known is not None and not known["changes"]:
+    cached = caches["default"].get(_answer_key(submission)) if _may_be_convertible(submission) else NOTHING
+    if cached is not None and not cached["changes"]:
         raise _not_convertible()
     asked_at = database_now() - waited
     with _converted_file(submission) as (answer, path):

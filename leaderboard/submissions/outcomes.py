@@ -27,8 +27,8 @@ log = logging.getLogger(__name__)
 MAX_HOST_DETAILS = 2000
 
 # A file that takes more than SLOW_FROM times as long as the quickest one under its ground truth is scored outside the
-# queue. The limit is never below LEAST_ or above MOST_BEFORE_SLOW, in seconds.
-SLOW_FROM, LEAST_BEFORE_SLOW, MOST_BEFORE_SLOW = 20, 2.0, 8.0
+# queue. The limit is between the other two, in seconds.
+SLOW_FROM, MIN_SECONDS_BEFORE_SLOW, MAX_SECONDS_BEFORE_SLOW = 20, 2.0, 8.0
 
 DAMAGED_FILE_TEXT = gettext_noop("The stored file is damaged. We told the host and returned your attempt.")
 
@@ -117,10 +117,10 @@ def seconds_in_queue(ground_truth: GroundTruth) -> float:
     because then moving files out would not speed up the others."""
     quickest = ground_truth.quickest_seconds
     if quickest is None:
-        return MOST_BEFORE_SLOW
-    if quickest > MOST_BEFORE_SLOW / 2:
+        return MAX_SECONDS_BEFORE_SLOW
+    if quickest > MAX_SECONDS_BEFORE_SLOW / 2:
         return math.inf
-    return min(max(LEAST_BEFORE_SLOW, SLOW_FROM * quickest), MOST_BEFORE_SLOW)
+    return min(max(MIN_SECONDS_BEFORE_SLOW, SLOW_FROM * quickest), MAX_SECONDS_BEFORE_SLOW)
 
 
 def compute_outside_queue(submission: Submission, ground_truth: GroundTruth, *, alone: bool = False) -> ScoringOutcome:

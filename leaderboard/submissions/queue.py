@@ -54,7 +54,7 @@ def _claimable() -> QuerySet[Submission]:
 
 
 # Number of the oldest waiting files from which the order is made, and number of files in it before the next query.
-LOOKED_AT, GIVEN_OUT = 2000, 64
+MAX_WAITING_FILES, MAX_ORDERED_FILES = 2000, 64
 MAX_TURN_FILES, TURN_SECONDS = 16, 0.3
 """Limits of a turn: files that are claimed together, scored one after another and written in one transaction."""
 
@@ -91,9 +91,9 @@ def turns_of_submissions() -> Iterator[list[Submission]]:
     """
     while keys := _first_in_turn():
         rows = _with_scoring_fields(Submission.objects.filter(pk__in=keys))
-        found = {submission.pk: submission for submission in rows}
+        by_key = {submission.pk: submission for submission in rows}
         turn: list[Submission] = []
-        for submission in (found[pk] for pk in keys if pk in found):
+        for submission in (by_key[pk] for pk in keys if pk in by_key):
             if turn and (len(turn) == MAX_TURN_FILES or not (_is_quick(submission) and _is_quick(turn[-1]))):
                 yield _served_now(turn)
                 turn = []
@@ -128,8 +128,8 @@ def _first_in_turn() -> list[uuid.UUID]:
     for file in waiting:
         of_competitions[file.competition_id].append(file)
     in_turn = sorted(of_competitions, key=lambda number: (number <= last, number))
-    found = [_one_of_each_team(of_competitions[number], _teams_served[number]) for number in in_turn]
-    return [pk for pk in chain.from_iterable(zip_longest(*found)) if pk is not None][:GIVEN_OUT]
+    keys = [_one_of_each_team(of_competitions[number], _teams_served[number]) for number in in_turn]
+    return [pk for pk in chain.from_iterable(zip_longest(*keys)) if pk is not None][:MAX_ORDERED_FILES]
 
 
 def _claimable_files() -> list[_WaitingFile]:
@@ -138,19 +138,19 @@ def _claimable_files() -> list[_WaitingFile]:
     rows = Submission.objects.filter(status=PENDING, competition__ground_truth__isnull=False)
     rows = rows.annotate(held=is_held(), died_lately=died_lately).order_by("received_at")
     fields = ("pk", "competition_id", "team_id", "is_slow", "tries", "deaths", "held", "died_lately")
-    files = [_WaitingFile(*row) for row in rows.values_list(*fields)[:LOOKED_AT]]
+    files = [_WaitingFile(*row) for row in rows.values_list(*fields)[:MAX_WAITING_FILES]]
     busy = {file.team_id for file in files if file.is_held} - {None}
     return [file for file in files if file.may_be_claimed and file.team_id not in busy]
 
 
 def _one_of_each_team(files: list[_WaitingFile], served: set[int]) -> list[uuid.UUID]:
     """The oldest file of each team without a turn in this round; if there is none, of each team in a new round."""
-    found = [file for file in files if file.team_id not in served]
-    if not found:
+    unserved = [file for file in files if file.team_id not in served]
+    if not unserved:
         served.clear()
-        found = files
+        unserved = files
     first: dict[int | uuid.UUID, uuid.UUID] = {}
-    for file in found:
+    for file in unserved:
         first.setdefault(file.team_id or file.pk, file.pk)
     return list(first.values())
 
@@ -171,7 +171,7 @@ def find_submission(submission_id: uuid.UUID | str) -> Submission | None:
 HEARD_WITHIN = timedelta(seconds=30)
 FORGOTTEN_AFTER = timedelta(hours=1)
 # Seconds of waiting that are logged as an error; the supervisor then restarts workers that hold no file.
-PENDING_TOO_LONG = 60.0
+PENDING_TOO_LONG_SECONDS = 60.0
 
 
 def report_worker() -> None:
@@ -197,19 +197,19 @@ class PendingFiles:
 def pending_files() -> PendingFiles:
     """The state of the queue; one query."""
     waiting = Submission.objects.filter(status=PENDING)
-    found = waiting.aggregate(
+    numbers = waiting.aggregate(
         number=Count("pk"),
         # Without slow files, which are scored outside the queue one after another.
         first=Min(waiting_since(), filter=Q(is_slow=False)),
         in_hand=Count("pk", filter=is_held()),
     )
-    return PendingFiles(found["number"], seconds_since(found["first"]), found["in_hand"])
+    return PendingFiles(numbers["number"], seconds_since(numbers["first"]), numbers["in_hand"])
 
 
 def log_stuck_queue() -> bool:
     """Log an error if files wait for long while no worker scores any; returns whether that is so."""
     queue = pending_files()
-    if queue.in_hand or (queue.oldest or 0) <= PENDING_TOO_LONG:
+    if queue.in_hand or (queue.oldest or 0) <= PENDING_TOO_LONG_SECONDS:
         return False
     log.error("%s files wait, the oldest for %.0f s, and no worker has any in hand", queue.number, queue.oldest)
     return True

@@ -52,7 +52,7 @@ from .outcomes import (
 log = logging.getLogger(__name__)
 
 # Seconds. Results are kept while the database is unreachable for a minute; the task's hard limit ends longer waits.
-FINISH_WITHIN, FIRST_PAUSE, LONGEST_PAUSE = 90.0, 0.2, 5.0
+FINISH_SECONDS, FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 90.0, 0.2, 5.0
 SWEPT_AT_ONCE = 200
 RESCORE_BATCH = 200
 RESCORE_SECONDS = 2.0
@@ -88,8 +88,8 @@ class FileOfTurn:
 
 def score_one(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
     """Score one pending submission; returns `FileOfTurn.status`, "busy" if it cannot be claimed."""
-    found = queue.find_submission(submission_id)
-    scored = score_turn([found], wake_up_id, in_queue=in_queue) if found else []
+    submission = queue.find_submission(submission_id)
+    scored = score_turn([submission], wake_up_id, in_queue=in_queue) if submission else []
     return scored[0].status if scored else "busy"
 
 
@@ -101,14 +101,14 @@ def score_turn(
     Returns the files that could be claimed. `wake_up_id` is the message that woke this worker, for
     `claims.end_claims_of_worker`. With `in_queue=False` a file may take as long as the site allows.
     """
-    held, turn = claims.claim_submissions(submissions, wake_up_id), []
+    claimed, turn = claims.claim_submissions(submissions, wake_up_id), []
     for submission in submissions:
         ground_truth = submission.competition.ground_truth
-        if submission.pk in held:
+        if submission.pk in claimed:
             assert ground_truth is not None, "a competition without a ground truth takes no submissions"
-            turn.append(FileOfTurn(submission, ground_truth, held[submission.pk]))
+            turn.append(FileOfTurn(submission, ground_truth, claimed[submission.pk]))
     if turn:
-        with claims.extended_leases(held.values()):
+        with claims.extended_leases(claimed.values()):
             _score_until_over(turn, in_queue=in_queue)
         _write_with_retries(lambda: _write_turn(turn))
     return turn
@@ -116,7 +116,7 @@ def score_turn(
 
 def _score_until_over(turn: Sequence[FileOfTurn], *, in_queue: bool) -> None:
     """Score the files of a turn until its time is over; the rest stays "busy" and is released."""
-    enough = time.monotonic() + queue.TURN_SECONDS
+    end = time.monotonic() + queue.TURN_SECONDS
     for file in turn:
         with bound_contextvars(
             competition=file.submission.competition.slug,
@@ -128,7 +128,7 @@ def _score_until_over(turn: Sequence[FileOfTurn], *, in_queue: bool) -> None:
             file.seconds = time.monotonic() - begun
         if file.outcome is not None and file.outcome.result is not None:
             _note_quickest_time(file.ground_truth, file.seconds)
-        if file.ending == "waiting" or time.monotonic() > enough:
+        if file.ending == "waiting" or time.monotonic() > end:
             return
 
 
@@ -166,23 +166,23 @@ def _note_quickest_time(ground_truth: GroundTruth, seconds: float) -> None:
 
 
 def _write_with_retries(finish: Callable[[], None]) -> None:
-    """Write results, and try again while the database is unreachable. Raises its error after `FINISH_WITHIN` seconds.
+    """Write results, and try again while the database is unreachable. Raises its error after `FINISH_SECONDS` seconds.
 
     Waiting longer than the lease is safe: if another worker claims the row meanwhile, this result is discarded.
     """
-    enough, pause = time.monotonic() + FINISH_WITHIN, FIRST_PAUSE
+    end, pause = time.monotonic() + FINISH_SECONDS, FIRST_PAUSE_SECONDS
     while True:
         try:
             finish()
             return
         except (OperationalError, InterfaceError) as error:
-            if time.monotonic() + pause > enough:
+            if time.monotonic() + pause > end:
                 raise
             log.warning("a result could not be written (%s); trying again in %g s", error, pause)
             if not connection.in_atomic_block:  # a transaction of the caller is not ours to close
                 connection.close_if_unusable_or_obsolete()
             time.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_PAUSE_SECONDS)
 
 
 @transaction.atomic
@@ -191,11 +191,11 @@ def _write_turn(turn: Sequence[FileOfTurn]) -> None:
 
     One UPDATE for all rows with the same outcome.
     """
-    held = _held_rows(turn)
-    scored: list[tuple[Submission, FileOfTurn, metrics.Result]] = []
+    rows = _held_rows(turn)
+    scored: list[tuple[Submission, GroundTruth, metrics.Result]] = []
     finished: dict[str, tuple[list[uuid.UUID], dict[str, Any]]] = {}
     for file in turn:
-        row = held.get(file.submission.pk)
+        row = rows.get(file.submission.pk)
         file.status = _status_of(file, row)
         if row is None or file.outcome is None or file.status == "stale":
             continue
@@ -210,17 +210,15 @@ def _write_turn(turn: Sequence[FileOfTurn]) -> None:
         finished.setdefault(json.dumps(fields, sort_keys=True), ([], fields))[0].append(row.pk)
         if file.outcome.result is not None:
             file.ground_truth.competition = row.competition
-            scored.append((row, file, file.outcome.result))
+            scored.append((row, file.ground_truth, file.outcome.result))
     for keys, fields in finished.values():
         Submission.objects.filter(pk__in=keys).update(**fields, claim=None, lease_until=None, finished_at=Now())
     for file in turn:
         if file.outcome is not None and file.status in (Submission.Status.INVALID, Submission.Status.FAILED):
-            claims.return_attempt(held[file.submission.pk])
+            claims.return_attempt(rows[file.submission.pk])
             if file.status == Submission.Status.FAILED:
                 claims.notify_hosts_of_failure(file.submission.pk)
-    public = _write_scores([(row, file.ground_truth, result) for row, file, result in scored])
-    standing = [(row, file.ground_truth, value) for (row, file, _), value in zip(scored, public, strict=True)]
-    for competition_id in standings.update_standings(standing):
+    for competition_id in standings.update_standings(_write_scores(scored)):
         Competition(pk=competition_id).bump_board_version()
 
 
@@ -255,44 +253,48 @@ def _status_of(file: FileOfTurn, row: Submission | None) -> str:
     return Submission.Status.INVALID.value if file.outcome.problems else Submission.Status.FAILED.value
 
 
-def _write_scores(scored: Sequence[tuple[Submission, GroundTruth, metrics.Result]]) -> list[float]:
-    """Write both scores of each file; returns the public ones, in order."""
-    rows: list[Score] = []
-    for submission, ground_truth, result in scored:
-        metric_version = metrics.get(ground_truth.metric_key).version
-        for split in (Split.PUBLIC, Split.PRIVATE):
-            value = result.public if split == Split.PUBLIC else result.private
-            assert value is not None, "a published ground truth has both splits"
-            rows.append(
-                Score(
-                    submission=submission,
-                    ground_truth=ground_truth,
-                    split=split,
-                    value=value,
-                    **stored_interval(result.uncertainty.get(split.value)),
-                    parts=dict(result.parts.get(split.value, {})),
-                    secondary=stored_secondary(result, split),
-                    metric_version=metric_version,
-                )
-            )
+def _write_scores(
+    scored: Sequence[tuple[Submission, GroundTruth, metrics.Result]],
+) -> list[tuple[Submission, GroundTruth, float]]:
+    """Write both scores of each file; returns the files with their public scores."""
+    rows = [
+        _score_of(submission, ground_truth, result, split)
+        for submission, ground_truth, result in scored
+        for split in (Split.PUBLIC, Split.PRIVATE)
+    ]
     Score.objects.bulk_create(rows)
-    return [score.value for score in rows if score.split == Split.PUBLIC]
+    return [(score.submission, score.ground_truth, score.value) for score in rows if score.split == Split.PUBLIC]
 
 
-def stored_interval(found: metrics.Uncertainty | None) -> dict[str, float | None]:
+def _score_of(submission: Submission, ground_truth: GroundTruth, result: metrics.Result, split: Split) -> Score:
+    value = result.public if split == Split.PUBLIC else result.private
+    assert value is not None, "a published ground truth has both splits"
+    return Score(
+        submission=submission,
+        ground_truth=ground_truth,
+        split=split,
+        value=value,
+        **stored_interval(result.uncertainty.get(split.value)),
+        parts=dict(result.parts.get(split.value, {})),
+        secondary=stored_secondary(result, split),
+        metric_version=metrics.get(ground_truth.metric_key).version,
+    )
+
+
+def stored_interval(uncertainty: metrics.Uncertainty | None) -> dict[str, float | None]:
     """Columns for the interval of a score: infinite ends are None; {} for metrics without intervals."""
-    if found is None:
+    if uncertainty is None:
         return {}
-    low, high = (end if math.isfinite(end) else None for end in (found.low, found.high))
-    return {"standard_error": found.standard_error, "low": low, "high": high}
+    low, high = (end if math.isfinite(end) else None for end in (uncertainty.low, uncertainty.high))
+    return {"standard_error": uncertainty.standard_error, "low": low, "high": high}
 
 
 def stored_secondary(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
     """JSON with the values of secondary metrics on a split, or the problem in place of a value."""
-    found = [(getattr(one, split.value), one.problem) for one in result.secondary]
+    values = [(getattr(secondary, split.value), secondary.problem) for secondary in result.secondary]
     return [
         {"problem": problem, **templates_of(problem=problem)} if value is None else {"value": value}
-        for value, problem in found
+        for value, problem in values
     ]
 
 
@@ -322,9 +324,9 @@ def rescore_batch(ground_truth_id: int) -> bool:
         return False
     batch = list(without_scores(ground_truth)[:RESCORE_BATCH])
     # Batches are limited by time too, because new files are scored only between two batches.
-    enough, outcomes = time.monotonic() + RESCORE_SECONDS, list[ScoringOutcome]()
+    end, outcomes = time.monotonic() + RESCORE_SECONDS, list[ScoringOutcome]()
     try:
-        while len(outcomes) < len(batch) and time.monotonic() < enough:
+        while len(outcomes) < len(batch) and time.monotonic() < end:
             outcomes.append(compute_outside_queue(batch[len(outcomes)], ground_truth))
     finally:
         _write_rescored(ground_truth, dict(zip(batch, outcomes, strict=False)))
@@ -362,22 +364,22 @@ def score_preview(ground_truth_id: int) -> bool:
     scored.
     """
     previews = StudentPreview.objects.select_related("ground_truth__competition")
-    found = previews.filter(ground_truth=ground_truth_id, finished_at=None).first()
-    if found is None:
+    preview = previews.filter(ground_truth=ground_truth_id, finished_at=None).first()
+    if preview is None:
         return False
-    ground_truth = found.ground_truth
+    ground_truth = preview.ground_truth
     sample = Submission(
         competition=ground_truth.competition,
         file_name="sample_submission.csv",
         file_key=ground_truth.sample_key,
-        sha256=found.sha256,
+        sha256=preview.sha256,
     )
     try:
         outcome = compute_outside_queue(sample, ground_truth)
     except (StorageUnreachable, scoring.ScorerInterrupted) as error:
         log.warning("the sample of %s waits: %s", ground_truth, error)
         return False
-    waiting = StudentPreview.objects.filter(pk=found.pk, finished_at=None, sent_at=found.sent_at)
+    waiting = StudentPreview.objects.filter(pk=preview.pk, finished_at=None, sent_at=preview.sent_at)
     return bool(
         waiting.update(
             finished_at=Now(),

@@ -18,7 +18,7 @@ from leaderboard.competitions import hooks, wake_ups
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.competitions.services import CannotHost, lock_competition
 
-MOST_AT_ONCE = 500
+MAX_AT_ONCE = 500
 NAMED = 20
 WITHOUT_SCORE = (Submission.Status.FAILED, Submission.Status.INVALID)
 
@@ -32,14 +32,14 @@ def submissions_without_score(files: QuerySet[Submission]) -> QuerySet[Submissio
 def score_again(*, competition: Competition, user: User | None, files: QuerySet[Submission]) -> int:
     """Queue files that failed or were invalid for scoring once more; returns how many.
 
-    At most `MOST_AT_ONCE`, oldest first. Times of receipt stay, so files received on time count. Each file uses an
+    At most `MAX_AT_ONCE`, oldest first. Times of receipt stay, so files received on time count. Each file uses an
     attempt of its day again, even beyond the limit; it is returned if the file again gets no score. Raises `CannotHost`
     if there is no such file.
     """
     with transaction.atomic():
-        found = lock_competition(competition.pk)
-        chosen = list(submissions_without_score(files.filter(competition=found)).select_related("team")[:MOST_AT_ONCE])
-        if not chosen or found.ground_truth_id is None:
+        locked = lock_competition(competition.pk)
+        chosen = list(submissions_without_score(files.filter(competition=locked)).select_related("team")[:MAX_AT_ONCE])
+        if not chosen or locked.ground_truth_id is None:
             raise CannotHost(_("All these submissions have scores."))
         keys = [file.pk for file in chosen]
         Submission.objects.with_stored_file().filter(pk__in=keys).update(
@@ -53,14 +53,14 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
             rescored_requested_at=database_now(),
         )
         _count_attempts(chosen)
-        for key in keys[: wake_ups.ENOUGH_WAKE_UPS]:  # workers that are awake go on with the others
-            wake_ups.wake_workers_after_commit(wake_ups.SCORE_NEXT_SUBMISSIONS, key, found.ground_truth_id)
-        hooks.scored_again(competition=found, teams={file.team_id for file in chosen})
+        for key in keys[: wake_ups.MAX_WAKE_UPS]:  # workers that are awake go on with the others
+            wake_ups.wake_workers_after_commit(wake_ups.SCORE_NEXT_SUBMISSIONS, key, locked.ground_truth_id)
+        hooks.scored_again(competition=locked, teams={file.team_id for file in chosen})
         teams = {audit_team(file.team) for file in chosen if file.team}
         AuditEntry.append(
             AuditEvent.SCORED_AGAIN,
             user=user,
-            competition=found,
+            competition=locked,
             about=teams.pop() if len(teams) == 1 else "",
             after={"files": len(keys), "submissions": [str(key) for key in keys[:NAMED]]},
         )

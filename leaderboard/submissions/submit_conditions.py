@@ -68,10 +68,10 @@ def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
 
 def _allowance(competition: Competition, membership: Membership, at: datetime) -> AttemptAllowance:
     day = competition.day_of(at)
-    its = effective_limits_of(membership.team_id, competition)
+    limits = effective_limits_of(membership.team_id, competition)
     used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first() or 0
     used_by_person = attempts_of_person(membership, day)
-    allowed = _attempts_left(its, max(used, used_by_person), competition, day)
+    allowed = _attempts_left(limits, max(used, used_by_person), competition, day)
     return replace(allowed, is_less_than_teams=used_by_person > used)
 
 
@@ -81,9 +81,9 @@ def attempts_of_person(membership: Membership, day: date) -> int:
     return files.filter(user=membership.user_id).count()
 
 
-def _attempts_left(its: EffectiveLimits, used: int, competition: Competition, day: date) -> AttemptAllowance:
+def _attempts_left(limits: EffectiveLimits, used: int, competition: Competition, day: date) -> AttemptAllowance:
     midnight = competition.midnight(day + timedelta(days=1))
-    return AttemptAllowance(its.daily_attempts, max(0, its.daily_attempts - used), midnight, its.closes_at)
+    return AttemptAllowance(limits.daily_attempts, max(0, limits.daily_attempts - used), midnight, limits.closes_at)
 
 
 def allowances_of_teams(
@@ -94,7 +94,10 @@ def allowances_of_teams(
     counts = DailyAttempts.objects.filter(team__in=list(teams), day__in=set(days.values()))
     used = {(team, day): number for team, day, number in counts.values_list("team_id", "day", "used")}
     each = effective_limits_of_teams(teams) if effective_limits is None else effective_limits
-    return {key: _attempts_left(its, used.get((key, days[key]), 0), teams[key], days[key]) for key, its in each.items()}
+    return {
+        key: _attempts_left(limits, used.get((key, days[key]), 0), teams[key], days[key])
+        for key, limits in each.items()
+    }
 
 
 def submit_refusal_now(
@@ -208,8 +211,8 @@ def lock_membership(membership: Membership) -> Membership:
     deadline and have the lateness of all files recomputed just before this file is committed.
     """
     if connection.features.has_select_for_update:  # SQLite has one writer at a time anyway
-        held = Competition.objects.select_for_update(no_key=True).filter(pk=membership.competition_id)
-        list(held.values_list("pk"))
+        competitions = Competition.objects.select_for_update(no_key=True).filter(pk=membership.competition_id)
+        list(competitions.values_list("pk"))
     return reload_membership(membership)
 
 
@@ -218,10 +221,10 @@ def reload_membership(membership: Membership) -> Membership:
 
     Raises `SubmissionRefused` if the competition or the membership was deleted.
     """
-    found = only_row(_memberships(membership.user).filter(competition=membership.competition_id))
-    if found is None:
+    reloaded = only_row(_memberships(membership.user).filter(competition=membership.competition_id))
+    if reloaded is None:
         if not Competition.objects.filter(pk=membership.competition_id).exists():
             raise SubmissionRefused("gone", _(COMPETITION_GONE))
         raise SubmissionRefused("not_joined", _("You left the competition during your upload."))
-    found.user = membership.user
-    return found
+    reloaded.user = membership.user
+    return reloaded

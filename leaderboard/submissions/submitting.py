@@ -42,7 +42,7 @@ from .submit_conditions import (
 
 log = logging.getLogger(__name__)
 
-LARGE = 1_048_576
+LARGE_FILE_BYTES = 1_048_576
 HEAD_BYTES = 1_048_576
 
 
@@ -126,7 +126,7 @@ def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
 
     Not checked for small files, which are limited by the attempts per day, to save the query.
     """
-    if stored.size < LARGE:
+    if stored.size < LARGE_FILE_BYTES:
         return
     files = Submission.objects.with_stored_file().filter(team=membership.team_id)
     taken = files.aggregate(bytes=Sum("size", default=0))["bytes"]
@@ -164,9 +164,9 @@ def _receive(submission: Submission, membership: Membership, conversion: Convers
     pause = refusal_within_pause(membership, received_at)
     try:
         with transaction.atomic():
-            held = submit_conditions.lock_membership(membership)
-            if held.competition.ground_truth_id == competition.ground_truth_id:
-                _use_attempt(submission, held, pause)
+            reloaded = submit_conditions.lock_membership(membership)
+            if reloaded.competition.ground_truth_id == competition.ground_truth_id:
+                _use_attempt(submission, reloaded, pause)
                 submission.save(force_insert=True)
                 if conversion is not None:
                     conversion.submission = submission
@@ -178,10 +178,10 @@ def _receive(submission: Submission, membership: Membership, conversion: Convers
         if earlier := _submission_of_upload(competition, submission.upload_key):
             remove_file(submission.file_key)
             return earlier
-        held = submit_conditions.reload_membership(membership)
-        if held.team_id == membership.team_id:
+        reloaded = submit_conditions.reload_membership(membership)
+        if reloaded.team_id == membership.team_id:
             raise
-    return _receive(submission, held, conversion)  # checks the beginning with the current ground truth
+    return _receive(submission, reloaded, conversion)  # checks the beginning with the current ground truth
 
 
 def check_beginning(file_key: str, size: int, ground_truth: GroundTruth | None) -> list[dict[str, Any]]:
@@ -206,22 +206,22 @@ def _wake_worker(submission: Submission) -> None:
         wake_ups.wake_workers(wake_ups.SCORE_NEXT_SUBMISSIONS, submission.pk, submission.competition.ground_truth_id)
 
 
-def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefused | None) -> None:
+def _use_attempt(submission: Submission, membership: Membership, pause: SubmissionRefused | None) -> None:
     """Count the attempt and set `team` and `is_late` by the conditions at the time of receipt.
 
     Raises `SubmissionRefused`. The caller holds the competition's lock, so files that arrive at the same time are
     counted one by one.
     """
-    competition, team, received_at = held.competition, held.team, submission.received_at
+    competition, team, received_at = membership.competition, membership.team, submission.received_at
     day = competition.day_of(received_at)
     limits = effective_limits_of(team.pk, competition)
-    if refusal := submit_conditions.submit_refusal(competition, held, received_at, closes_at=limits.closes_at):
+    if refusal := submit_conditions.submit_refusal(competition, membership, received_at, closes_at=limits.closes_at):
         raise refusal
     if pause:
         raise pause
     if not DailyAttempts.use_attempt(team.pk, day, limits.daily_attempts):
         raise out_of_attempts(limits.daily_attempts, by_person=False)
-    if submit_conditions.attempts_of_person(held, day) >= limits.daily_attempts:
+    if submit_conditions.attempts_of_person(membership, day) >= limits.daily_attempts:
         raise out_of_attempts(limits.daily_attempts, by_person=True)
     if submission.status == Submission.Status.INVALID:
         DailyAttempts.return_attempt(team.pk, day)
@@ -234,8 +234,8 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
     if membership is None:
         raise SubmissionRefused("not_joined", _("Join the competition first."))
     with transaction.atomic():
-        held = submit_conditions.lock_membership(membership)
-        if at >= effective_limits_of(held.team_id, held.competition).closes_at:
+        locked = submit_conditions.lock_membership(membership)
+        if at >= effective_limits_of(locked.team_id, locked.competition).closes_at:
             raise SubmissionRefused("closed", _("The deadline has passed. You can't change your final submissions."))
         mine = Submission.objects.select_for_update().filter(
             team=membership.team_id, status=Submission.Status.SCORED, is_late=False

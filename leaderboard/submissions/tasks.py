@@ -107,7 +107,7 @@ def find_due() -> list[tuple[object, ...]]:
     if queue.next_slow_file():
         score_slow_files()
     return [
-        *((wake_ups.SCORE_NEXT_SUBMISSIONS, *ids) for ids in waiting[: wake_ups.ENOUGH_WAKE_UPS]),
+        *((wake_ups.SCORE_NEXT_SUBMISSIONS, *ids) for ids in waiting[: wake_ups.MAX_WAKE_UPS]),
         *((wake_ups.RESCORE_CANDIDATE, ground_truth) for ground_truth in ground_truths),
         *((wake_ups.SCORE_PREVIEW, ground_truth) for ground_truth in score.unfinished_previews()),
     ]

@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.boards import reveal, standings, team_ranks
 from leaderboard.boards import services as boards_service
-from leaderboard.boards.team_ranks import MOST_STEPS
+from leaderboard.boards.team_ranks import MAX_STEPS
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Team
 from leaderboard.submissions import score
 from tests.boards.test_ranking import scored
@@ -67,7 +67,7 @@ def test_a_hidden_board_has_no_steps(pets: Competition, bo: User) -> None:
 def test_a_long_climb_keeps_its_first_and_newest_steps(pets: Competition, bo: User) -> None:
     play(enter(pets, bo).team, *(number / 100 for number in range(60)))
     found = steps(pets)["bo"]
-    assert len(found) == MOST_STEPS
+    assert len(found) == MAX_STEPS
     assert (found[0], found[1], found[-1]) == (0.0, 0.41, 0.59)
 
 

@@ -142,7 +142,7 @@ def test_18_a_score_that_finds_no_room_leaves_its_file_pending_and_is_written_la
 
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr(score, "_write_scores", full)
-        meanwhile.setattr(score, "FINISH_WITHIN", 0.0)
+        meanwhile.setattr(score, "FINISH_SECONDS", 0.0)
         with pytest.raises(OperationalError, match="full"):
             score.score_one(submission.pk)
     submission.refresh_from_db()

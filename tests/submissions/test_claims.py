@@ -175,7 +175,7 @@ def test_a_file_needs_no_wake_up_where_many_wait_in_the_broker(
     Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()
     enter(pets, bo)
-    for waiting, wakes in ((0, 1), (wake_ups.ENOUGH_WAKE_UPS - 1, 1), (wake_ups.ENOUGH_WAKE_UPS, 0)):
+    for waiting, wakes in ((0, 1), (wake_ups.MAX_WAKE_UPS - 1, 1), (wake_ups.MAX_WAKE_UPS, 0)):
         monkeypatch.setattr(wake_ups, "queue_length", lambda waiting=waiting: waiting)
         woken_for.clear()
         with django_capture_on_commit_callbacks(execute=True):
@@ -189,11 +189,11 @@ def test_a_sweep_wakes_for_as_many_files_as_help(
     Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()
     enter(pets, bo)
-    for _ in range(wake_ups.ENOUGH_WAKE_UPS + 1):
+    for _ in range(wake_ups.MAX_WAKE_UPS + 1):
         upload(pets, bo)
-    assert len(score.sweep_queue()[0]) == wake_ups.ENOUGH_WAKE_UPS + 1
+    assert len(score.sweep_queue()[0]) == wake_ups.MAX_WAKE_UPS + 1
     tasks.sweep()
-    assert len(woken_for) == wake_ups.ENOUGH_WAKE_UPS
+    assert len(woken_for) == wake_ups.MAX_WAKE_UPS
 
 
 def test_two_baselines_may_be_measured_at_once(pets: Competition, ada: User) -> None:
@@ -430,7 +430,7 @@ def test_files_are_put_back_before_up_ends_their_worker() -> None:
 @pytest.mark.fault(20)
 def test_a_result_waits_for_the_database(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     real, failures = score._write_turn, [OperationalError("away")] * 3
-    monkeypatch.setattr(score, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(score, "FIRST_PAUSE_SECONDS", 0.001)
 
     def finish(*arguments: Any) -> None:
         if failures:
@@ -450,8 +450,8 @@ def test_a_database_that_stays_away_is_not_waited_for_without_end(
         raise OperationalError("away")
 
     monkeypatch.setattr(score, "_write_turn", finish)
-    monkeypatch.setattr(score, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(score, "FINISH_WITHIN", 0.01)
+    monkeypatch.setattr(score, "FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(score, "FINISH_SECONDS", 0.01)
     with pytest.raises(OperationalError):
         score.score_one(mine.pk)
     assert again(mine).status == "pending"

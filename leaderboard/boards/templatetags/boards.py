@@ -17,12 +17,9 @@ register.simple_tag(secondary.secondary_metrics_of)
 
 
 @register.simple_tag
-def secondary_value(one: secondary.ShownSecondaryValue | None, style: str = "") -> SafeString:
-    """The value of a secondary metric, or a dash with the reason on hover.
-
-    With the styles `full` (all digits) and `why` the reason is written out.
-    """
-    if one is None or one.value is None:
+def secondary_value(shown: secondary.ShownSecondaryValue | None, style: str = "") -> SafeString:
+    """The value of a secondary metric, or a dash with the reason on hover; with the style `why` it is written out."""
+    if shown is None or shown.value is None:
         dash = '– <span class="muted tiny">{}</span>' if style else '<span title="{}">–</span>'
-        return format_html(dash, translated_message(one.problem) if one else "")
-    return format_html("{}", repr(one.value)) if style == "full" else score(one.value)
+        return format_html(dash, translated_message(shown.problem) if shown else "")
+    return score(shown.value)

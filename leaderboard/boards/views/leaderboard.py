@@ -45,7 +45,7 @@ class BoardQuery:
 
     def __init__(self, request: HttpRequest, page_context: PageContext, *, is_renewal: bool = False) -> None:
         default = Split.PRIVATE if page_context.state == "revealed" else Split.PUBLIC
-        asked, page = request.GET.get("board", ""), request.GET.get("page", "")
+        board, page = request.GET.get("board", ""), request.GET.get("page", "")
         self.page_context = page_context
         self.competition = page_context.competition
         self.ground_truth = page_context.competition.ground_truth
@@ -53,7 +53,7 @@ class BoardQuery:
         if is_renewal:
             self.version = board_cache.calm_versions.choose(self.competition.pk, self.version)
         self.team = page_context.membership.team if page_context.membership else None
-        self.split = Split(asked) if asked in Split.values else default
+        self.split = Split(board) if board in Split.values else default
         self.view = view if (view := request.GET.get("view", "")) in ("time", "distribution") else ""
         self.page = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 1
         self.text = request.GET.get("q", "").strip()[:60]
@@ -252,8 +252,8 @@ def _own_address(query: BoardQuery, table: rows.BoardPageData, placing: rows.Pla
     in_section = query.team.pk in table.within
     above = list(table.within).index(query.team.pk) if in_section else placing.rank - 1
     page = above // boards_module.PAGE_SIZE + 1
-    asked = query.query_string(page=page if page > 1 else "", **({} if in_section else {"section": "", "q": ""}))
-    return f"?{asked}#{anchor_of(query.team.shown_name)}"
+    parameters = query.query_string(page=page if page > 1 else "", **({} if in_section else {"section": "", "q": ""}))
+    return f"?{parameters}#{anchor_of(query.team.shown_name)}"
 
 
 def _with_own_row(html: str, query: BoardQuery) -> SafeString:

@@ -20,7 +20,7 @@ SHOWN_NAMES = 24
 LIVE_ROWS = 10
 REVEALED_ROWS = 8
 HIDDEN_ROWS = 2
-MOST_STEPS = 100
+MAX_STEPS = 100
 """Maximum of ranks in a reveal; with more teams it begins at this rank, and the others are only on the board."""
 
 
@@ -30,8 +30,8 @@ def host_projector(request: HttpRequest, page_context: PageContext) -> HttpRespo
     usual = {"live": "live", "closed": "live", "revealed": "reveal"}.get(page_context.state, "join")
     if usual == "live" and not page_context.competition.submissions.filter(team__isnull=False).exists():
         usual = "join"
-    asked = request.GET.get("show", "")
-    show = asked if asked in SCREENS else usual
+    requested = request.GET.get("show", "")
+    show = requested if requested in SCREENS else usual
     context = {"page_context": page_context, "show": show, **SCREENS[show](request, page_context)}
     return render(request, f"boards/projector_{show}.html", context)
 
@@ -55,8 +55,8 @@ def _newest_names(competition: Competition) -> list[str]:
     """User names of the newest members, latest first; [] with pseudonyms, because the order would reveal these."""
     if competition.board.uses_pseudonyms:
         return []
-    found = competition.memberships.order_by("-joined_at", "-pk").values_list("user__username", flat=True)
-    return list(found[:SHOWN_NAMES])
+    names = competition.memberships.order_by("-joined_at", "-pk").values_list("user__username", flat=True)
+    return list(names[:SHOWN_NAMES])
 
 
 def _live_screen(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def _reveal_screen(request: HttpRequest, page_context: PageContext) -> dict[str,
     if competition.ground_truth is None or not competition.is_revealed(page_context.at):
         return {"is_locked": True}
     board = boards.board_page(competition, Split.PRIVATE, at=page_context.at)
-    rows = [row for row in board.rows if row.rank is not None][:MOST_STEPS]
+    rows = [row for row in board.rows if row.rank is not None][:MAX_STEPS]
     step = _step(request.GET.get("step", ""), len(rows))
     hidden, shown = rows[: len(rows) - step], rows[len(rows) - step :]
     return {

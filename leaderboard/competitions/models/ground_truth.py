@@ -15,7 +15,7 @@ from leaderboard.common.library_messages import translated_failure, translated_m
 
 from .competition import Competition
 
-MOST_SECONDARY = 3
+MAX_SECONDARY = 3
 """Maximum of secondary metrics: with more, the board does not fit on a phone."""
 LONGEST_NAME = 200
 """Maximum length of a stored column name."""

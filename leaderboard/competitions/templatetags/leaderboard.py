@@ -192,15 +192,15 @@ def _url_name(context: Context) -> str:
 @register.simple_tag(takes_context=True)
 def sort_head(context: Context, name: str, title: str, style: str = "") -> SafeString:
     """The head of a column that sorts the table: `?sort=name`, and `?sort=-name` the other way round."""
-    asked = context["request"].GET.copy()
-    now = asked.get("sort", context.get("sort", ""))
-    is_up, is_down = now == name, now == f"-{name}"
-    asked["sort"] = f"-{name}" if is_up else name
-    asked.pop("page", None)
+    parameters = context["request"].GET.copy()
+    sort = parameters.get("sort", context.get("sort", ""))
+    is_up, is_down = sort == name, sort == f"-{name}"
+    parameters["sort"] = f"-{name}" if is_up else name
+    parameters.pop("page", None)
     order = ' aria-sort="ascending"' if is_up else ' aria-sort="descending"' if is_down else ""
     return format_html(
         '<th scope="col" class="sortable {}"{}><a href="?{}">{}<span aria-hidden="true">{}</span></a></th>',
-        style, SafeString(order), asked.urlencode(), title, "▲" if is_up else "▼" if is_down else "",
+        style, SafeString(order), parameters.urlencode(), title, "▲" if is_up else "▼" if is_down else "",
     )  # fmt: skip
 
 
@@ -218,11 +218,11 @@ def status_badge(status: str) -> SafeString:
 
 
 @register.simple_tag
-def metric_choice(one: metrics.Metric, chosen: str | None, reason: str = "") -> SafeString:
+def metric_choice(metric: metrics.Metric, chosen: str | None, reason: str = "") -> SafeString:
     """A metric as a radio button on a card, with the reason why it fits or not, else with the columns that it reads."""
-    detail = reason or translated_message(one.columns)
-    title, summary = translated_message(one.title), translated_message(one.summary)
-    return _metric_card(one.key, one.key == chosen, title, summary, detail)
+    detail = reason or translated_message(metric.columns)
+    title, summary = translated_message(metric.title), translated_message(metric.summary)
+    return _metric_card(metric.key, metric.key == chosen, title, summary, detail)
 
 
 # `typed`, because `SafeString` and `str` with the same characters are equal but rendered differently.

@@ -277,7 +277,7 @@ def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
 def score_again(
     request: HttpRequest,
     slug: str,
-    submissions: Annotated[list[UUID], Form(max_length=scoring_again.MOST_AT_ONCE, description="These alone.")] = [],  # noqa: B006
+    submissions: Annotated[list[UUID], Form(max_length=scoring_again.MAX_AT_ONCE, description="These alone.")] = [],  # noqa: B006
     status: Annotated[
         StatusWithoutScore | None, Form(description="All with this status, among these where some are named.")
     ] = None,

@@ -45,10 +45,10 @@ ORDERS = {
 @open_to(Audience.ASSISTANTS)
 def host_submissions(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     status, text = request.GET.get("status", ""), request.GET.get("q", "").strip()[:60]
-    found = _with_names(_team_files(page_context.competition, status, text))
+    files = _with_names(_team_files(page_context.competition, status, text))
     name, is_backwards = sort_choice(request, ORDERS, "-received")
-    found = _in_order(found, page_context.competition, name, is_backwards=is_backwards)
-    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    files = _in_order(files, page_context.competition, name, is_backwards=is_backwards)
+    page = Paginator(files, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page_context": page_context,
         "page": page,
@@ -62,23 +62,23 @@ def host_submissions(request: HttpRequest, page_context: PageContext) -> HttpRes
 
 
 def _in_order(
-    found: QuerySet[Submission], competition: Competition, name: str, *, is_backwards: bool
+    files: QuerySet[Submission], competition: Competition, name: str, *, is_backwards: bool
 ) -> QuerySet[Submission]:
     """The files sorted by a column of the list; files without a score last, newest first among equals."""
     if name in Split.values:
         scores = Score.objects.filter(submission=OuterRef("pk"), ground_truth=competition.ground_truth_id, split=name)
-        found = found.annotate(sorted_by=Subquery(scores.values("value")[:1]))
-    return found.order_by(in_order(ORDERS[name], is_backwards=is_backwards), "-received_at", "pk")
+        files = files.annotate(sorted_by=Subquery(scores.values("value")[:1]))
+    return files.order_by(in_order(ORDERS[name], is_backwards=is_backwards), "-received_at", "pk")
 
 
 def _team_files(competition: Competition, status: str, text: str) -> QuerySet[Submission]:
     """Teams' files with this status (any if unknown), of teams or people whose name contains the text."""
-    found = competition.submissions.filter(team__isnull=False)
+    files = competition.submissions.filter(team__isnull=False)
     if status in Submission.Status.values:
-        found = found.filter(status=status)
+        files = files.filter(status=status)
     if text:
-        found = found.filter(Q(team__name__icontains=text) | Q(user__in=hooks.roster.people_called(competition, text)))
-    return found
+        files = files.filter(Q(team__name__icontains=text) | Q(user__in=hooks.roster.people_called(competition, text)))
+    return files
 
 
 def _with_names(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
@@ -131,8 +131,8 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
 @open_to(Audience.ASSISTANTS)
 def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Confirmation before files without a score are scored again; POST does it."""
-    asked = request.POST if request.method == "POST" else request.GET
-    files, refusal, status = _files_to_score_again(page_context.competition, asked), "", 200
+    parameters = request.POST if request.method == "POST" else request.GET
+    files, refusal, status = _files_to_score_again(page_context.competition, parameters), "", 200
     if request.method == "POST":
         try:
             done = scoring_again.score_again(
@@ -146,43 +146,43 @@ def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpRes
             )
             messages.success(request, message % {"number": done})
             return see_other("host_submissions", slug=page_context.competition.slug)
-    ended = {
-        str(one): Count("pk", filter=Q(status=one)) for one in (Submission.Status.FAILED, Submission.Status.INVALID)
-    }
-    numbers = files.order_by().aggregate(**ended)
+    numbers = files.order_by().aggregate(
+        failed=Count("pk", filter=Q(status=Submission.Status.FAILED)),
+        invalid=Count("pk", filter=Q(status=Submission.Status.INVALID)),
+    )
     context = {
         "page_context": page_context,
         "refusal": refusal,
         # Numbers by status; the number that is scored again at once; the first files.
         "numbers": numbers,
-        "number": min(sum(numbers.values()), scoring_again.MOST_AT_ONCE),
+        "number": min(sum(numbers.values()), scoring_again.MAX_AT_ONCE),
         "files": list(files.select_related("team")[:NAMED_FOR_SCORING_AGAIN]),
-        "asked": {name: asked.get(name, "") for name in ("file", "status", "q")},
+        "asked": {name: parameters.get(name, "") for name in ("file", "status", "q")},
     }
     return render(request, "submissions/host_score_again.html", context, status=status)
 
 
-def _files_to_score_again(competition: Competition, asked: QueryDict) -> QuerySet[Submission]:
+def _files_to_score_again(competition: Competition, parameters: QueryDict) -> QuerySet[Submission]:
     """One file (`?file=`) or those of a filtered list, only files without a score."""
-    found = _team_files(competition, asked.get("status", ""), asked.get("q", "").strip()[:60])
-    if wanted := asked.get("file", ""):
+    files = _team_files(competition, parameters.get("status", ""), parameters.get("q", "").strip()[:60])
+    if file_id := parameters.get("file", ""):
         try:
-            found = found.filter(pk=UUID(wanted))
+            files = files.filter(pk=UUID(file_id))
         except ValueError:
-            found = found.none()
-    return scoring_again.submissions_without_score(found)
+            files = files.none()
+    return scoring_again.submissions_without_score(files)
 
 
 @open_to(Audience.HOSTS)
 def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if request.POST.get("action") == "remove":
-        wanted = get_object_or_404(competition.baselines, name=request.POST.get("name", ""))
+        baseline = get_object_or_404(competition.baselines, name=request.POST.get("name", ""))
         if not is_confirmed(request):
             consequence = _("It leaves the leaderboard with its file and scores.")
-            return ask_first(request, page_context, str(wanted), consequence)
-        boards.remove_baseline(baseline=wanted, user=user)
-        messages.success(request, _("“%(name)s” was removed from the leaderboard.") % {"name": wanted})
+            return ask_first(request, page_context, str(baseline), consequence)
+        boards.remove_baseline(baseline=baseline, user=user)
+        messages.success(request, _("“%(name)s” was removed from the leaderboard.") % {"name": baseline})
         return see_other("host_baselines", slug=competition.slug)
     form = BaselineForm(posted_data(request), request.FILES or None)
     status = 200 if request.method != "POST" else 422

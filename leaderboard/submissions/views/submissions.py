@@ -30,7 +30,7 @@ from ..queries import own_submission, shown_scores_of
 from ..submission_progress import conversion_offered
 
 PAGE = 50
-MOST_RESCORED = 100
+MAX_RESCORED_SHOWN = 100
 TABS = (
     ("all", gettext_lazy("All")),
     ("scored", gettext_lazy("Scored")),
@@ -151,45 +151,45 @@ def _is_uuid(text: str) -> bool:
 @open_to(Audience.MEMBERS)
 def submission(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     """One submission with all facts about its score; POST saves its note."""
-    found = own_submission(page_context, submission_id)
-    is_own = page_context.membership is not None and page_context.membership.team_id == found.team_id
-    form = NoteForm(request.POST if request.method == "POST" else None, initial={"note": found.note})
+    file = own_submission(page_context, submission_id)
+    is_own = page_context.membership is not None and page_context.membership.team_id == file.team_id
+    form = NoteForm(request.POST if request.method == "POST" else None, initial={"note": file.note})
     if request.method == "POST":
         if not is_own:
             raise Http404(_("You have no submission with this number."))
         if form.is_valid():
-            submitting.save_note(submission=found, note=form.cleaned_data["note"])
+            submitting.save_note(submission=file, note=form.cleaned_data["note"])
             messages.success(request, _("Note saved."))
-            return see_other("submission", slug=page_context.competition.slug, submission_id=found.pk)
+            return see_other("submission", slug=page_context.competition.slug, submission_id=file.pk)
     ground_truth = page_context.competition.ground_truth
-    shown = shown_scores_of(page_context, [found])[found.pk]
-    scores = Score.objects.filter(submission=found, ground_truth=ground_truth)
+    shown = shown_scores_of(page_context, [file])[file.pk]
+    scores = Score.objects.filter(submission=file, ground_truth=ground_truth)
     context = {
         "page_context": page_context,
-        "submission": found,
-        "is_being_scored": found.is_being_scored(page_context.at),
+        "submission": file,
+        "is_being_scored": file.is_being_scored(page_context.at),
         "note_form": form if is_own else None,
         "scores": shown,
         # With all digits, for comparison with the home scorer.
         "full": {score.split: repr(score.value) for score in (shown.public, shown.private) if score},
-        "conversion": conversion_offered(page_context, found),
+        "conversion": conversion_offered(page_context, file),
         "ground_truth": ground_truth,
         "metric_version": scores.values_list("metric_version", flat=True).first(),
-        "refusal": CandidateProblem.objects.filter(submission=found, ground_truth=ground_truth).first(),
+        "refusal": CandidateProblem.objects.filter(submission=file, ground_truth=ground_truth).first(),
     }
     return render(request, "submissions/submission.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.MEMBERS)
 def submission_file(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponseBase:
-    found = own_submission(page_context, submission_id)
-    return as_download(found.file_key, found.file_name)
+    file = own_submission(page_context, submission_id)
+    return as_download(file.file_key, file.file_name)
 
 
 @open_to(Audience.MEMBERS)
 def submission_problems(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
-    found = own_submission(page_context, submission_id)
-    return csv_response(problems_csv(found.problems), f"problems-{str(found.pk)[:8]}")
+    file = own_submission(page_context, submission_id)
+    return csv_response(problems_csv(file.problems), f"problems-{str(file.pk)[:8]}")
 
 
 @open_to(Audience.MEMBERS)
@@ -197,22 +197,22 @@ def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET: the deciding files. POST: select final submissions."""
     if request.method != "POST":
         return _submissions_page(request, page_context, "finals")
-    wanted = [pk for pk in request.POST.getlist("final") if _is_uuid(pk)]
+    chosen = [pk for pk in request.POST.getlist("final") if _is_uuid(pk)]
     try:
         submitting.select_finals(
             competition=page_context.competition,
             user=signed_in_user(page_context.user),
-            submission_ids=wanted,
+            submission_ids=chosen,
             at=page_context.at,
         )
     except submit_conditions.SubmissionRefused as refusal:
         messages.error(request, _("%(message)s Nothing changed.") % {"message": refusal.message})
-        ticks = urlencode([("show", "scored"), *(("tick", pk) for pk in wanted)])
+        ticks = urlencode([("show", "scored"), *(("tick", pk) for pk in chosen)])
         return see_other("submissions", query=f"?{ticks}", slug=page_context.competition.slug)
     else:
         message = (
             _("Your final submissions are saved.")
-            if wanted
+            if chosen
             else _("You chose none, so your best public submissions will be used.")
         )
         messages.success(request, message)
@@ -232,7 +232,9 @@ def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             ground_truth.competition = page_context.competition
         context["lines"] = _rescored_files(page_context, team, last, splits)
         # Standings of the earlier ground truth are kept as they were at the switch.
-        context["ranks"] = [team_ranks.placing_of(team.pk, one, splits[-1]) for one in (last.before, last.after)]
+        context["ranks"] = [
+            team_ranks.placing_of(team.pk, ground_truth, splits[-1]) for ground_truth in (last.before, last.after)
+        ]
     return render(request, "submissions/rescored.html", context)
 
 
@@ -241,10 +243,10 @@ def _rescored_files(
 ) -> list[dict[str, Any]]:
     """Each scored file with its scores before and after, on these splits."""
     scored = Submission.objects.filter(team=team, status=Submission.Status.SCORED, received_at__lt=last.applied_at)
-    files = list(scored.order_by("-received_at")[:MOST_RESCORED])
-    before, after = (_scores_under(page_context, team, one, splits) for one in (last.before, last.after))
-    found = CandidateProblem.objects.filter(ground_truth=last.after, submission__in=files)
-    refusals = {one.submission_id: one for one in found}
+    files = list(scored.order_by("-received_at")[:MAX_RESCORED_SHOWN])
+    before, after = (_scores_under(page_context, team, problem, splits) for problem in (last.before, last.after))
+    problems = CandidateProblem.objects.filter(ground_truth=last.after, submission__in=files)
+    refusals = {problem.submission_id: problem for problem in problems}
     return [
         {
             "submission": file,

@@ -30,7 +30,7 @@ from ..forms import DuplicateForm, UploadForm
 from ..queries import own_submission
 from ..submission_progress import progress_of, today_card
 
-PIECE = 1_048_576
+CHUNK_BYTES = 1_048_576
 
 
 class UploadRefused(Exception):
@@ -134,13 +134,13 @@ def _upload_key(form: UploadForm | DuplicateForm, sha256: str) -> str | None:
 
 def _form_to_repeat(earlier: Submission, form: UploadForm) -> DuplicateForm:
     """The form that asks whether to submit the same file again; it refers to the earlier submission for the bytes."""
-    given = {
+    initial = {
         "again": earlier.pk,
         "file_name": clean_name(form.cleaned_data["file"].name or ""),
         "note": form.cleaned_data["note"],
         "upload_key": form.cleaned_data["upload_key"],
     }
-    return DuplicateForm(initial=given)
+    return DuplicateForm(initial=initial)
 
 
 def _submit_again(page_context: PageContext, form: DuplicateForm, waited: timedelta) -> Submission:
@@ -163,7 +163,7 @@ def _submit_again(page_context: PageContext, form: DuplicateForm, waited: timede
             competition=page_context.competition,
             user=signed_in_user(page_context.user),
             file_name=given["file_name"],
-            chunks=iter(partial(file.read, PIECE), b""),
+            chunks=iter(partial(file.read, CHUNK_BYTES), b""),
             note=given["note"],
             upload_key=_upload_key(form, earlier.sha256),
             waited=waited,
@@ -172,9 +172,9 @@ def _submit_again(page_context: PageContext, form: DuplicateForm, waited: timede
 
 def _submission_to_show(request: HttpRequest, page_context: PageContext) -> Submission | None:
     """The file in `?submission=`, else a pending file of the viewer's team, else None. Raises `Http404`."""
-    if asked := request.GET.get("submission"):
+    if submission_id := request.GET.get("submission"):
         try:
-            return own_submission(page_context, asked)
+            return own_submission(page_context, submission_id)
         except (ValidationError, ValueError) as error:
             raise Http404(_("You have no submission with this number.")) from error
     if page_context.membership is None:
