@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from .folders import ROOT
@@ -60,14 +59,17 @@ def seconds_to_stop() -> float:
     return float(os.environ.get(STOP_VARIABLE, 2.2))
 
 
-def run_command(*command: str) -> None:
+def run_command(*command: str, niceness: int = 0) -> None:
     """Start a management command in another process, which ends with this one or after `COMMAND_SECONDS`."""
     arguments, here = [sys.executable, "-m", "leaderboard", *command], os.getpid()
 
+    def begin() -> None:
+        die_with(here)
+        os.nice(niceness)
+
     def run() -> None:
         try:
-            end = partial(die_with, here)
-            subprocess.run(arguments, cwd=ROOT, check=False, preexec_fn=end, timeout=COMMAND_SECONDS)
+            subprocess.run(arguments, cwd=ROOT, check=False, preexec_fn=begin, timeout=COMMAND_SECONDS)
         except subprocess.TimeoutExpired:
             log.exception("%s took too long and was ended", command[0])
 

@@ -12,6 +12,9 @@ from leaderboard.scoring.custom_metrics import find_uninspected
 
 from . import demo
 
+COMMAND_NICENESS = 10
+"""Niceness of commands beside which files are scored."""
+
 
 @app.task(name="leaderboard.operations.tasks.check_consistency")
 def check_consistency() -> None:
@@ -35,7 +38,7 @@ def submit_next_of_demo() -> None:
 def inspect_custom_metrics() -> None:
     """Have new metric files loaded and inspected in sealed processes."""
     if find_uninspected():
-        run_command("inspect_metrics")
+        run_command("inspect_metrics", niceness=COMMAND_NICENESS)
 
 
 @worker_ready.connect
@@ -43,5 +46,5 @@ def _look_at_this_machine(**_: object) -> None:
     """When a worker starts: test the seal of this machine and inspect new metric files, while the first files are
     scored."""
     if child_processes.current_part() != "pages":
-        run_command("check_sandbox", "--verbosity=0")
-        run_command("inspect_metrics")
+        run_command("check_sandbox", "--verbosity=0", niceness=COMMAND_NICENESS)
+        run_command("inspect_metrics", niceness=COMMAND_NICENESS)

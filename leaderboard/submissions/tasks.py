@@ -97,7 +97,7 @@ def score_slow_files() -> None:
     If that process ends early, the next sweep starts it again.
     """
     if "score_slow_files" not in {thread.name for thread in threading.enumerate()}:
-        run_command("score_slow_files")
+        run_command("score_slow_files", niceness=5)  # quick files get the processor first
 
 
 @on(hooks.due_tasks)

@@ -35,7 +35,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return score_here(ground_truth, file, limits)
 
     monkeypatch.setattr(scoring, "score_file", measure)
-    monkeypatch.setattr(submission_tasks, "run_command", lambda *command: commands.append(command[0]))
+    monkeypatch.setattr(submission_tasks, "run_command", lambda *command, **_: commands.append(command[0]))
     return commands
 
 

@@ -4,14 +4,11 @@ fails."""
 from __future__ import annotations
 
 import json
-import os
 import time
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
-
-from leaderboard.common import child_processes
 
 from ... import consistency
 from ...models import ConsistencyRun
@@ -28,8 +25,6 @@ class Command(BaseCommand):
         parser.add_argument("--only", metavar="1,9", help="Only these promises; the result is not kept then.")
 
     def handle(self, **options: Any) -> None:
-        if child_processes.current_part():  # the worker started it and may be killed
-            child_processes.die_with(os.getppid())
         only = {int(number) for number in options["only"].split(",")} if options["only"] else None
         began_at, began = timezone.now(), time.monotonic()
         found = []

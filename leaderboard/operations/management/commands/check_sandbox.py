@@ -6,12 +6,9 @@ The exit code is 1 if the seal does not hold. Each worker runs it when it starts
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
-
-from leaderboard.common import child_processes
 
 from ...seal_test import run_seal_test
 
@@ -23,9 +20,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="One JSON object instead of lines.")
 
     def handle(self, **options: Any) -> None:
-        if child_processes.current_part():  # a worker started it and may be killed; files are scored meanwhile
-            child_processes.die_with(os.getppid())
-            os.nice(10)
         test = run_seal_test()
         if options["json"]:
             self.stdout.write(json.dumps({**test.report, "reason": test.reason}))

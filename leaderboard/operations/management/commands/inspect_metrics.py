@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from leaderboard.common import child_processes
 from leaderboard.scoring.custom_metrics import inspect_sealed
 from metrics.core import custom
 
@@ -16,9 +14,6 @@ class Command(BaseCommand):
     help = "Load the new metric files of METRICS_DIR in sealed processes and keep what they say about themselves."
 
     def handle(self, **options: Any) -> None:
-        if child_processes.current_part():  # a worker started it and may be killed; files are scored meanwhile
-            child_processes.die_with(os.getppid())
-            os.nice(10)
         before = custom.set_inspector(inspect_sealed)
         try:
             custom.list_custom_files()
