@@ -15,9 +15,10 @@ from typing import TypeVar
 import numpy as np
 
 from ..core.errors import GroundTruthError, Problem, Refused, shown
+from ..core.layout import id_column_of, layout_of
 from ..core.messages import Message
 from ..reading.columns import NAME_OF_DIGITS, to_decimal
-from ..reading.headers import TRIMMED, USAGE, check_truth_header, id_column_of, layout_of
+from ..reading.headers import TRIMMED, USAGE, check_truth_header
 from ..reading.tables import Source, Table, csv_bytes, plain, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
 

@@ -15,12 +15,13 @@ import numpy as np
 from ..core.contract import Metric, answer_columns
 from ..core.errors import GroundTruthError, MetricError, NotFinite, Problem, Refused, error_message, shown
 from ..core.evaluate import measure
+from ..core.layout import Layout, id_column_of, layout_of
 from ..core.messages import EXAMPLES, Message, joined, listed
 from ..core.registry import catalogue
 from ..core.truth import Truth, unscorable_parts
 from ..reading.column_kinds import Label
 from ..reading.columns import Cells, Kind, read_numbers
-from ..reading.headers import USAGE, Layout, check_header, check_truth_header, id_column_of, layout_of
+from ..reading.headers import USAGE, check_header, check_truth_header
 from ..reading.tables import Source, Table, blank_rows, pick, raw_cells, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
 from .answer_kinds import MOST_CELLS, Nature, nature_of

@@ -16,7 +16,7 @@ from ..core.messages import EXAMPLES, Message, Plural, listed
 from ..core.truth import Truth
 from ..reading.column_kinds import LabelSet, Words
 from ..reading.columns import Cells, read_numbers
-from ..reading.headers import NUMBER, SPLITS, is_index
+from ..reading.headers import NUMBER, is_index
 from ..reading.ids import spanning
 from ..reading.tables import pick
 
@@ -271,27 +271,6 @@ def _swallowed_rows(truth: Truth) -> Iterator[Finding]:
                 why = Message("Where a quote is missing, the rows behind it become text, and nobody is asked for them.")
                 yield warning("swallowed_rows", message, why, name, _place_of(truth, row))
                 return
-
-
-def split_groups(groups: Sequence[str], parts: Sequence[str], column: str) -> list[Finding]:
-    """A warning about groups with rows in both splits; ``parts`` are the cells of ``Usage``."""
-    seen: dict[str, set[str]] = {}
-    for group, part in zip(groups, parts, strict=True):
-        if part.casefold() in SPLITS[:2]:
-            seen.setdefault(group, set()).add(part.casefold())
-    both = sorted(group for group, where in seen.items() if len(where) > 1)
-    if not both:
-        return []
-    message = Message.counted(
-        len(both),
-        "{count} group of {column} (of {total}) in both parts: {groups}.",
-        "{count} groups of {column} (of {total}) in both parts: {groups}.",
-        column=shown(column),
-        total=len(seen),
-        groups=listed([shown(group) for group in both[:EXAMPLES]], len(both)),
-    )
-    why = Message("What the public score tells about a group helps on its private rows. Split by group.")
-    return [warning("group_in_both_parts", message, why, column)]
 
 
 # --- answers ----------------------------------------------------------------------------------------------------

@@ -22,17 +22,18 @@ from ..core.errors import (
     shown,
 )
 from ..core.evaluate import Result
+from ..core.layout import id_column_of
 from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..core.parameters import complete
 from ..core.registry import get
 from ..core.secondary import Asked, SecondaryMetric, role_columns
 from ..core.truth import Truth, judge_table
-from ..reading.headers import USAGE, check_truth_header, id_column_of
+from ..reading.headers import SPLITS, USAGE, check_truth_header
 from ..reading.tables import Source, Table, blank_rows, plain, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baselines, ReferenceScore, apart_of, baselines_of
 from .splits import refuse_group
-from .suspicions import AnswerShare, Finding, balance, split_groups, suspicions, warning
+from .suspicions import AnswerShare, Finding, balance, suspicions, warning
 
 
 @dataclass(frozen=True)
@@ -214,8 +215,29 @@ def _without_group(
         return table, [_blocking(one) for one in refused.problems if group not in roles and one.column == group]
     found = []
     if USAGE in table.names:
-        found = split_groups(table.column(group).to_pylist(), table.column(USAGE).to_pylist(), group)
+        found = _split_groups(table.column(group).to_pylist(), table.column(USAGE).to_pylist(), group)
     return (table if group in roles else table.without(group)), found
+
+
+def _split_groups(groups: Sequence[str], parts: Sequence[str], column: str) -> list[Finding]:
+    """A warning about groups with rows in both splits; ``parts`` are the cells of ``Usage``."""
+    seen: dict[str, set[str]] = {}
+    for group, part in zip(groups, parts, strict=True):
+        if part.casefold() in SPLITS[:2]:
+            seen.setdefault(group, set()).add(part.casefold())
+    both = sorted(group for group, where in seen.items() if len(where) > 1)
+    if not both:
+        return []
+    message = Message.counted(
+        len(both),
+        "{count} group of {column} (of {total}) in both parts: {groups}.",
+        "{count} groups of {column} (of {total}) in both parts: {groups}.",
+        column=shown(column),
+        total=len(seen),
+        groups=listed([shown(group) for group in both[:EXAMPLES]], len(both)),
+    )
+    why = Message("What the public score tells about a group helps on its private rows. Split by group.")
+    return [warning("group_in_both_parts", message, why, column)]
 
 
 _NOT_BEST = {
