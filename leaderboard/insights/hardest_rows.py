@@ -32,7 +32,7 @@ PLACEHOLDERS = ("-1", "-9", "-99", "-999", "-9999", "99", "999", "9999", "99999"
 
 @dataclass(frozen=True)
 class HardRow:
-    """A row of a report for templates: the fields of `metrics.checks.several_files.HardRow`, and its index `number`."""
+    """A row of a report for templates: the fields of `metrics.checks.hardest_rows.HardRow`, and its index `number`."""
 
     number: int
     id: str

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import metrics
-from metrics.checks.several_files import find_hardest_rows, find_similar_predictions
+from metrics.checks.hardest_rows import find_hardest_rows
+from metrics.checks.similar_predictions import find_similar_predictions
 from metrics.checks.splits import compare_truths, correct_answers, remove_columns
 from metrics.core import custom
 from metrics.core.errors import Refused

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 import numpy as np
 
 from ..numerics.sums import exact_sum
+from ..reading.columns import Kind
+from ..reading.tables import Table
+from .figures import Figure
 from .lazy import cached_property
 from .messages import Message, joined
 from .parameters import Parameter, chosen, complete, parameters_of
 
 if TYPE_CHECKING:
-    from ..reading.columns import Kind
-    from ..reading.tables import Table
     from .evaluate import Result
-    from .figures import Figure
     from .truth import Truth
 
 _FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..reading.headers import layout_of
 from .errors import (
     MetricError,
     MetricFailed,
@@ -25,6 +24,7 @@ from .errors import (
     error_message,
 )
 from .evaluate import Result, SecondaryValue, measure
+from .layout import layout_of
 from .messages import Message, joined
 from .parameters import complete
 from .registry import get

@@ -11,7 +11,7 @@ import numpy as np
 from ..reading.column_kinds import warn_of_foreign_labels
 from ..reading.columns import Cells, Kind
 from ..reading.containers import LIMIT
-from ..reading.headers import SPLITS, USAGE, Layout, check_header, check_truth_header, id_column_of, layout_of
+from ..reading.headers import SPLITS, USAGE, check_header, check_truth_header
 from ..reading.ids import Ids, blank_ids, on_line
 from ..reading.tables import Source, Table, csv_bytes, pick, plain, read_bytes, read_table
 from ..reading.text import LONGEST_LINE
@@ -19,6 +19,7 @@ from .arrays import Answers, take
 from .contract import Metric, answer_columns
 from .errors import GroundTruthError, MetricFailed, NotFinite, Problem, Refused, SubmissionError
 from .evaluate import Result, measure
+from .layout import Layout, id_column_of, layout_of
 from .lazy import cached_property
 from .messages import EXAMPLES, Message, Plural, listed
 from .parameters import chosen, complete

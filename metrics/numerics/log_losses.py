@@ -1,7 +1,6 @@
-"""Losses of rows that several metrics share: log losses of probabilities, logarithms of amounts, deviances, and angles.
+"""Losses of rows that several metrics share: log losses of probabilities, logarithms of amounts, and deviances.
 
-Errors of logarithms suit amounts whose ratio matters. Deviances are those of Poisson, gamma and Tweedie models. Angles
-between directions are exact for small ones and for opposite directions.
+Errors of logarithms suit amounts whose ratio matters. Deviances are those of Poisson, gamma and Tweedie models.
 """
 
 from __future__ import annotations
@@ -145,18 +144,3 @@ def _far(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
 def _excess(share: np.ndarray) -> np.ndarray:
     """``x - ln(1 + x)``, which is never below 0."""
     return share - np.log1p(share)
-
-
-def arc(height: np.ndarray, mirrored: np.ndarray, turn: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """The angle in radians between two points of a sphere.
-
-    ``height`` and ``turn`` are the differences of latitude and longitude in radians, ``mirrored`` is the sum of both
-    latitudes (the difference of latitude between one point and the other's mirror image across the equator), and
-    ``widths`` the product of the cosines of both latitudes.
-
-    The arc cosine of the scalar product loses half of the digits for small angles, the arc sine of the haversine for
-    angles near 180°. Here the squares of the sine and of the cosine of the half angle are sums without a cancellation.
-    """
-    sine = np.sin(height / 2) ** 2 + widths * np.sin(turn / 2) ** 2
-    cosine = np.sin(mirrored / 2) ** 2 + widths * np.cos(turn / 2) ** 2
-    return 2 * np.arctan2(np.sqrt(np.maximum(sine, 0.0)), np.sqrt(np.maximum(cosine, 0.0)))

@@ -1,4 +1,4 @@
-"""Column names of a file, their problems and their roles; and the problems that the first megabyte of an upload shows.
+"""Column names of a file and their problems; and the problems that the first megabyte of an upload shows.
 Needs no CSV library and no pyarrow."""
 
 from __future__ import annotations
@@ -6,18 +6,12 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
 
 from ..core.errors import Problem, Refused, shown
-from ..core.messages import EXAMPLES, Message, joined, listed
+from ..core.messages import EXAMPLES, Message, listed
 from .containers import PACKED, READERS, check_zip, container_of, peek, refuse_container
 from .text import LONGEST_LINE, check_encoding, no_rows, plain_lines, scan
-
-if TYPE_CHECKING:
-    from ..core.contract import Metric
-    from .tables import Table
 
 TRIMMED = (
     " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680"
@@ -26,8 +20,6 @@ TRIMMED = (
 """White space that is removed around ids, labels and names, as by Python's ``str.strip``."""
 
 USAGE = "Usage"
-UNSCORED = "unscored"
-"""The parameter with the columns that a submission has but that are not scored."""
 SPLITS = ("public", "private", "ignored")
 
 _INVISIBLE = TRIMMED + "\u200b\u200c\u200d\u2060\ufeff"
@@ -171,7 +163,7 @@ def _letters_of(name: str) -> str:
 
 def _unexpected(extra: Sequence[str], expected: Sequence[str], line: int) -> Problem:
     if is_index(extra[0]):
-        message = _looks_like_index(extra[0])
+        message = looks_like_index(extra[0])
     else:
         message = Message.counted(
             len(extra),
@@ -188,7 +180,7 @@ def is_index(name: str) -> bool:
     return name in ("index", "level_0") or name.startswith("Unnamed: ")
 
 
-def _looks_like_index(name: str) -> Message:
+def looks_like_index(name: str) -> Message:
     """The advice about a column that looks like an exported index."""
     return Message('The column {column} looks like an exported index: write with "index=False".', column=shown(name))
 
@@ -219,18 +211,6 @@ def _unnamed(names: Sequence[str], line: int) -> list[Problem]:
     return [Problem("column_unnamed", message, line=line, count=list(names).count(""))]
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The columns of a truth file by their role."""
-
-    id_column: str
-    targets: tuple[str, ...]
-    has_split: bool
-    roles: Mapping[str, str] = field(default_factory=dict)
-    unscored: tuple[str, ...] = ()
-    """Columns that a submission has but that are not scored."""
-
-
 def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
     """Problems of a truth's header, whatever the metric."""
     if other := _check_separator(names, line) or _check_comment(names, line):
@@ -243,104 +223,9 @@ def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
     return _repeated_names(names, line) + _unnamed(names, line)
 
 
-def layout_of(
-    metric: Metric | None, table: Table, id_column: str | None, params: Mapping[str, Any] | None = None
-) -> Layout:
-    """Id, targets, roles and split of a truth; with ``metric`` None any target columns are accepted. Raises
-    ``Refused``."""
-    name = id_column_of(table, id_column)
-    _refuse_other_usage(table)
-    roles: dict[str, str] = {}
-    unscored: tuple[str, ...] = ()
-    if metric is not None and params is not None:
-        roles = _roles_of(metric, table, name, params)
-        if not metric.is_custom:
-            unscored = _unscored_of(params, (name, USAGE, *roles.values()))
-    targets = tuple(column for column in table.names if column not in (name, USAGE, *roles.values(), *unscored))
-    if not targets:
-        raise Refused(Problem("no_target", Message("The file has no target column beside the ids.")))
-    if metric is not None and not metric.truth.many and len(targets) != metric.truth.columns:
-        message = Message.counted(
-            metric.truth.columns,
-            "{metric} reads {count} target column ({kind}); the file has {found}: {columns}.",
-            "{metric} reads {count} target columns ({kind}); the file has {found}: {columns}.",
-            metric=metric.title,
-            kind=metric.truth.words,
-            found=len(targets),
-            columns=listed([shown(target) for target in targets], len(targets)),
-        )
-        if index := next((column for column in table.names if is_index(column)), ""):
-            message = joined([message, _looks_like_index(index)])
-        raise Refused(Problem("target_columns", message, column=targets[0], count=len(targets)))
-    return Layout(name, targets, USAGE in table.names and name != USAGE, roles, unscored)
-
-
-def _unscored_of(params: Mapping[str, Any], taken: Sequence[str]) -> tuple[str, ...]:
-    """The columns listed in the parameter ``unscored``. Raises ``Refused``."""
-    names = tuple(dict.fromkeys(filter(None, map(str.strip, (params.get(UNSCORED) or "").split(",")))))
-    for column in names:
-        if column in taken:
-            message = Message(
-                "The column {column} plays another part, so it cannot be listed in the parameter {parameter}.",
-                column=shown(column),
-                parameter=shown(UNSCORED),
-            )
-            raise Refused(Problem("unscored", message, column=column))
-    return names
-
-
-def id_column_of(table: Table, id_column: str | None) -> str:
-    """The column of that name, or the first column. Raises ``Refused``."""
-    name = id_column.strip() if id_column else table.names[0]
-    if name not in table.names:
-        names = ", ".join(map(shown, table.names[:10]))
-        message = Message("The id column {column} is missing; the file has {names}.", column=shown(name), names=names)
-        raise Refused(Problem("column_missing", message, column=name))
-    return name
-
-
-def _refuse_other_usage(table: Table) -> None:
-    """Raise ``Refused`` for a split whose column is called ``usage``, which would be taken for answers."""
-    if USAGE in table.names:
-        return
-    for name in table.names:
-        if name.casefold() == USAGE.casefold() and are_parts(table.column(name).slice(0, 1000).to_pylist()):
-            message = Message(
-                "The column {column} holds the split; it must be called {usage}.",
-                column=shown(name),
-                usage=shown(USAGE),
-            )
-            raise Refused(Problem("usage_name", message, column=name, line=1))
-
-
 def are_parts(cells: Iterable[str]) -> bool:
     """Whether these cells are only names of splits."""
     return {cell.casefold() for cell in cells} <= {*SPLITS, ""}
-
-
-def _roles_of(metric: Metric, table: Table, id_column: str, params: Mapping[str, Any]) -> dict[str, str]:
-    """The column of each role. Raises ``Refused``."""
-    asked = {role: params.get(role, role) for role in metric.roles}
-    roles = {role: column for role, column in asked.items() if column is not None}
-    free = [column for column in table.names if column not in (id_column, USAGE)]
-    if not free:
-        raise Refused(Problem("no_target", Message("The file has no target column beside the ids.")))
-    for role, column in roles.items():
-        if column not in free:
-            message = Message(
-                "{metric} needs a column with the {role}, and the file has no {column}. Name the column in the "
-                "parameter {parameter}; the file has {names}.",
-                metric=metric.title,
-                role=role,
-                column=shown(column),
-                parameter=shown(role),
-                names=", ".join(map(shown, free[:10])),
-            )
-            raise Refused(Problem("role_missing", message, column=column))
-    if len(set(roles.values())) < len(roles):
-        message = Message("One column cannot play two roles.")
-        raise Refused(Problem("role_missing", message, column=next(iter(roles.values()))))
-    return roles
 
 
 def sniff(

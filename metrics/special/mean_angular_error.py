@@ -23,8 +23,8 @@ import numpy as np
 from ..core.contract import Example, Metric
 from ..core.messages import Message
 from ..numerics.averages import mean_over_rows
-from ..numerics.log_losses import arc
 from ..reading.column_kinds import Fields, Number
+from .mean_haversine import arc
 
 Unit = Annotated[Literal["radians", "degrees"], "Of the angles in both files and of the score."]
 DIRECTION = Fields(Message("azimuth, zenith"), by_name=True, azimuth=Number(), zenith=Number())

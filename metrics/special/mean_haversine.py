@@ -25,7 +25,6 @@ from ..core.contract import Example, Metric
 from ..core.messages import Message
 from ..core.parameters import Range
 from ..numerics.averages import mean_over_rows
-from ..numerics.log_losses import arc
 from ..reading.column_kinds import Fields, Number
 
 Radius = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "Radius of the globe; its unit is the score's."]
@@ -35,6 +34,21 @@ PLACE = Fields(
     latitude=Number(minimum=-90, maximum=90),
     longitude=Number(minimum=-180, maximum=360),
 )
+
+
+def arc(height: np.ndarray, mirrored: np.ndarray, turn: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """The angle in radians between two points of a sphere.
+
+    ``height`` and ``turn`` are the differences of latitude and longitude in radians, ``mirrored`` is the sum of both
+    latitudes (the difference of latitude between one point and the other's mirror image across the equator), and
+    ``widths`` the product of the cosines of both latitudes.
+
+    The arc cosine of the scalar product loses half of the digits for small angles, the arc sine of the haversine for
+    angles near 180°. Here the squares of the sine and of the cosine of the half angle are sums without a cancellation.
+    """
+    sine = np.sin(height / 2) ** 2 + widths * np.sin(turn / 2) ** 2
+    cosine = np.sin(mirrored / 2) ** 2 + widths * np.cos(turn / 2) ** 2
+    return 2 * np.arctan2(np.sqrt(np.maximum(sine, 0.0)), np.sqrt(np.maximum(cosine, 0.0)))
 
 
 def distance(truth: np.ndarray, prediction: np.ndarray, *, radius: Radius = 6371.0) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from metrics.checks.several_files import find_similar_predictions
+from metrics.checks.similar_predictions import find_similar_predictions
 
 ROWS = 400
 
@@ -70,7 +70,7 @@ def test_files_that_cannot_be_read_are_left_out_and_keep_the_places_of_the_other
 
 
 def test_of_a_long_file_a_part_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("metrics.checks.several_files.ROWS", 50)
+    monkeypatch.setattr("metrics.checks.similar_predictions.ROWS", 50)
     labels = np.random.default_rng(3).integers(0, 3, ROWS)
     assert find_similar_predictions("accuracy", truth_of(labels), [file_of(labels)]).rows == 50
 

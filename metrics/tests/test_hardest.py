@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import metrics
-from metrics.checks.several_files import HardRow, HardRows, find_hardest_rows
+from metrics.checks.hardest_rows import HardRow, HardRows, find_hardest_rows
 from metrics.checks.splits import correct_answers
 
 TRUTH = "id,label,Usage\n" + "".join(
