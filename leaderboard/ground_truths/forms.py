@@ -146,13 +146,17 @@ def _settings_of(truth: TruthDraft | GroundTruth) -> dict[str, Any]:
 
 
 class MetricForm(forms.Form):
-    """Choice of the metric; its parameters are in `ParameterForm`."""
+    """Choice of the metric, with what publishing asks for; the metric's parameters are in `ParameterForm`."""
 
     metric = forms.ChoiceField(
         label=_("Metric"),
         widget=forms.RadioSelect,
         choices=lambda: [(metric.key, metric.title) for metric in metrics.catalogue()],
     )
+    note = forms.CharField(
+        label=_("Note"), required=False, max_length=300, help_text=_("Reason for the change, for you and other hosts.")
+    )
+    is_confirmed = forms.BooleanField(label=_("Do it anyway"), required=False)
 
 
 class ParameterForm(forms.Form):
@@ -330,13 +334,6 @@ def params_line(key: str, params: Mapping[str, Any]) -> str:
         return ""
     changed = {name: value for name, value in params.items() if value != defaults.get(name)}
     return "; ".join(f"{name}={'' if value is None else value}" for name, value in changed.items())
-
-
-class PublishForm(forms.Form):
-    note = forms.CharField(
-        label=_("Note"), required=False, max_length=300, help_text=_("Reason for the change, for you and other hosts.")
-    )
-    is_confirmed = forms.BooleanField(label=_("Do it anyway"), required=False)
 
 
 class ApplyForm(forms.Form):

@@ -97,7 +97,7 @@ def discard_draft(*, competition: Competition) -> None:
         remove_file(draft.file_key)
 
 
-def plain_csv(chunks: Iterable[bytes]) -> bytes:
+def _plain_csv(chunks: Iterable[bytes]) -> bytes:
     """The CSV of an upload, which may be gzipped, zipped, Excel or Parquet. A file that cannot be read is returned
     unchanged, so that the check can report the problem."""
     data = b"".join(chunks)
@@ -132,7 +132,7 @@ def _take_file(draft: TruthDraft, spec: TruthSpec) -> None:
         stored = path_of(draft.file_key) if draft.file_key else None
         if spec.chunks is not None:
             path = Path(folder) / "upload.csv"
-            path.write_bytes(plain_csv(spec.chunks))
+            path.write_bytes(_plain_csv(spec.chunks))
             draft.file_name, draft.answer_choice = clean_name(spec.file_name), {}
         elif stored is not None:
             path = stored

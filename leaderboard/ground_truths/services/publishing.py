@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import tempfile
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -27,20 +26,11 @@ from leaderboard.competitions.services import CannotHost, lock_competition
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import outcomes
 
-from ..queries.launch import NEEDS, launch_needs
+from ..queries.launch import launch_needs
 from .checks import blocking_in, check_draft, file_to_publish
 from .drafts import discard_draft
 
 log = logging.getLogger(__name__)
-
-
-class NotReady(CannotHost):
-    """A launch that lacks something; `keys` are the missing `NEEDS`, `details` the sentences about them."""
-
-    def __init__(self, keys: Iterable[str]) -> None:
-        self.keys = list(keys)
-        missing = [_("Missing: %(what)s.") % {"what": NEEDS[key][0]} for key in self.keys]
-        super().__init__(_("The competition can't launch yet."), missing)
 
 
 def publish_draft(
@@ -204,13 +194,13 @@ def start_preview(*, competition: Competition, user: User) -> StudentPreview:
 
 
 def launch_competition(*, competition: Competition, user: User | None = None, needs_preview: bool = False) -> bool:
-    """Launch a competition, so that students can join; False if it was launched before. Raises `NotReady`.
+    """Launch a competition, so that students can join; False if it was launched before. Raises `CannotHost`.
 
     With `needs_preview` the student preview must have passed: pages require it, imported folders and scripts do not.
     """
     needs = [need for need in launch_needs(competition) if needs_preview or need.key != "student_preview"]
-    if missing := [need.key for need in needs if not need.is_there]:
-        raise NotReady(missing)
+    if missing := [_("Missing: %(what)s.") % {"what": need.text} for need in needs if not need.is_there]:
+        raise CannotHost(_("The competition can't launch yet."), missing)
     with transaction.atomic():
         now = timezone.now()
         # One statement, so that of two launches at once only one is the first.

@@ -124,11 +124,15 @@ def _publish(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     return publish_checked(request, page_context)
 
 
-def publish_checked(request: HttpRequest, page_context: PageContext, **fields: Any) -> HttpResponse:
-    """Publish the draft, if there is one, and redirect to the next page. `fields` are those of `PublishForm`."""
+def publish_checked(
+    request: HttpRequest, page_context: PageContext, *, note: str = "", is_confirmed: bool = False
+) -> HttpResponse:
+    """Publish the draft, if there is one, and redirect to the next page."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if draft_of(competition) is not None:
-        ground_truth = publishing.publish_draft(competition=competition, user=user, **fields)
+        ground_truth = publishing.publish_draft(
+            competition=competition, user=user, note=note, is_confirmed=is_confirmed
+        )
         message = (
             _("Answers no. %(number)s are pending. The leaderboard stays unchanged until you apply them.")
             if competition.candidate_id == ground_truth.pk

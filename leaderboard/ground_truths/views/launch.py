@@ -15,6 +15,7 @@ from leaderboard.competitions.forms import CloneForm
 from leaderboard.competitions.host_responses import REFUSALS, add_refusal, posted_data, refusal_lines
 from leaderboard.competitions.metric_display import competition_metric
 from leaderboard.competitions.models import StudentPreview, TruthCheck
+from leaderboard.competitions.services import CannotHost
 from leaderboard.competitions.views import answered_by_worker
 
 from ..queries.checks import draft_of, shown_findings
@@ -69,7 +70,7 @@ def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse
     competition, user = page_context.competition, signed_in_user(page_context.user)
     try:
         publishing.launch_competition(competition=competition, user=user, needs_preview=True)
-    except publishing.NotReady as error:
+    except CannotHost as error:
         messages.error(request, " ".join(refusal_lines(error)))
         return see_other("host_setup_launch", slug=competition.slug)
     messages.success(request, _("Launched. Give your students the join code or the link on this page."))

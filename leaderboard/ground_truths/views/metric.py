@@ -15,7 +15,7 @@ from leaderboard.competitions.host_responses import REFUSALS, add_refusal
 from leaderboard.competitions.metric_display import worked_example_of
 from leaderboard.competitions.views import answered_by_worker
 
-from ..forms import MetricForm, ParameterForm, PublishForm, SecondaryForm
+from ..forms import MetricForm, ParameterForm, SecondaryForm
 from ..queries.checks import current_truth, draft_of, fitting_metrics, last_check, metric_or_none
 from ..services import drafts
 from ..specs import TruthSpec
@@ -48,10 +48,10 @@ def _choose_metric(request: HttpRequest, page_context: PageContext, key: str) ->
     """Check the answers with the chosen metric, unless that was done already; then do the posted `action`."""
     competition, action = page_context.competition, request.POST.get("action")
     draft, truth = draft_of(competition), current_truth(competition)
-    form, secondary, publish_form = MetricForm(request.POST), SecondaryForm(request.POST), PublishForm(request.POST)
+    form, secondary = MetricForm(request.POST), SecondaryForm(request.POST)
     parameters, status = ParameterForm.posted(request, key, truth, form), 422
     try:
-        if all([form.is_valid(), parameters.is_valid(), secondary.is_valid(), publish_form.is_valid()]):
+        if all([form.is_valid(), parameters.is_valid(), secondary.is_valid()]):
             earlier = TruthSpec.of(truth)
             spec = replace(earlier, metric=key, params=parameters.cleaned_data, secondary=secondary.metrics)
             if spec != earlier:
@@ -60,7 +60,8 @@ def _choose_metric(request: HttpRequest, page_context: PageContext, key: str) ->
                 return see_other("host_truth_metric", fragment="#check", slug=competition.slug)
             if action == "take":
                 return see_other("host_setup", fragment="#proposal", slug=competition.slug)
-            return publish_checked(request, page_context, **publish_form.cleaned_data)
+            note, is_confirmed = form.cleaned_data["note"], form.cleaned_data["is_confirmed"]
+            return publish_checked(request, page_context, note=note, is_confirmed=is_confirmed)
     except REFUSALS as error:
         status = add_refusal(form, error)
     return _metric_page(request, page_context, form, parameters, secondary, status=status)
@@ -88,7 +89,6 @@ def _metric_page(
         "groups": _metric_groups(parameters.key),
         "fits": fitting_metrics(check["draft"], parameters.key),
         "chosen": parameters.key,
-        "publish_form": PublishForm(request.POST or None),
         "example": worked_example_of(check["drafted"]) if check["drafted"] else None,
     }
     return render(request, "ground_truths/host_truth_metric.html", context, status=status)
