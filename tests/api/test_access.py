@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -11,7 +9,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.boards import reveal
 from leaderboard.competitions.models import Admission, Competition, Submission
-from tests.conftest import answers, close, enter, make_competition, submit
+from tests.conftest import answers, close, make_competition, submit
 
 from .conftest import Program
 
@@ -150,20 +148,6 @@ def test_answers_are_kept_by_no_cache_on_the_way(bo: User, pets: Competition) ->
     response = program.client.get("/api/v1/competitions", headers=program.headers)
     assert response["Cache-Control"] == "private, no-store"
     assert "Authorization" in response["Vary"]
-
-
-def test_after_the_deadline_no_file_is_taken(programs: dict[str, Program], pets: Competition) -> None:
-    close(pets)
-    status, output = programs["bo"].submit(answers())
-    assert (status, output["errors"][0]["code"]) == (409, "closed")
-
-
-def test_before_the_opening_no_file_is_taken(ada: User, bo: User) -> None:
-    start = timezone.now() + timedelta(days=1)
-    later = make_competition(ada, slug="later", opens_at=start, closes_at=start + timedelta(days=1))
-    enter(later, bo)
-    status, output = Program(bo).submit(answers(), "later")
-    assert (status, output["errors"][0]["code"]) == (409, "not_open")
 
 
 @pytest.mark.parametrize("path", ["nothing", "competitions/a%0Ab/leaderboard", "competitions/pets%0A"])

@@ -69,14 +69,6 @@ def test_a_token_does_what_it_was_made_for_and_no_more(pets: Competition, ada: U
     assert (status, output["name"], output["rows"]) == (201, "train.csv", 2)
 
 
-def test_a_file_with_the_answers_is_not_given_to_students(pets: Competition, ada: User) -> None:
-    program = Program(ada, ApiToken.Scope.HOST)
-    status, output = program.post("competitions/pets/files", answers(), name="oops.csv")
-    assert status == 409
-    assert "Students could download the answers" in output["detail"]
-    assert not DataFile.objects.exists()
-
-
 def test_another_host_gives_pets_no_files(pets: Competition, otto: User, bo: User) -> None:
     enter(pets, bo)
     make_competition(otto, slug="birds", title="Birds")

@@ -210,6 +210,7 @@ def test_10_a_full_broker_takes_no_message_and_every_upload_is_kept(site: Site, 
     scored(site, submission)
 
 
+@pytest.mark.fault(11, 12, 13)
 @pytest.mark.parametrize(
     ("dies_at", "is_stored"),
     [("submitting.check_beginning", False), ("wake_ups.wake_workers", True), ("submitting.log.info", True)],
@@ -263,32 +264,14 @@ def test_40_parts_are_killed_by_chance_while_files_come(site: Site, tokens: list
 
 
 @pytest.mark.fault(19)
-def test_19_a_database_locked_for_three_seconds_is_waited_for(site: Site, tokens: list[str]) -> None:
+def test_19_a_database_locked_for_eleven_seconds_is_waited_for(site: Site, tokens: list[str]) -> None:
     path = site.folder / "leaderboard.sqlite3"
     with closing(sqlite3.connect(path, timeout=20, isolation_level=None, check_same_thread=False)) as database:
         database.execute("BEGIN IMMEDIATE")
-        unlock = threading.Timer(3, database.execute, ["ROLLBACK"])
+        unlock = threading.Timer(11, database.execute, ["ROLLBACK"])
         unlock.start()
         begun = time.monotonic()
         submission = upload(site, "pets", tokens[0])
-        assert time.monotonic() - begun > 2, "nothing can be stored while the database is locked"
+        assert time.monotonic() - begun > 10, "nothing can be stored while the database is locked"
         unlock.join()
     scored(site, submission)
-
-
-def test_twenty_uploads_at_the_same_moment_get_five_attempts(site: Site, tokens: list[str]) -> None:
-    site.shell("from tests.classes import open_another\nopen_another('five', 'bo')")
-    statuses: list[int] = []
-
-    def send() -> None:
-        """From a connection of its own, as from a browser of its own."""
-        statuses.append(site.upload("five", tokens[0], answers())[0])
-        site.hang_up()
-
-    senders = [threading.Thread(target=send) for _ in range(20)]
-    for sender in senders:
-        sender.start()
-    for sender in senders:
-        sender.join(60)
-    assert statuses.count(201) == 5
-    assert len(statuses) == 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -10,8 +9,6 @@ from django.db.models import Count, F
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, teams
-from leaderboard.classroom import people as people_services
-from leaderboard.classroom.models import RosterEntry, join_card_digest
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
@@ -49,13 +46,6 @@ def outcome(verb: Callable[[], object]) -> str:
     except EVENTS:
         return "refused"
     return "done"
-
-
-def test_of_sixteen_who_follow_one_invitation_three_get_in(pets: Competition, bo: User) -> None:
-    link = enter(pets, bo).team.invitation
-    people = [person(f"student-{number}") for number in range(16)]
-    seen = at_once(lambda n: outcome(lambda: joining.join_by_invitation(user=people[n], invitation=link)))
-    assert Counter(seen) == {"done": 3, "refused": 13}
 
 
 @pytest.mark.parametrize("turn", range(4))
@@ -120,15 +110,3 @@ def test_a_captain_who_removes_people_while_a_host_moves_the_captain(
     ]
     assert "done" in at_once(lambda n: outcome(events[n]), 4)
     assert Membership.objects.count() == 3
-
-
-@pytest.mark.attack("teams that join, leave, move and hand in at the same moment")
-def test_one_join_card_lets_one_of_sixteen_in(pets: Competition, ada: User) -> None:
-    entry = RosterEntry.objects.create(competition=pets, name="Dee")
-    [(_entry, code)] = people_services.make_join_cards(competition=pets, entries=[entry.pk], user=ada)
-    people = [person(f"student-{number}") for number in range(16)]
-    seen = at_once(lambda n: outcome(lambda: joining.join_by_card(user=people[n], digest=join_card_digest(code))))
-    assert Counter(seen) == {"done": 1, "refused": 15}
-    entry.refresh_from_db()
-    assert Membership.objects.get().user_id == entry.user_id
-    assert entry.joined_at is not None

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.conf import LazySettings
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import reveal
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
-from leaderboard.competitions import services
 from leaderboard.competitions.models import Competition, DataFile, Membership
-from leaderboard.ground_truths.services import copying, publishing
+from leaderboard.ground_truths.services import copying
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import score
-from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
+from tests.conftest import close, enter, make_competition, person
 from tests.pages import signed_in, text_of, upload
-from tests.test_architecture import pages
 
 FILLED = {
     "title": "Pond life",
@@ -142,14 +138,6 @@ def test_new_rules_ask_students_again(hers: Client, pets: Competition, bo: User)
     assert not Membership.objects.get(user=bo).has_accepted_rules()
 
 
-def test_a_deadline_does_not_move_once_the_private_board_is_open(hers: Client, pets: Competition) -> None:
-    now = timezone.now()
-    Competition.objects.update(opens_at=now - timedelta(2), closes_at=now - timedelta(1), revealed_at=now)
-    response = hers.post("/host/pets/settings/", {**FILLED, "slug": "pets"})
-    assert response.status_code == 422
-    assert "The final ranking is open, so the deadline can't move into the future" in text_of(response)
-
-
 def test_the_dashboard_leads_to_joining_while_it_runs_and_to_grades_afterwards(hers: Client, pets: Competition) -> None:
     running = hers.get("/host/pets/").content.decode()
     assert f"/join/{pets.admission.join_code}/" in running
@@ -216,21 +204,6 @@ def test_nobody_becomes_a_host_by_taking_an_address_as_a_name(hers: Client, pets
     assert pets.hosts.count() == 1
 
 
-def test_a_competition_is_deleted_with_its_files_by_typing_its_address(
-    hers: Client, pets: Competition, bo: User, settings: LazySettings
-) -> None:
-    enter(pets, bo)
-    submit(pets, bo, answers())
-    publishing.sample_submission_of(pets.ground_truth)  # type: ignore[arg-type]
-    assert hers.post("/host/pets/delete/", {"confirm": "pet"}).status_code == 422
-    assert Competition.objects.exists()
-    assert hers.post("/host/pets/delete/", {"confirm": "pets"}).status_code == 303
-    assert Competition.objects.exists(), "it can be restored"
-    assert services.empty_bin(timezone.now() + timedelta(days=31)) == 1
-    assert not Competition.objects.exists()
-    assert [path for path in Path(settings.FILES_DIR).rglob("*") if path.is_file()] == []
-
-
 def test_data_files_are_added_replaced_and_removed(hers: Client, pets: Competition) -> None:
     assert hers.post("/host/pets/data/", {"action": "add"}).status_code == 422
     for text in ("id,x\n1,2\n", "id,x\n1,2\n2,3\n"):
@@ -244,14 +217,6 @@ def test_data_files_are_added_replaced_and_removed(hers: Client, pets: Competiti
     assert not DataFile.objects.exists()
 
 
-def test_a_data_file_with_the_answers_is_refused(hers: Client, pets: Competition) -> None:
-    leaky = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
-    response = hers.post("/host/pets/data/", {"file": upload(leaky, "test.csv")})
-    assert response.status_code == 409
-    assert "contains the answers of 12 scored ids" in text_of(response)
-    assert not DataFile.objects.exists()
-
-
 def test_an_upload_over_the_sites_limit_is_refused(hers: Client, pets: Competition, settings: LazySettings) -> None:
     settings.MAX_UPLOAD_BYTES = 10
     for page in ("data", "baselines", "truth"):
@@ -259,34 +224,6 @@ def test_an_upload_over_the_sites_limit_is_refused(hers: Client, pets: Competiti
         response = hers.post(f"/host/pets/{page}/", fields)
         assert response.status_code == 413, page
         assert "larger than" in text_of(response)
-
-
-def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, bo: User, dee: User) -> None:
-    hal = person("hal", can_host=True)
-    make_competition(hal, slug="hals")
-    enter(pets, bo)
-    submission = submit(pets, bo, answers())
-    numbers: dict[str, dict[str, object]] = {
-        "host_truth_file": {"number": 1},
-        "host_submission_file": {"submission_id": submission.pk},
-        "host_submission": {"submission_id": submission.pk},
-        "host_team": {"team_id": submission.team_id},
-        "host_student": {"user_id": bo.pk},
-        "host_announcement": {"number": 1},
-        "host_grade_file": {"kind": "canvas"},
-    }
-    clients = [signed_in(user) for user in (hal, bo, dee)]
-    assert clients[1].get("/host/new/").status_code == 403
-    names = {str(pattern.name) for pattern in pages() if str(pattern.name).startswith("host_")} - {"host_new"}
-    for name in sorted(names):
-        address = reverse(name, kwargs={"slug": "pets"} | numbers.get(name, {}))
-        for client in clients:
-            assert client.get(address).status_code == 404, name
-            sent = client.post(address, {"confirm": "pets", "action": "remove", "name": "ada"})
-            assert sent.status_code == 404, name
-        assert Client().get(address)["Location"].startswith("/accounts/login/"), name
-        assert list(pets.hosts.values_list("username", flat=True)) == ["ada"], name
-    assert len(names) > 40
 
 
 def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: User) -> None:

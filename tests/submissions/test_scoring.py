@@ -69,6 +69,7 @@ def test_where_a_scale_has_no_end_the_interval_has_none() -> None:
     assert score_module.stored_interval(None) == {}
 
 
+@pytest.mark.fault(14)
 def test_ringing_ten_times_scores_once(pets: Competition, bo: User) -> None:
     submission = waiting_file(pets, bo)
     assert [score_module.score_one(submission.pk) for _ in range(10)] == ["scored"] + ["busy"] * 9
