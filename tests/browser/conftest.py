@@ -10,11 +10,15 @@ from typing import Any
 
 import pytest
 from django.core.handlers.base import BaseHandler
-from playwright.sync_api import Browser, Error, Playwright, expect, sync_playwright
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
+from leaderboard.accounts.models import User
 from leaderboard.submissions import score
 from tests.running_site import CHROMIUM_ARGUMENTS, patience
+
+from .for_everybody import WIDE
 
 
 class Chromium:
@@ -63,6 +67,39 @@ def chromium(chromium_of_the_run: Chromium) -> Browser:
     """One browser for the whole run; every test opens contexts of its own."""
     expect.set_options(timeout=10_000 * patience())  # as busy as the machine is now
     return chromium_of_the_run.started()
+
+
+OpenPage = Callable[..., Page]
+BREACHES = "document.addEventListener('securitypolicyviolation', e => { throw new Error(e.violatedDirective) })"
+
+
+@pytest.fixture
+def open_page(chromium: Browser, live_server: LiveServer) -> Iterator[OpenPage]:
+    """A function that opens a browser of its own for somebody who is signed in, or for a visitor.
+
+    Errors of scripts, and breaches of the security policy where those are `watched`, fail the test.
+    """
+    contexts, complaints = list[BrowserContext](), list[str]()
+
+    def opened(user: User | None = None, *, watched: bool = True, **options: Any) -> Page:
+        context = chromium.new_context(**{"viewport": WIDE, "base_url": live_server.url, **options})
+        context.set_default_timeout(12_000 * patience())
+        contexts.append(context)
+        if user is not None:
+            client = Client()
+            client.force_login(user)
+            session = client.cookies["sessionid"].value
+            context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
+        page = context.new_page()
+        if watched:
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.add_init_script(BREACHES)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
 
 
 @pytest.fixture

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from django.conf import LazySettings
-from django.test import Client
-from playwright.sync_api import Browser, BrowserContext
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import teams
 from leaderboard.competitions.models import Baseline, Competition, Submission, Team
 from leaderboard.ground_truths.services import data_files
+from tests.browser.conftest import OpenPage
 from tests.browser.waiting import until_page_says
 from tests.conftest import answers, enter, make_competition, submit
 
@@ -71,27 +67,15 @@ def infested(ada: User, bo: User) -> Competition:
 
 
 @pytest.fixture
-def browsers(
-    chromium: Browser, live_server: LiveServer, settings: LazySettings, ada: User, bo: User
-) -> Iterator[dict[str, BrowserContext]]:
-    contexts = {}
-    for person in (ada, bo):
-        client = Client()
-        client.force_login(person)
-        context = chromium.new_context()
-        name = settings.SESSION_COOKIE_NAME
-        context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": live_server.url}])
-        context.add_init_script(WATCH)
-        contexts[person.username] = context
-    yield contexts
-    for context in contexts.values():
-        context.close()
+def pages(open_page: OpenPage, ada: User, bo: User) -> dict[str, Page]:
+    found = {user.username: open_page(user, watched=False) for user in (ada, bo)}
+    for page in found.values():
+        page.add_init_script(WATCH)
+    return found
 
 
 @pytest.mark.attack("scripts in titles, Markdown, names, notes, file names (18 payloads in Chromium)")
-def test_no_script_runs_from_anything_people_write(
-    infested: Competition, browsers: dict[str, BrowserContext], live_server: LiveServer
-) -> None:
+def test_no_script_runs_from_anything_people_write(infested: Competition, pages: dict[str, Page]) -> None:
     bad = Submission.objects.get(status="invalid")
     paths = {
         "bo": [
@@ -105,9 +89,9 @@ def test_no_script_runs_from_anything_people_write(
     }  # fmt: skip
     found: list[str] = []
     for person, own in paths.items():
-        page = browsers[person].new_page()
+        page = pages[person]
         for path in own:
-            page.goto(live_server.url + path)
+            page.goto(path)
             page.evaluate("document.querySelectorAll('[autofocus]').forEach(e => e.focus())")
             if page.evaluate("window.__xss") is not None:
                 found.append(f"a script ran on {path}")
@@ -120,10 +104,10 @@ def test_no_script_runs_from_anything_people_write(
     assert found == []
 
 
-def test_the_browser_would_tell(browsers: dict[str, BrowserContext], live_server: LiveServer) -> None:
+def test_the_browser_would_tell(pages: dict[str, Page]) -> None:
     """The test above could not fail if nobody saw a report."""
-    page = browsers["bo"].new_page()
-    page.goto(f"{live_server.url}/metrics/")
+    page = pages["bo"]
+    page.goto("/metrics/")
     page.evaluate("document.querySelector('main').innerHTML = '<img src=x onerror=\"window.__xss=1\">'")
     until_page_says(page, "window.__reports.length > 0")
     assert page.evaluate("window.__xss") is None

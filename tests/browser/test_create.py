@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from django.test import Client
 from django.utils import timezone
-from playwright.sync_api import Browser, FilePayload, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import FilePayload, Page, expect
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
@@ -18,12 +12,12 @@ from leaderboard.ground_truths.services import copying, drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import score
 from metrics.tests.answer_files import table
+from tests.browser.conftest import OpenPage
 from tests.browser.for_everybody import findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = table("id,species", lambda i, dice: dice.choice(["newt", "toad", "frog"]), 400)
 MOST_CLICKS = 6
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 STEPS = ("setup", "truth/metric", "setup/launch", "truth", "clone")
 
 
@@ -38,25 +32,11 @@ class Hand:
         self.page.get_by_role(role, name=name).first.click()  # type: ignore[arg-type]
 
 
-@pytest.fixture
-def page(chromium: Browser, ada: User) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": 1180, "height": 900}, timezone_id="Europe/Vienna")
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield page
-    context.close()
-    assert complaints == []
-
-
-def sign_in(page: Page, address: str) -> None:
-    page.goto(f"{address}/accounts/login/?next=/host/")
+def test_ada_launches_with_one_file_in_a_few_clicks(open_page: OpenPage, ada: User) -> None:
+    page = open_page(timezone_id="Europe/Vienna")
+    page.goto("/accounts/login/?next=/host/")
     page.fill("#id_login", "ada")
     page.fill("#id_password", "correct horse")
-
-
-def test_ada_launches_with_one_file_in_a_few_clicks(page: Page, live_server: LiveServer) -> None:
-    sign_in(page, live_server.url)
     page.get_by_role("button", name="Sign in").first.click()
     hand = Hand(page)
     hand.press("Create a competition", "link")
@@ -89,27 +69,15 @@ def pond(ada: User) -> Competition:
 
 
 @pytest.mark.takes(20)
-def test_every_step_is_for_everybody(page: Page, live_server: LiveServer, ada: User, pond: Competition) -> None:
-    """Axe finds nothing in light and dark, and nothing scrolls sideways at 320 px."""
-    client = Client()
-    client.force_login(ada)
-    cookie = client.cookies["sessionid"].value
-    page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+def test_every_step_is_for_everybody(open_page: OpenPage, ada: User, pond: Competition) -> None:
+    page = open_page(ada)
     for step in STEPS:
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            page.goto(f"{live_server.url}/host/pond/{step}/")
-            found = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}})
-            assert found.response["violations"] == [], (step, scheme, found.generate_report())
-            picture(page, f"{step.replace('/', '-')}-{scheme}")
-        page.set_viewport_size({"width": 320, "height": 900})
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), step
-        picture(page, f"{step.replace('/', '-')}-320")
-        page.set_viewport_size({"width": 1180, "height": 900})
+        page.goto(f"/host/pond/{step}/")
+        assert [(step, one) for one in findings(page)] == []
 
 
 def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybody(
-    page: Page, live_server: LiveServer, ada: User
+    open_page: OpenPage, ada: User
 ) -> None:
     """Semicolons, an index and `USAGE` at once: two presses, and after the launch a correction says what it changes."""
     lines = [f"{i};{i + 1};{'newt' if i % 3 else 'toad'};{'Public' if i % 2 else 'Private'}" for i in range(60)]
@@ -119,9 +87,8 @@ def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybod
         "buffer": "\n".join([";id;species;USAGE", *lines]).encode(),
     }
     copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="What swims there?")
-    sign_in(page, live_server.url)
-    page.get_by_role("button", name="Sign in").first.click()
-    page.goto(f"{live_server.url}/host/pond/setup/")
+    page = open_page(ada)
+    page.goto("/host/pond/setup/")
     page.set_input_files("#id_files", files=file)
     page.get_by_role("button", name="Convert to plain CSV").wait_for()
     assert findings(page) == []
@@ -131,7 +98,7 @@ def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybod
     page.get_by_role("heading", name="Review and launch").wait_for()
     drafts.discard_draft(competition=Competition.objects.get())
     Competition.objects.update(launched_at=timezone.now())
-    page.goto(f"{live_server.url}/host/pond/truth/")
+    page.goto("/host/pond/truth/")
     file["buffer"] = "\n".join([";id;species;USAGE", lines[0].replace("toad", "frog"), *lines[1:]]).encode()
     page.set_input_files("#id_file", files=file)
     page.get_by_role("button", name="Check the file").click()
@@ -139,8 +106,3 @@ def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybod
     page.get_by_text("The new answer").click()
     expect(page.get_by_role("cell", name="frog", exact=True)).to_be_visible()
     assert findings(page) == []
-
-
-def picture(page: Page, name: str) -> None:
-    if folder := os.environ.get("PICTURES"):
-        page.screenshot(path=f"{folder}/create-{name}.png", full_page=True)

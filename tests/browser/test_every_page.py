@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from urllib.parse import urlsplit
 
 import pytest
 from django.contrib import admin
-from django.test import Client
 from django.urls import resolve
 from playwright.sync_api import Browser, Page
-from pytest_django.live_server_helper import LiveServer
 
 from bench import term
 from leaderboard.accounts.models import SetupLink, User
@@ -24,6 +23,7 @@ from leaderboard.ground_truths.services import data_files
 from tests.attacks.scene import addresses
 from tests.conftest import answers, enter, submit
 
+from .conftest import OpenPage
 from .for_everybody import NARROW, WIDE, WIDER, findings, in_both_themes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -72,24 +72,15 @@ DJANGOS = {
 
 
 @pytest.fixture
-def page_of(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[[str], Page]]:
+def page_of(open_page: OpenPage) -> Callable[[str], Page]:
     """The browser of each person, signed in; of a visitor for an empty name."""
-    pages: dict[str, Page] = {}
 
+    @cache
     def page_of(who: str) -> Page:
-        if who not in pages:
-            context = chromium.new_context(viewport=WIDE, base_url=live_server.url, timezone_id="Europe/Vienna")
-            if who:
-                client = Client()
-                client.force_login(User.objects.get(username=who))
-                session = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
-                context.add_cookies([session])  # type: ignore[list-item]
-            pages[who] = context.new_page()
-        return pages[who]
+        user = User.objects.get(username=who) if who else None
+        return open_page(user, timezone_id="Europe/Vienna", watched=False)
 
-    yield page_of
-    for page in pages.values():
-        page.context.close()
+    return page_of
 
 
 def is_shown(page: Page, path: str) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from django.test import Client
 from playwright.sync_api import Browser, FilePayload, Page, Response, expect
 from pytest_django.live_server_helper import LiveServer
 
@@ -21,9 +20,9 @@ from leaderboard.competitions.models import Competition, StudentPreview, Submiss
 from leaderboard.ground_truths.services import copying, drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import score
+from tests.browser.conftest import OpenPage
 from tests.browser.waiting import until_page_says
 from tests.conftest import close, enter, submit
-from tests.running_site import patience
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,19 +119,11 @@ def do(page: Page, address: str, step: str, words: dict[str, str]) -> int:
 
 
 @pytest.fixture
-def student_preview(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[..., None]]:
+def follow(open_page: OpenPage, live_server: LiveServer) -> Callable[..., None]:
     """A function in whose hands a person follows a guide; between its parts the class does its share."""
-    contexts = []
 
-    def follow(guide: str, user: User, meanwhile: dict[str, Callable[[], None]], words: dict[str, str]) -> None:
-        client = Client()
-        client.force_login(user)
-        context = chromium.new_context(viewport={"width": 1180, "height": 900})
-        context.set_default_timeout(12_000 * patience())
-        contexts.append(context)
-        session = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
-        context.add_cookies([session])  # type: ignore[list-item]
-        page = context.new_page()
+    def followed(guide: str, user: User, meanwhile: dict[str, Callable[[], None]], words: dict[str, str]) -> None:
+        page = open_page(user)
         for heading, steps in parts_of(guide):
             meanwhile.pop(heading, lambda: None)()
             assert steps, heading
@@ -144,21 +135,17 @@ def student_preview(chromium: Browser, live_server: LiveServer) -> Iterator[Call
                     raise
         assert not meanwhile, "a part has another name now"
 
-    yield follow
-    for context in contexts:
-        context.close()
+    return followed
 
 
 @pytest.mark.takes(20)
-def test_a_teacher_can_do_the_whole_term_by_the_guide(
-    student_preview: Callable[..., None], ada: User, bo: User
-) -> None:
+def test_a_teacher_can_do_the_whole_term_by_the_guide(follow: Callable[..., None], ada: User, bo: User) -> None:
     def class_comes() -> None:
         competition = Competition.objects.get()
         enter(competition, bo)
         submit(competition, bo, FILES["mine.csv"])
 
-    student_preview(
+    follow(
         "host-guide.md",
         ada,
         {"While it runs": class_comes, "The end": lambda: close(Competition.objects.get())},
@@ -174,7 +161,7 @@ def test_a_teacher_can_do_the_whole_term_by_the_guide(
 
 
 def test_a_student_can_do_the_whole_term_by_the_guide(
-    student_preview: Callable[..., None], ada: User, bo: User, cy: User
+    follow: Callable[..., None], ada: User, bo: User, cy: User
 ) -> None:
     competition = copying.create_default_draft(
         user=ada, title="Pond life", slug="pond-life", overview="Newt or toad?", rules="Be fair."
@@ -191,7 +178,7 @@ def test_a_student_can_do_the_whole_term_by_the_guide(
         close(competition)
         boards.reveal_competition(competition=competition)
 
-    student_preview("student-guide.md", bo, {"The end": it_ends}, {"CODE": competition.admission.join_code})
+    follow("student-guide.md", bo, {"The end": it_ends}, {"CODE": competition.admission.join_code})
     assert Submission.objects.filter(user=bo, status="scored", is_selected=True).count() == 1
     assert Submission.objects.filter(user=bo, status="invalid").count() == 1
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
-from django.test import Client
-from playwright.sync_api import Browser
-from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
+from tests.browser.conftest import OpenPage
 from tests.conftest import answers, enter, submit
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -22,19 +18,12 @@ DRAWN = """() => [...document.querySelectorAll("svg.icon > use")]
     .map(([name, box]) => [name, Math.max(box.width, box.height) > 0])"""
 
 
-def test_bo_and_ada_see_all_icons_of_their_pages(
-    chromium: Browser, live_server: LiveServer, pets: Competition, bo: User, ada: User
-) -> None:
+def test_bo_and_ada_see_all_icons_of_their_pages(open_page: OpenPage, pets: Competition, bo: User, ada: User) -> None:
     enter(pets, bo)
     submit(pets, bo, answers(public=1))
     said: list[str] = []
     for user, path in ((bo, "/c/pets/"), (ada, "/host/pets/"), (ada, "/")):
-        client = Client()
-        client.force_login(user)
-        context = chromium.new_context(base_url=live_server.url)
-        session = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
-        context.add_cookies([session])  # type: ignore[list-item]
-        page = context.new_page()
+        page = open_page(user)
         page.on("console", lambda message: said.append(message.text))
         answer = page.goto(path, wait_until="networkidle")
         assert answer is not None
@@ -43,6 +32,3 @@ def test_bo_and_ada_see_all_icons_of_their_pages(
         assert len(icons) > 4
         assert [name for name, is_drawn in icons if not is_drawn] == []
         assert said == []
-        if folder := os.environ.get("PICTURES"):
-            page.screenshot(path=f"{folder}/icons-{user.username}-{path.count('/')}.png")
-        context.close()

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, expect
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
+from tests.browser.conftest import OpenPage
 from tests.browser.for_everybody import findings
 from tests.institutions import RealProvider, fetch_all_metadata, institution_at, real_provider
 
@@ -23,27 +24,17 @@ def provider() -> Iterator[RealProvider]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_pages_around_it_are_for_everybody(
-    chromium: Browser, live_server: LiveServer, settings: LazySettings
-) -> None:
+def test_the_pages_around_it_are_for_everybody(open_page: OpenPage, settings: LazySettings) -> None:
     """In light and dark, at 320 px, with keyboards and screen readers; with local passwords and without."""
     gone = institution_at("http://127.0.0.1:1")
     settings.INSTITUTIONS = (gone, institution_at("https://login.other.example", number=2, name="Sign in with Other"))
     found: list[str] = []
-    with chromium.new_context(base_url=live_server.url) as context:
-        page = context.new_page()
-        paths = (
-            "login/",
-            "login/?local",
-            "signup/",
-            "oidc/1/login/",
-            "oidc/1/login/callback/",
-            "3rdparty/login/error/",
-        )
-        for settings.LOCAL_PASSWORDS in (True, False):
-            for path in paths:
-                page.goto(f"/accounts/{path}")
-                found += [f"{path}: {finding}" for finding in findings(page)]
+    page = open_page()
+    paths = ("login/", "login/?local", "signup/", "oidc/1/login/", "oidc/1/login/callback/", "3rdparty/login/error/")
+    for settings.LOCAL_PASSWORDS in (True, False):
+        for path in paths:
+            page.goto(f"/accounts/{path}")
+            found += [f"{path}: {finding}" for finding in findings(page)]
     assert found == []
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from django.test import Client
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Admission, Competition
+from tests.browser.conftest import OpenPage
 from tests.browser.waiting import until_page_says
 from tests.conftest import answers, enter, submit
 
@@ -30,17 +29,12 @@ STOP = """() => {
 
 
 @pytest.fixture
-def page(chromium: Browser, live_server: LiveServer, pets: Competition, bo: User, cy: User) -> Iterator[Page]:
+def page(open_page: OpenPage, pets: Competition, bo: User, cy: User) -> Page:
     """Bo's browser; Cy has handed in a file already."""
     enter(pets, bo)
     enter(pets, cy)
     submit(pets, cy, answers(public=3))
-    client = Client()
-    client.force_login(bo)
-    context = chromium.new_context(viewport={"width": 1180, "height": 900}, base_url=live_server.url)
-    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
-    yield context.new_page()
-    context.close()
+    return open_page(bo)
 
 
 def tab_to(page: Page, name: str) -> None:
@@ -99,15 +93,13 @@ def test_a_file_gets_from_the_disk_to_the_board_by_keys_alone(page: Page, work: 
     expect(page.locator("tr[aria-current]")).to_contain_text("0.66667")
 
 
-def test_what_opens_has_a_mark_that_turns(chromium: Browser, live_server: LiveServer, pets: Competition) -> None:
+def test_what_opens_has_a_mark_that_turns(open_page: OpenPage, pets: Competition) -> None:
     Admission.objects.update(is_listed=True)
-    context = chromium.new_context(base_url=live_server.url, reduced_motion="reduce")
-    page = context.new_page()
+    page = open_page(reduced_motion="reduce")
     page.goto("/c/pets/")
     summary = page.locator("details.disclosure > summary").first
     mark = "getComputedStyle(document.querySelector('details.disclosure > summary'), '::before')"
     width, shut = page.evaluate(f"(() => [parseFloat({mark}.width), {mark}.transform])()")
     summary.click()
     until_page_says(page, f"shut => {mark}.transform != shut", shut)
-    context.close()
     assert width >= 5

@@ -3,19 +3,17 @@ little contrast sees where a field is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from django.test import Client
-from playwright.sync_api import Browser, Page
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 from tests.conftest import answers, enter, submit
 
-from .for_everybody import WIDE, WIDER, dress
+from .conftest import OpenPage
+from .for_everybody import WIDER, dress
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -64,16 +62,11 @@ CONTRASTS = """() => {
 
 
 @pytest.fixture
-def page(chromium: Browser, live_server: LiveServer, pets: Competition, ada: User, bo: User) -> Iterator[Page]:
+def page(open_page: OpenPage, pets: Competition, ada: User, bo: User) -> Page:
     """A browser in which Ada is signed in; Bo has handed in a file."""
     enter(pets, bo)
     submit(pets, bo, answers(public=1))
-    client = Client()
-    client.force_login(ada)
-    context = chromium.new_context(viewport=WIDE, base_url=live_server.url, reduced_motion="reduce")
-    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
-    yield context.new_page()
-    context.close()
+    return open_page(ada, reduced_motion="reduce")
 
 
 @pytest.mark.parametrize("css", [SPACED, TWICE_AS_LARGE], ids=["spaced", "twice as large"])

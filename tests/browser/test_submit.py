@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.conf import LazySettings
-from django.test import Client
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Submission
+from tests.browser.conftest import OpenPage
 from tests.conftest import answers, enter, make_competition
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -24,26 +22,12 @@ BAD = b"id,label\n1,cat\n1,dog\n99,cat\n"
 
 
 @pytest.fixture
-def submit_page(
-    chromium: Browser, live_server: LiveServer, settings: LazySettings, ada: User, bo: User
-) -> Iterator[Page]:
-    """Bo on the Submit page; any breach of the content security policy fails the test."""
+def submit_page(open_page: OpenPage, ada: User, bo: User) -> Page:
+    """Bo on the Submit page."""
     enter(make_competition(ada), bo)
-    client = Client()
-    client.force_login(bo)
-    context = chromium.new_context(viewport={"width": 1180, "height": 900})
-    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
-    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}])
-    page = context.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.add_init_script(
-        "document.addEventListener('securitypolicyviolation', e => { throw new Error(e.violatedDirective) })"
-    )
-    page.goto(f"{live_server.url}/c/pets/submit/")
-    yield page
-    context.close()
-    assert errors == []
+    page = open_page(bo)
+    page.goto("/c/pets/submit/")
+    return page
 
 
 def choose(page: Page, data: bytes, name: str = "mine.csv") -> None:

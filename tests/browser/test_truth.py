@@ -2,51 +2,33 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from datetime import timedelta
-from itertools import product
-from typing import Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from django.conf import LazySettings
-from django.test import Client
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions import services as competitions
 from metrics.tests.answer_files import table
 
-from .for_everybody import dress
+from .conftest import OpenPage
+from .for_everybody import findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = table("id,y,sample_weight", lambda i, dice: f"{dice.random():.3f},{dice.randint(1, 9)}", 120)
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 
 @pytest.fixture
-def truth_page(chromium: Browser, live_server: LiveServer, settings: LazySettings, ada: User) -> Iterator[Page]:
+def truth_page(open_page: OpenPage, ada: User) -> Page:
     """Ada before she has chosen her answers."""
     now = timezone.now()
     competitions.create_competition(
         user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
-    client = Client()
-    client.force_login(ada)
-    context = chromium.new_context(viewport={"width": 1180, "height": 900})
-    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
-    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}])
-    page = context.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(f"{live_server.url}/host/pets/truth/")
-    yield page
-    context.close()
-    assert errors == []
+    page = open_page(ada)
+    page.goto("/host/pets/truth/")
+    return page
 
 
 def find_metrics(page: Page) -> None:
@@ -73,11 +55,4 @@ def test_the_checked_page_is_for_everybody(truth_page: Page) -> None:
     find_metrics(page)
     for summary in page.locator("details.disclosure > summary").all():
         summary.click()
-    for scheme, width in product(SCHEMES, (1180, 320)):
-        page.set_viewport_size({"width": width, "height": 900})
-        dress(page, scheme)
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (scheme, width)
-        if folder := os.environ.get("PICTURES"):
-            page.screenshot(path=f"{folder}/truth-{scheme}-{width}.png", full_page=True)
-        found = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}})
-        assert found.response["violations"] == [], (scheme, width, found.generate_report())
+    assert findings(page) == []

@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from django.test import Client
-from playwright.sync_api import Browser, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import expect
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
 from leaderboard.notifications.models import Announcement
+from tests.browser.conftest import OpenPage
 from tests.conftest import answers, enter
-from tests.running_site import patience
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
-def page_of(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[[User], Page]]:
-    """The browser of a person, in which no script runs."""
-    contexts = []
-
-    def page_of(user: User) -> Page:
-        client = Client()
-        client.force_login(user)
-        context = chromium.new_context(java_script_enabled=False, base_url=live_server.url)
-        context.set_default_timeout(8000 * patience())
-        contexts.append(context)
-        session = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
-        context.add_cookies([session])  # type: ignore[list-item]
-        return context.new_page()
-
-    yield page_of
-    for context in contexts:
-        context.close()
-
-
 def test_a_student_joins_hands_in_and_picks_the_final_file(
-    page_of: Callable[[User], Page], pets: Competition, bo: User, work: Callable[[], int]
+    open_page: OpenPage, pets: Competition, bo: User, work: Callable[[], int]
 ) -> None:
-    page = page_of(bo)
+    page = open_page(bo, java_script_enabled=False)
     main = page.get_by_role("main")
     page.goto("/join/")
     main.get_by_label("Join code").fill(pets.admission.join_code)
@@ -73,9 +51,9 @@ def test_a_student_joins_hands_in_and_picks_the_final_file(
     expect(main).to_contain_text("SHA-256")
 
 
-def test_a_refused_file_is_explained(page_of: Callable[[User], Page], pets: Competition, bo: User) -> None:
+def test_a_refused_file_is_explained(open_page: OpenPage, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    page = page_of(bo)
+    page = open_page(bo, java_script_enabled=False)
     page.goto("/c/pets/submit/")
     main = page.get_by_role("main")
     main.get_by_label("Drop your file here").set_input_files({"name": "x.csv", "mimeType": "text/csv", "buffer": b""})
@@ -84,11 +62,9 @@ def test_a_refused_file_is_explained(page_of: Callable[[User], Page], pets: Comp
     assert not Submission.objects.exists()
 
 
-def test_a_host_announces_pauses_and_extensions(
-    page_of: Callable[[User], Page], pets: Competition, ada: User, bo: User
-) -> None:
+def test_a_host_announces_pauses_and_extensions(open_page: OpenPage, pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    page = page_of(ada)
+    page = open_page(ada, java_script_enabled=False)
     main = page.get_by_role("main")
     page.goto("/host/pets/announcements/")
     main.get_by_label("Title").fill("A new column")
