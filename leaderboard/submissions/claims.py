@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from zoneinfo import ZoneInfo
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
@@ -52,8 +52,8 @@ def is_out_of_tries() -> Q:
 
 def claimable_rows() -> QuerySet[Submission]:
     """Submissions that are free and not spent, of teams of which no other file is being scored."""
-    busy_teams = Submission.objects.filter(is_held(), team=OuterRef("team"))
-    return Submission.objects.filter(is_free()).exclude(Exists(busy_teams)).exclude(is_out_of_tries())
+    busy_teams = Submission.objects.filter(is_held(), team__isnull=False).order_by().values("team")
+    return Submission.objects.filter(is_free()).exclude(team__in=busy_teams).exclude(is_out_of_tries())
 
 
 # --- claim and lease --------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Min, Q, QuerySet
@@ -24,7 +24,7 @@ from leaderboard.common.queries import only_row
 from leaderboard.competitions.models import Submission, Worker
 from leaderboard.competitions.models.submission import waiting_since
 
-from .claims import MAX_DEATHS, MAX_TRIES, claimable_rows, is_held
+from .claims import claimable_rows, is_held
 
 log = logging.getLogger(__name__)
 
@@ -64,22 +64,13 @@ _served = {"last": 0}
 _teams_served: dict[int, set[int]] = defaultdict(set)
 
 
-@dataclass(frozen=True)
-class _WaitingFile:
-    """A pending file with the columns that decide about its turn."""
+class _WaitingFile(NamedTuple):
+    """A file that can be claimed, with the columns that decide about its turn."""
 
     pk: uuid.UUID
     competition_id: int
     team_id: int | None
-    is_slow: bool
-    tries: int
-    deaths: int
-    is_held: bool
     has_died_lately: bool
-
-    @property
-    def may_be_claimed(self) -> bool:
-        return not (self.is_held or self.is_slow or self.tries >= MAX_TRIES or self.deaths >= MAX_DEATHS)
 
 
 def turns_of_submissions() -> Iterator[list[Submission]]:
@@ -122,25 +113,17 @@ def _served_now(turn: list[Submission]) -> list[Submission]:
 
 def _first_in_turn() -> list[uuid.UUID]:
     """The next files: at most one per team, the competitions in turn, beginning after the one served last."""
-    waiting = _claimable_files()
-    waiting = [file for file in waiting if not file.has_died_lately] or waiting
+    died_lately = Q(deaths__gt=0, received_at__gte=Now() - RETRY_DELAY_AFTER_DEATH)
+    rows = quick_submissions().annotate(died_lately=died_lately).order_by("received_at")
+    columns = ("pk", "competition_id", "team_id", "died_lately")
+    files = [_WaitingFile(*row) for row in rows.values_list(*columns)[:MAX_WAITING_FILES]]
+    waiting = [file for file in files if not file.has_died_lately] or files
     last, of_competitions = _served["last"], defaultdict[int, list[_WaitingFile]](list)
     for file in waiting:
         of_competitions[file.competition_id].append(file)
     in_turn = sorted(of_competitions, key=lambda number: (number <= last, number))
     keys = [_one_of_each_team(of_competitions[number], _teams_served[number]) for number in in_turn]
     return [pk for pk in chain.from_iterable(zip_longest(*keys)) if pk is not None][:MAX_ORDERED_FILES]
-
-
-def _claimable_files() -> list[_WaitingFile]:
-    """The oldest files that can be claimed now, by the conditions that `claims.claimable_rows` checks in SQL."""
-    died_lately = Q(deaths__gt=0, received_at__gte=Now() - RETRY_DELAY_AFTER_DEATH)
-    rows = Submission.objects.filter(status=PENDING, competition__ground_truth__isnull=False)
-    rows = rows.annotate(held=is_held(), died_lately=died_lately).order_by("received_at")
-    fields = ("pk", "competition_id", "team_id", "is_slow", "tries", "deaths", "held", "died_lately")
-    files = [_WaitingFile(*row) for row in rows.values_list(*fields)[:MAX_WAITING_FILES]]
-    busy = {file.team_id for file in files if file.is_held} - {None}
-    return [file for file in files if file.may_be_claimed and file.team_id not in busy]
 
 
 def _one_of_each_team(files: list[_WaitingFile], served: set[int]) -> list[uuid.UUID]:
