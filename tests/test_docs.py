@@ -60,6 +60,8 @@ def test_every_path_exists(document: Path) -> None:
     text = document.read_text()
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
     named = re.findall(r"`((?:leaderboard|metrics|templates|tests|docs|bench|deploy)/[\w./]*)`", text)
+    commands = " ".join(re.findall(r"`([^`]+)`", text) + shell_lines(text))
+    named += re.findall(r"(?<![\w./])(tests/[\w./]+)", commands)
     missing = [path for path in links + named if not ((ROOT / path).exists() or (document.parent / path).exists())]
     assert missing == []
 
