@@ -25,18 +25,20 @@ from django.contrib.auth import SESSION_KEY, update_session_auth_hash
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, parse_cookie
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.common import outbox
+from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.names import clean_text, lookalike_key
 from leaderboard.common.responses import client_address_of
 from leaderboard.common.shared_cache import count_tries, count_try, note_wrong_try
 from leaderboard.common.web_requests import client_address
 
 from . import hooks
-from .institution.people import log_password_sign_in, note_sign_in
+from .institution.people import note_sign_in
 from .models import ApiToken, User, Viewer
 from .people import find_viewer
 
@@ -227,7 +229,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             if not may_use_password(user) and user.has_usable_password():
                 _forget_password(request, user)
         elif not settings.LOCAL_PASSWORDS:
-            log_password_sign_in(user)
+            with transaction.atomic():
+                AuditEntry.append(AuditEvent.PASSWORD_SIGN_IN, user=user, account=user)
         response: HttpResponse = super().post_login(request, user, **named)
         return response
 

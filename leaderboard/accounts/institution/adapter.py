@@ -27,10 +27,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.common.institutions import Institution
+from leaderboard.common.models import AuditEntry, AuditEvent
 
 from ..adapter import may_use_password
 from ..models import User
-from .people import confirm_own_address, end_earlier_access, log_link, note_sign_in
+from .people import confirm_own_address, end_earlier_access, note_sign_in
 from .views import SignInRefusal, refusal_page
 
 if TYPE_CHECKING:
@@ -189,7 +190,8 @@ def _note_link(*, request: HttpRequest, sociallogin: SocialLogin, **_further: An
     `post_login` notes the sign-in; a person who connects is signed in already, so it is noted here.
     """
     account: User = sociallogin.user
-    log_link(account)
+    with transaction.atomic():
+        AuditEntry.append(AuditEvent.INSTITUTION_LINKED, user=account, account=account)
     confirm_own_address(account, next(one.email for one in sociallogin.email_addresses if one.verified))
     if sociallogin.state.get("process") != AuthProcess.CONNECT and end_earlier_access(account):
         words = _(

@@ -31,16 +31,6 @@ class BadMetadata(Exception):
     """Unusable metadata of a provider. The message is a short code for the log."""
 
 
-def stored_metadata(institution: Institution) -> ProviderMetadata | None:
-    """The stored metadata of an institution's provider; None before the first successful fetch."""
-    return ProviderMetadata.objects.filter(issuer=institution.issuer).exclude(configuration={}).first()
-
-
-def expect_new_keys(institution: Institution) -> None:
-    """Mark the metadata as due, after a token was signed with a key that is not stored."""
-    ProviderMetadata.objects.filter(issuer=institution.issuer).update(fetched_at=None)
-
-
 def due_institutions() -> list[Institution]:
     """Institutions whose metadata is missing or older than an hour, without a try in the last minute."""
     if not settings.INSTITUTIONS:

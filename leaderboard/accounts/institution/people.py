@@ -61,11 +61,6 @@ def end_earlier_access(account: User) -> bool:
 
 
 @transaction.atomic
-def log_link(account: User) -> None:
-    AuditEntry.append(AuditEvent.INSTITUTION_LINKED, user=account, account=account)
-
-
-@transaction.atomic
 def unlink(*, account: User, user: User) -> bool:
     """Remove the account's links to institutions; the next sign-in there finds it by its address again.
 
@@ -75,11 +70,6 @@ def unlink(*, account: User, user: User) -> bool:
     if gone:
         AuditEntry.append(AuditEvent.INSTITUTION_UNLINKED, user=user, account=account)
     return bool(gone)
-
-
-@transaction.atomic
-def log_password_sign_in(account: User) -> None:
-    AuditEntry.append(AuditEvent.PASSWORD_SIGN_IN, user=account, account=account)
 
 
 def student_numbers_of(users: Iterable[int]) -> list[tuple[int, str]]:

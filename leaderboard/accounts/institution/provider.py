@@ -24,7 +24,6 @@ from leaderboard.common.names import clean_text
 from ..adapter import own_address
 from ..models import ProviderMetadata
 from . import id_tokens
-from .metadata import expect_new_keys, stored_metadata
 from .sessions import NoAnswer
 from .views import SignInRefusal, refusal_page
 
@@ -56,10 +55,10 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
     @cached_property
     def metadata(self) -> ProviderMetadata:
         """The stored endpoints and keys of the provider. Raises the page `UNREACHABLE` if there are none yet."""
-        stored = stored_metadata(self.institution)
-        if stored is None:
+        metadata = ProviderMetadata.objects.filter(issuer=self.institution.issuer).exclude(configuration={}).first()
+        if metadata is None:
             raise self.refuse(SignInRefusal.UNREACHABLE, "nothing fetched yet")
-        return stored
+        return metadata
 
     @property
     def openid_config(self) -> dict[str, Any]:
@@ -93,8 +92,8 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
                 nonce=nonce_of(request.GET.get("state", "")),
             )
         except id_tokens.BadToken as error:
-            if str(error) == "key":
-                expect_new_keys(self.institution)
+            if str(error) == "key":  # the provider may have new keys, so they are fetched soon
+                ProviderMetadata.objects.filter(issuer=self.institution.issuer).update(fetched_at=None)
             raise self.refuse(SignInRefusal.NOT_VERIFIED, str(error)) from None
         known = {**self._user_info(token, claims), **claims}
         token.token = ""  # django-allauth stores a sign-in that waits for a password in the session
