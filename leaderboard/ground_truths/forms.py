@@ -18,7 +18,7 @@ from leaderboard.common.library_messages import translated_message
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.competitions.models.ground_truth import MAX_SECONDARY
 
-from .queries.checks import last_truth
+from .queries import last_truth
 from .services import checks
 from .specs import MetricWithParams, proposed_parameters, secondary_of
 

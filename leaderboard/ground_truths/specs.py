@@ -1,4 +1,4 @@
-"""What is asked of a ground truth: file, answers, split, metric and secondary metrics."""
+"""The settings of a ground truth: file, answers, split, metric and secondary metrics."""
 
 from __future__ import annotations
 

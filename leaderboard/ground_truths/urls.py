@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import answers, data_files, launch, metric, rescoring, setup
+from .views import answers, data_files, rescoring, setup
 
 urlpatterns = [
     path("c/<slug:slug>/data/", data_files.data, name="data"),
@@ -13,13 +13,13 @@ urlpatterns = [
     path("c/<slug:slug>/data/files/<str:name>", data_files.data_file, name="data_file"),
     path("host/new/", setup.host_new, name="host_new"),
     path("host/<slug:slug>/setup/", setup.host_setup, name="host_setup"),
-    path("host/<slug:slug>/setup/launch/", launch.host_setup_launch, name="host_setup_launch"),
+    path("host/<slug:slug>/setup/launch/", setup.host_setup_launch, name="host_setup_launch"),
     path("host/<slug:slug>/export.zip", data_files.host_export, name="host_export"),
-    path("host/<slug:slug>/clone/", launch.host_clone, name="host_clone"),
+    path("host/<slug:slug>/clone/", setup.host_clone, name="host_clone"),
     path("host/<slug:slug>/truth/", answers.host_truth, name="host_truth"),
-    path("host/<slug:slug>/truth/metric/", metric.host_truth_metric, name="host_truth_metric"),
+    path("host/<slug:slug>/truth/metric/", answers.host_truth_metric, name="host_truth_metric"),
     path("host/<slug:slug>/truth/<int:number>/file/", answers.host_truth_file, name="host_truth_file"),
     path("host/<slug:slug>/candidate/", rescoring.host_candidate, name="host_candidate"),
     path("host/<slug:slug>/data/", data_files.host_data, name="host_data"),
-    path("host/<slug:slug>/launch/", launch.host_launch, name="host_launch"),
+    path("host/<slug:slug>/launch/", setup.host_launch, name="host_launch"),
 ]

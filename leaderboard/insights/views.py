@@ -24,7 +24,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport
 from leaderboard.competitions.views import answered_by_worker
-from leaderboard.ground_truths.queries.launch import launch_needs
+from leaderboard.ground_truths.queries import launch_needs
 from leaderboard.scoring import JobFailed
 
 from . import activity, hardest_rows, similar

@@ -18,7 +18,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Score, TruthDraft
 from leaderboard.competitions.models.competition import Split
-from leaderboard.ground_truths.queries import candidates
+from leaderboard.ground_truths.queries import preview_candidate
 from leaderboard.ground_truths.services import drafts, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import table_jobs
@@ -82,7 +82,7 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
     score.rescore_batch(pets.candidate.pk)
-    preview = candidates.preview_candidate(pets)
+    preview = preview_candidate(pets)
     assert preview is not None
     assert (preview.is_complete, preview.invalid, preview.scored) == (True, 1, 0)
     client = Client()

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, GroundTruth, StudentPreview, Submission, TruthCheck, TruthDraft
-from leaderboard.ground_truths.queries.checks import shown_findings
+from leaderboard.ground_truths.queries import shown_findings
 from leaderboard.ground_truths.services import copying
 from leaderboard.submissions import score
 from tests.conftest import person

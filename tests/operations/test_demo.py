@@ -21,7 +21,7 @@ from leaderboard.competitions import duties
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DataFile, Limits, Membership, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.ground_truths.queries.launch import launch_needs
+from leaderboard.ground_truths.queries import launch_needs
 from leaderboard.ground_truths.services import folders, publishing
 from leaderboard.operations import demo as demo_module
 from leaderboard.operations.tasks import submit_next_of_demo

@@ -31,7 +31,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
-from leaderboard.ground_truths.queries import candidates
+from leaderboard.ground_truths.queries import preview_candidate
 from leaderboard.ground_truths.services import drafts, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import outcomes, submitting
@@ -250,7 +250,7 @@ class TestRescoring:
             rescoring.apply_candidate(competition=pets)
         work()
         assert self.board(pets) == [(1, "bo"), (2, "cy")]
-        preview = candidates.preview_candidate(pets)
+        preview = preview_candidate(pets)
         assert preview is not None
         assert preview.is_complete
         assert [(m.team.name, m.rank_now, m.rank_then) for m in preview.moves] == [("cy", 2, 1), ("bo", 1, 2)]
@@ -287,7 +287,7 @@ class TestRescoring:
     ) -> None:
         self.correct(pets, ada, self.CORRECTED + "13,cat,Public\n")
         work()
-        preview = candidates.preview_candidate(pets)
+        preview = preview_candidate(pets)
         assert preview is not None
         assert len(preview.refusals) == 2
         assert CandidateProblem.objects.count() == 2

@@ -20,7 +20,7 @@ from leaderboard.scoring import table_jobs
 from metrics.reading.containers import READERS, container_of, read_container
 from metrics.reading.headers import USAGE
 
-from ..queries.checks import last_truth
+from ..queries import last_truth
 from ..specs import TruthSpec, proposed_parameters
 from . import checks
 

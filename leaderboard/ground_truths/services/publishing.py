@@ -26,7 +26,7 @@ from leaderboard.competitions.services import CannotHost, lock_competition
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import outcomes
 
-from ..queries.launch import launch_needs
+from ..queries import launch_needs
 from .checks import blocking_in, check_draft, file_to_publish
 from .drafts import discard_draft
 

@@ -15,7 +15,7 @@ from leaderboard.competitions.models import CandidateProblem, Competition, Groun
 from leaderboard.competitions.services import CannotHost, lock_competition
 from leaderboard.submissions import score
 
-from ..queries.candidates import rank_moves
+from ..queries import rank_moves
 from .publishing import ground_truth_facts, log_ground_truth_event
 
 

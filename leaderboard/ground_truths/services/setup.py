@@ -20,7 +20,7 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from metrics.reading.headers import USAGE
 
-from ..queries.checks import chosen_answers
+from ..queries import chosen_answers
 from ..specs import TruthSpec
 from . import checks, data_files, drafts, publishing
 from .copying import NEW_TITLE, free_slug

@@ -16,8 +16,7 @@ from leaderboard.competitions.models import Competition, TruthCheck
 from leaderboard.competitions.models.competition import Split
 
 from ..forms import ApplyForm
-from ..queries.candidates import RescoringPreview, preview_candidate
-from ..queries.checks import metric_or_none
+from ..queries import RescoringPreview, metric_or_none, preview_candidate
 from ..services import rescoring
 
 MOVES_PER_PAGE = 50

@@ -24,7 +24,7 @@ from leaderboard.competitions.host_responses import REFUSALS, add_refusal
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.competitions.views import answered_by_worker
 from leaderboard.ground_truths.forms import AnswersForm, ParameterForm, SecondaryForm
-from leaderboard.ground_truths.queries.checks import current_truth, draft_of, metric_or_none
+from leaderboard.ground_truths.queries import current_truth, draft_of, metric_or_none
 from leaderboard.ground_truths.services import drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 

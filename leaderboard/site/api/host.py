@@ -23,7 +23,7 @@ from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.grades import files
 from leaderboard.grades import queries as grade_queries
-from leaderboard.ground_truths.queries import candidates
+from leaderboard.ground_truths.queries import preview_candidate
 from leaderboard.ground_truths.services import data_files, drafts, folders, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import JobFailed
@@ -212,7 +212,7 @@ def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
 )
 def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
     """For hosts: the progress of scoring with the waiting ground truth, and then the teams that would move."""
-    found = candidates.preview_candidate(hosted_competition(request, slug))
+    found = preview_candidate(hosted_competition(request, slug))
     if found is None:
         raise Http404(_("There is no pending correction."))
     names = ("total", "done", "waiting", "refused", "affected")

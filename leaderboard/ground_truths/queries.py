@@ -1,4 +1,4 @@
-"""Checks of answers as pages show them: findings with their fixes, answer columns, metrics that fit."""
+"""Reads for pages of answers: drafts, checks with fixes, fitting metrics, conditions of a launch, candidates."""
 
 from __future__ import annotations
 
@@ -6,15 +6,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import OuterRef
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 import metrics
+from leaderboard.boards import queries as boards
+from leaderboard.boards import standings
 from leaderboard.common.library_messages import stored_text, translated_message
-from leaderboard.competitions.models import Competition, GroundTruth, TruthCheck, TruthDraft
+from leaderboard.common.models import AuditEntry, AuditEvent
+from leaderboard.common.queries import count_rows
+from leaderboard.competitions.models import (
+    CandidateProblem,
+    Competition,
+    GroundTruth,
+    Score,
+    StudentPreview,
+    Submission,
+    Team,
+    TruthCheck,
+    TruthDraft,
+)
+from leaderboard.competitions.models.competition import Split
+from leaderboard.submissions import score
 
-from ..services import checks
-from ..services.data_files import ANSWERS_IN_DATA
+from .services import checks
+from .services.data_files import ANSWERS_IN_DATA
 
+MAX_SHOWN_REFUSALS = 50
 MAX_USUAL_METRICS = 6
 TOO_MANY_COLUMNS = "target_columns"
 SPLIT_FINDINGS = frozenset({"distribution_gap", "missing_class", "group_in_both_parts", "empty_split"})
@@ -27,7 +46,7 @@ def draft_of(competition: Competition) -> TruthDraft | None:
 
 
 def current_truth(competition: Competition | None) -> TruthDraft | GroundTruth | None:
-    """The draft, else the current ground truth: what hosts see and change."""
+    """The draft, else the current ground truth; None without either."""
     return (draft_of(competition) or competition.ground_truth) if competition else None
 
 
@@ -201,3 +220,168 @@ def fitting_metrics(draft: TruthDraft | None, chosen: str) -> dict[str, Any] | N
         "opens_others": not groups["best"] or has_chosen("others"),
         "opens_unfit": not (groups["best"] or groups["others"]) or has_chosen("unfit"),
     }
+
+
+# --- the launch -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LaunchNeed:
+    """One condition for a launch, and whether it is met; `page` is the URL name of the page where it can be met."""
+
+    key: str
+    text: str
+    page: str
+    is_there: bool
+
+
+def launch_needs(competition: Competition) -> list[LaunchNeed]:
+    """The conditions for a launch, each with whether it is met."""
+    previews = StudentPreview.objects.filter(ground_truth=competition.ground_truth_id)
+    is_previewed = previews.filter(public__isnull=False, private__isnull=False).exists()
+    has_overview, has_time = bool(competition.overview.strip()), competition.closes_at > timezone.now()
+    needs = [
+        LaunchNeed("truth", _("The answers are ready"), "host_setup", competition.ground_truth is not None),
+        LaunchNeed("overview", _("The description says what to predict"), "host_settings", has_overview),
+        LaunchNeed("deadline", _("The deadline is in the future"), "host_setup", has_time),
+        LaunchNeed("student_preview", _("Test submission works"), "host_setup_launch", is_previewed),
+    ]
+    if competition.candidate_id is not None:
+        text = _("The pending correction is applied or discarded")
+        needs.insert(3, LaunchNeed("candidate", text, "host_candidate", is_there=False))
+    return needs
+
+
+# --- candidates -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RankMove:
+    """A team's rank and score under the current ground truth (`now`) and under the candidate (`then`)."""
+
+    team: Team
+    rank_now: int | None
+    rank_then: int | None
+    value_now: float | None
+    value_then: float | None
+
+    @property
+    def gained(self) -> int:
+        """Ranks gained, negative when lost; 0 for a team on only one of the two boards."""
+        return self.rank_now - self.rank_then if self.rank_now and self.rank_then else 0
+
+    @property
+    def is_affected(self) -> bool:
+        return (self.rank_now, self.value_now) != (self.rank_then, self.value_then)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Sort key, largest moves first: teams that appear or disappear, then by number of ranks."""
+        stays = self.rank_now is not None and self.rank_then is not None
+        return (-abs(self.gained) if stays else -(10**9), self.rank_then or 10**9)
+
+
+@dataclass(frozen=True)
+class RescoringPreview:
+    """Effect of a candidate on the board, and progress of scoring with it (numbers of files).
+
+    `refused` files cannot be scored with the candidate; `invalid` ones are not tried. `moves`, largest first, are
+    computed once no file is `waiting`.
+    """
+
+    ground_truth: GroundTruth
+    invalid: int
+    scored: int
+    waiting: int
+    refused: int
+    refusals: list[CandidateProblem]
+    moves: list[RankMove]
+
+    @property
+    def is_complete(self) -> bool:
+        return self.waiting == 0
+
+    @property
+    def done(self) -> int:
+        return self.scored + self.refused
+
+    @property
+    def total(self) -> int:
+        return self.done + self.waiting
+
+    @property
+    def affected(self) -> int:
+        return sum(move.is_affected for move in self.moves)
+
+    @property
+    def rising(self) -> int:
+        return sum(move.gained > 0 for move in self.moves)
+
+    @property
+    def falling(self) -> int:
+        return sum(move.gained < 0 for move in self.moves)
+
+    @property
+    def moved(self) -> int:
+        return sum(move.rank_now != move.rank_then for move in self.moves)
+
+    @property
+    def leaders(self) -> tuple[list[Team], list[Team]]:
+        """(teams in first place now, teams that would be)."""
+        now = [move.team for move in self.moves if move.rank_now == 1]
+        return now, [move.team for move in self.moves if move.rank_then == 1]
+
+
+def preview_candidate(competition: Competition, *, split: Split | None = None) -> RescoringPreview | None:
+    """Effect of the candidate on the board that counts now, or on that of `split`; None without a candidate."""
+    candidate, current = competition.candidate, competition.ground_truth
+    if candidate is None or current is None:
+        return None
+    candidate.competition = current.competition = competition
+    scores = Score.objects.filter(ground_truth=OuterRef("pk"), split=Split.PUBLIC)
+    invalid_files = Submission.objects.filter(competition=OuterRef("competition"), status=Submission.Status.INVALID)
+    scored, refused, invalid = GroundTruth.objects.values_list(
+        count_rows(scores, "ground_truth"),
+        count_rows(CandidateProblem.objects.filter(ground_truth=OuterRef("pk")), "ground_truth"),
+        count_rows(invalid_files, "competition"),
+    ).get(pk=candidate.pk)
+    refusals = CandidateProblem.objects.filter(ground_truth=candidate).select_related("submission__team")
+    waiting = score.without_scores(candidate).count()
+    return RescoringPreview(
+        ground_truth=candidate,
+        invalid=invalid,
+        scored=scored,
+        waiting=waiting,
+        refused=refused,
+        refusals=list(refusals[:MAX_SHOWN_REFUSALS]) if refused else [],
+        moves=[] if waiting else rank_moves(current, candidate, split=split),
+    )
+
+
+def rank_moves(current: GroundTruth, candidate: GroundTruth, *, split: Split | None = None) -> list[RankMove]:
+    """The teams on the board under either ground truth, largest moves first; `split` as for `preview_candidate`."""
+    now, then = _deciding_by_team(current, split), _deciding_by_team(candidate, split)
+    ranks_now, ranks_then = boards.ranks_by_team(now.values()), boards.ranks_by_team(then.values())
+    moves = [
+        RankMove(
+            team,
+            ranks_now.get(team.pk),
+            ranks_then.get(team.pk),
+            now[team.pk].value if team.pk in now else None,
+            then[team.pk].value if team.pk in then else None,
+        )
+        for team in Team.objects.filter(competition=current.competition_id, pk__in=now.keys() | then.keys())
+    ]
+    return sorted(moves, key=lambda move: (move.size, move.team.name))
+
+
+def _deciding_by_team(ground_truth: GroundTruth, split: Split | None) -> dict[int, standings.StandingCandidate]:
+    if split is None:
+        return {best.team_id: best for best in standings.expected_candidates(ground_truth)}
+    return {best.team_id: best for board, best in standings.deciding_candidates(ground_truth) if board == split}
+
+
+def discarded_numbers(competition: Competition) -> set[int]:
+    """Numbers of the candidates that a host discarded."""
+    entries = AuditEntry.objects.filter(competition=competition.pk, event=AuditEvent.TRUTH_DISCARDED)
+    return {before["number"] for before in entries.values_list("before", flat=True)}
