@@ -287,7 +287,7 @@ def _run(term: Term, competition: Competition) -> None:
     pairs = {guest.membership.pk: guest.guess.pk for guest in guests[1:] if guest.guess}
     people.link_accounts(competition=competition, pairs=pairs, user=ada)
     competition.assistants.add(term.people["ivy"])
-    services.announce(
+    services.send_announcement(
         competition=competition, user=ada, title="The data has a new column", text="See **train.csv**.", is_pinned=True
     )
     teams = {team.name: team for team in competition.teams.all()}

@@ -35,19 +35,19 @@ def grant_extension(
         if closes_at is not None and competition.revealed_at is not None:
             raise CannotHost(_("The final ranking is open, so deadlines can't be extended any more."))
         team = Team.objects.select_related("competition").get(pk=team.pk)
-        given = Extension(team=team, extra_attempts=extra_attempts, closes_at=closes_at, reason=reason, by=user)
-        given.full_clean()
-        given.save()
+        extension = Extension(team=team, extra_attempts=extra_attempts, closes_at=closes_at, reason=reason, by=user)
+        extension.full_clean()
+        extension.save()
         _apply_change(competition, is_about_time=closes_at is not None)
-        notify_extension(given)
+        notify_extension(extension)
         AuditEntry.append(
             AuditEvent.EXTENSION_GRANTED,
             user=user,
             competition=competition,
             about=audit_team(team),
-            after=audit_values(_extension_facts(given)),
+            after=audit_values(_extension_facts(extension)),
         )
-    return given
+    return extension
 
 
 def opens_final_ranking(extension: Extension) -> bool:

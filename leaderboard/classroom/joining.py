@@ -152,8 +152,8 @@ def enter_competition(*, user: User, competition: Competition, entry: RosterEntr
 
 def _create_membership(user: User, competition: Competition, entry: RosterEntry | None) -> Membership:
     """The membership, new or existing. The caller holds the lock of `lock_teams`, which also blocks new hosts."""
-    held = Membership.objects.filter(competition=competition, user=user).first()
-    if held is None:
+    membership = Membership.objects.filter(competition=competition, user=user).first()
+    if membership is None:
         if competition.is_in_bin:
             raise CannotJoin(_("This competition was deleted."))
         if database_now() >= competition.closes_at:
@@ -161,57 +161,59 @@ def _create_membership(user: User, competition: Competition, entry: RosterEntry 
         _refuse_hosts(competition, user)
         if entry is None:
             _refuse_uninvited(competition, user)
-        held = Membership.objects.create(team=create_team_of_one(competition, user), competition=competition, user=user)
-    _link_to_roster(held, entry)
-    return held
+        membership = Membership.objects.create(
+            team=create_team_of_one(competition, user), competition=competition, user=user
+        )
+    _link_to_roster(membership, entry)
+    return membership
 
 
 def join_by_invitation(*, user: User, invitation: str) -> Membership:
     """Join the team of an invitation link; a previous team without submissions is left. Raises `CannotJoin`."""
-    wanted = Team.objects.filter(invitation=invitation)
+    invited_teams = Team.objects.filter(invitation=invitation)
     with transaction.atomic():
-        for competition_id in wanted.values_list("competition", flat=True):
+        for competition_id in invited_teams.values_list("competition", flat=True):
             lock_teams(competition_id)
-        team = wanted.select_related("competition").first()
+        team = invited_teams.select_related("competition").first()
         if team is None:
             raise CannotJoin(_("This invitation is no longer valid. Ask your team for a new link."))
         competition = team.competition
-        held = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
-        if held and held.team_id == team.pk:
-            return held
-        if refusal := move_refusal(team, held):
+        membership = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
+        if membership and membership.team_id == team.pk:
+            return membership
+        if refusal := move_refusal(team, membership):
             raise CannotJoin(refusal)
         _refuse_hosts(competition, user)
-        if held:
-            _move_membership(held, team)
+        if membership:
+            _move_membership(membership, team)
         else:
             _refuse_uninvited(competition, user)
-            held = Membership.objects.create(team=team, competition=competition, user=user)
-            _link_to_roster(held, None)
+            membership = Membership.objects.create(team=team, competition=competition, user=user)
+            _link_to_roster(membership, None)
         competition.bump_board_version()
         # Notify the team: the link may have reached people it was not meant for.
         notify_team(kinds.MEMBER_JOINED, team, without=user, name=user)
-        return held
+        return membership
 
 
-def move_refusal(team: Team, held: Membership | None) -> str:
+def move_refusal(team: Team, membership: Membership | None) -> str:
     """The reason why a person with this membership (None: not joined yet) cannot move into a team; "" if they can."""
-    if refusal := _team_refusal(team, held):
+    if refusal := _team_refusal(team, membership):
         return refusal
-    if held and held.team.submissions.exists():
+    if membership and membership.team.submissions.exists():
         return _("Your team already has submissions, so you can't switch teams. A host can move you.")
     return ""
 
 
-def _team_refusal(team: Team, held: Membership | None) -> str:
+def _team_refusal(team: Team, membership: Membership | None) -> str:
     """The reason why even hosts cannot move somebody into a team: deadline, size, a disqualification; "" if none."""
     competition = team.competition
     if reason := competition.why_teams_are_closed(database_now()):
         return reason
     if team.memberships.count() >= competition.limits.team_size:
-        words = _("“%(team)s” is full. Teams can have up to %(number)s members.")
-        return words % {"team": team, "number": competition.limits.team_size}
-    if team.disqualified_at or (held and held.team.disqualified_at):
+        reason = _("“%(team)s” is full. Teams can have up to %(number)s members.")
+        return reason % {"team": team, "number": competition.limits.team_size}
+    if team.disqualified_at or (membership and membership.team.disqualified_at):
         return _("A disqualified team can't get new members, and its members can't change teams.")
     return ""
 
@@ -223,29 +225,29 @@ def move_student(*, membership: Membership, team: Team, user: User) -> None:
     """
     with transaction.atomic():
         lock_teams(membership.competition_id)
-        held = Membership.objects.select_related("team", "user", "competition").get(pk=membership.pk)
-        left, competition = held.team, held.competition
-        if team.pk == left.pk:
+        membership = Membership.objects.select_related("team", "user", "competition").get(pk=membership.pk)
+        old_team, competition = membership.team, membership.competition
+        if team.pk == old_team.pk:
             return
         team = competition.teams.get(pk=team.pk)
-        if refusal := _team_refusal(team, held):
+        if refusal := _team_refusal(team, membership):
             raise CannotJoin(refusal)
-        held.team = team
-        held.save(update_fields=["team"])
-        before = {"team": audit_team(left)}
-        if left.memberships.exists():
-            note_departure(left, held)
-        elif left.submissions.exists():
-            disqualify_team(team=left, user=user, reason=_("Its last member moved to another team."))
+        membership.team = team
+        membership.save(update_fields=["team"])
+        before = {"team": audit_team(old_team)}
+        if old_team.memberships.exists():
+            note_departure(old_team, membership)
+        elif old_team.submissions.exists():
+            disqualify_team(team=old_team, user=user, reason=_("Its last member moved to another team."))
         else:
-            left.delete()
+            old_team.delete()
         competition.bump_board_version()
-        notify_team(kinds.MEMBER_MOVED, team, name=held.user)
+        notify_team(kinds.MEMBER_MOVED, team, name=membership.user)
         AuditEntry.append(
             AuditEvent.MEMBER_MOVED,
             user=user,
             competition=competition,
-            account=held.user,
+            account=membership.user,
             about=audit_team(team),
             before=before,
             after={"team": audit_team(team)},
@@ -295,9 +297,9 @@ def _link_to_roster(membership: Membership, entry: RosterEntry | None) -> None:
         membership.competition.bump_board_version()
 
 
-def _move_membership(held: Membership, team: Team) -> None:
-    left = held.team
-    held.team = team
-    held.save(update_fields=["team"])
-    if not left.memberships.exists():
-        left.delete()
+def _move_membership(membership: Membership, team: Team) -> None:
+    old_team = membership.team
+    membership.team = team
+    membership.save(update_fields=["team"])
+    if not old_team.memberships.exists():
+        old_team.delete()

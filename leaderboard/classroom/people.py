@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.institution.people import student_numbers_of
 from leaderboard.accounts.models import User
+from leaderboard.accounts.people import password_link_for
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Membership
@@ -87,6 +88,15 @@ def make_join_cards(
         RosterEntry.objects.bulk_update(chosen, fields, batch_size=500)
         AuditEntry.append(AuditEvent.INVITED, user=user, competition=competition, after={"join cards": len(join_cards)})
     return join_cards
+
+
+def make_password_link(*, membership: Membership, user: User) -> str:
+    """The token of a password link for a student, logged."""
+    with transaction.atomic():
+        AuditEntry.append(
+            AuditEvent.PASSWORD_LINK, user=user, competition=membership.competition, account=membership.user
+        )
+    return password_link_for(membership.user)
 
 
 def link_accounts(*, competition: Competition, pairs: Mapping[int, int], user: User | None) -> int:

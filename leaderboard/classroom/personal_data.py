@@ -16,24 +16,26 @@ EXPORTED = ("name", "email", "student_id", "sis_user_id", "login", "section", "i
 
 
 @on(accounts_hooks.export)
-def export(*, account: User, at: datetime) -> PersonalData:
+def export_roster_entries(*, account: User, at: datetime) -> PersonalData:
     return PersonalData({"rosters": list(account.roster_entries.values("competition__slug", *EXPORTED))})
 
 
 @on(accounts_hooks.leave)
-def leave(*, leaving: Leaving) -> None:
+def note_competitions(*, leaving: Leaving) -> None:
     """Note the competitions that have the person on their roster."""
     leaving.competitions |= set(leaving.account.roster_entries.values_list("competition", flat=True))
 
 
 @on(accounts_hooks.forget)
-def forget(*, leaving: Leaving) -> None:
+def delete_drafts_and_offers(*, leaving: Leaving) -> None:
     # Class lists in preview that contain the person are deleted; the host has to upload them again.
     entries = leaving.account.roster_entries.values_list("name", "email", "login", "student_id")
-    known = [name.casefold() for names in (*entries, leaving.addresses) for name in names if name]
+    identifiers = [
+        identifier.casefold() for names in (*entries, leaving.addresses) for identifier in names if identifier
+    ]
     for draft in RosterDraft.objects.filter(competition__in=leaving.competitions):
         text = draft.text.casefold()
-        if any(name in text for name in known):
+        if any(identifier in text for identifier in identifiers):
             draft.delete()
     # Roles offered to an address of the person.
     for address in leaving.addresses:

@@ -17,7 +17,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.boards import standings
 from leaderboard.boards.scores import sign_of
-from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
+from leaderboard.competitions.models import Competition, Extension, Membership, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import EffectiveLimits, extended_deadline
 
@@ -343,6 +343,20 @@ def teams_below_baselines(
         for name, pk, value in baselines
         if name is not None and pk is not None
     ]
+
+
+def files_with_public_score(team: Team) -> QuerySet[Submission, Any]:
+    """A team's files with their score in `public`, newest first."""
+    scores = Score.objects.filter(
+        submission=OuterRef("pk"), ground_truth=OuterRef("competition__ground_truth"), split=Split.PUBLIC
+    )
+    # Not `team.submissions`, which needs the column of the team in each row.
+    files = (
+        Submission.objects.filter(team=team)
+        .annotate(public=Subquery(scores.values("value")[:1]))
+        .order_by("-received_at")
+    )
+    return files.only("file_name", "received_at", "status", "is_late", "hidden_at")
 
 
 def teams_without_valid_file(competition: Competition) -> QuerySet[Team]:

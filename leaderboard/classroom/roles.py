@@ -21,13 +21,13 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications import kinds
-from leaderboard.notifications.services import notify
+from leaderboard.notifications.services import notify_people
 
 from . import invitations
 from .models import HostingRole, RoleInvitation
 
 # Pending offers of one competition.
-MOST_OFFERS = 50
+MAX_OFFERS = 50
 
 _ADDED = {HostingRole.HOST: AuditEvent.HOST_ADDED, HostingRole.ASSISTANT: AuditEvent.ASSISTANT_ADDED}
 _REMOVED = {HostingRole.HOST: AuditEvent.HOST_REMOVED, HostingRole.ASSISTANT: AuditEvent.ASSISTANT_REMOVED}
@@ -43,27 +43,27 @@ def give_role(*, competition: Competition, name: str, role: HostingRole, user: U
     Unconfirmed addresses do not count, because anybody can sign up with somebody else's. A person has one role: an
     assistant who becomes a host stops being an assistant.
     """
-    found = _find_account(name.strip())
+    person = _find_account(name.strip())
     with transaction.atomic():
-        held = Competition.objects.select_for_update().get(pk=competition.pk)
-        if held.hosts.filter(pk=found.pk).exists():
-            raise CannotHost(_("%(name)s already hosts this competition.") % {"name": found.username})
-        if role is HostingRole.ASSISTANT and held.assistants.filter(pk=found.pk).exists():
-            raise CannotHost(_("{name} is already an assistant in this competition.").format(name=found.username))
-        if held.memberships.filter(user=found).exists():
+        locked = Competition.objects.select_for_update().get(pk=competition.pk)
+        if locked.hosts.filter(pk=person.pk).exists():
+            raise CannotHost(_("%(name)s already hosts this competition.") % {"name": person.username})
+        if role is HostingRole.ASSISTANT and locked.assistants.filter(pk=person.pk).exists():
+            raise CannotHost(_("{name} is already an assistant in this competition.").format(name=person.username))
+        if locked.memberships.filter(user=person).exists():
             if role is HostingRole.HOST:
-                words = _("Hosts see the private scores, so %(name)s can't be one while competing here.")
-                raise CannotHost(words % {"name": found.username})
-            words = _("Assistants see the private scores, so {name} can't be one while competing here.")
-            raise CannotHost(words.format(name=found.username))
-        if role is HostingRole.HOST and held.assistants.filter(pk=found.pk).exists():
-            held.assistants.remove(found)
-            AuditEntry.append(AuditEvent.ASSISTANT_REMOVED, user=user, competition=held, account=found)
-        _people_of(held, role).add(found)
-        AuditEntry.append(_ADDED[role], user=user, competition=held, account=found)
+                reason = _("Hosts see the private scores, so %(name)s can't be one while competing here.")
+                raise CannotHost(reason % {"name": person.username})
+            reason = _("Assistants see the private scores, so {name} can't be one while competing here.")
+            raise CannotHost(reason.format(name=person.username))
+        if role is HostingRole.HOST and locked.assistants.filter(pk=person.pk).exists():
+            locked.assistants.remove(person)
+            AuditEntry.append(AuditEvent.ASSISTANT_REMOVED, user=user, competition=locked, account=person)
+        _people_of(locked, role).add(person)
+        AuditEntry.append(_ADDED[role], user=user, competition=locked, account=person)
         notice = kinds.HOST_ADDED if role is HostingRole.HOST else kinds.ASSISTANT_ADDED
-        notify(notice, [found], competition=held)
-    return found
+        notify_people(notice, [person], competition=locked)
+    return person
 
 
 def take_role(*, competition: Competition, name: str, role: HostingRole, user: User | None = None) -> None:
@@ -72,18 +72,18 @@ def take_role(*, competition: Competition, name: str, role: HostingRole, user: U
     The person is notified; if they give up the role themselves (`user` is the person), the hosts are.
     """
     with transaction.atomic():
-        held = Competition.objects.select_for_update().get(pk=competition.pk)
-        if role is HostingRole.HOST and not held.hosts.exclude(username=name).exists():
+        locked = Competition.objects.select_for_update().get(pk=competition.pk)
+        if role is HostingRole.HOST and not locked.hosts.exclude(username=name).exists():
             raise CannotHost(_("A competition needs a host. Add another one first."))
-        for found in _people_of(held, role).filter(username=name):
-            _people_of(held, role).remove(found)
-            AuditEntry.append(_REMOVED[role], user=user, competition=held, account=found)
+        for person in _people_of(locked, role).filter(username=name):
+            _people_of(locked, role).remove(person)
+            AuditEntry.append(_REMOVED[role], user=user, competition=locked, account=person)
             is_host = role is HostingRole.HOST
-            if found == user:
+            if person == user:
                 notice = kinds.HOST_LEFT if is_host else kinds.ASSISTANT_LEFT
-                notify(notice, held.hosts.all(), competition=held, name=found)
+                notify_people(notice, locked.hosts.all(), competition=locked, name=person)
             else:
-                notify(kinds.HOST_REMOVED if is_host else kinds.ASSISTANT_REMOVED, [found], competition=held)
+                notify_people(kinds.HOST_REMOVED if is_host else kinds.ASSISTANT_REMOVED, [person], competition=locked)
 
 
 def offer_role(*, competition: Competition, address: str, role: HostingRole, user: User) -> RoleInvitation:
@@ -99,18 +99,18 @@ def offer_role(*, competition: Competition, address: str, role: HostingRole, use
     except ValidationError as error:
         raise CannotHost(_("“{address}” isn't an e-mail address.").format(address=address)) from error
     with transaction.atomic():
-        held = Competition.objects.select_for_update().get(pk=competition.pk)
-        if held.role_invitations.exclude(email=address).count() >= MOST_OFFERS:
-            raise CannotHost(_("You already have {number} pending roles, the maximum.").format(number=MOST_OFFERS))
+        locked = Competition.objects.select_for_update().get(pk=competition.pk)
+        if locked.role_invitations.exclude(email=address).count() >= MAX_OFFERS:
+            raise CannotHost(_("You already have {number} pending roles, the maximum.").format(number=MAX_OFFERS))
         fields = {"role": role.value, "made_by": user, "made_at": database_now()}
-        before = held.role_invitations.filter(email=address).values_list("role", flat=True).first()
-        made, _is_new = held.role_invitations.update_or_create(email=address, defaults=fields)
+        before = locked.role_invitations.filter(email=address).values_list("role", flat=True).first()
+        offer, _is_new = locked.role_invitations.update_or_create(email=address, defaults=fields)
         if before != role.value:
-            _notify_unconfirmed_accounts(kinds.ROLE_OFFERED, address, role=lambda: made.role_label)
+            _notify_unconfirmed_accounts(kinds.ROLE_OFFERED, address, role=lambda: offer.role_label)
         AuditEntry.append(
-            AuditEvent.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
+            AuditEvent.ROLE_OFFERED, user=user, competition=locked, after={"invitation": offer.pk, "role": role.value}
         )
-    return made
+    return offer
 
 
 def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
@@ -133,7 +133,7 @@ def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
 def _notify_unconfirmed_accounts(notice: kinds.NoticeText, address: str, **facts: Any) -> None:
     """Notify accounts with this unconfirmed address, without naming competition or host: it may not be theirs."""
     has_address = Q(email__iexact=address) | Q(emailaddress__email__iexact=address)
-    notify(notice, User.objects.filter(has_address).distinct(), competition=None, address=address, **facts)
+    notify_people(notice, User.objects.filter(has_address).distinct(), competition=None, address=address, **facts)
 
 
 @on(accounts_hooks.address_confirmed)
@@ -161,7 +161,7 @@ def take_up_roles(*, address: str) -> int:
                 AuditEntry.append(AuditEvent.ROLE_WITHDRAWN, user=None, competition=offer.competition, before=before)
             offer.delete()
             notice = kinds.ROLE_OFFER_FAILED if refusal else kinds.ROLE_OFFER_ACCEPTED
-            notify(notice, [offer.made_by], competition=offer.competition, address=offer.email, reason=refusal)
+            notify_people(notice, [offer.made_by], competition=offer.competition, address=offer.email, reason=refusal)
     return taken
 
 
@@ -179,15 +179,15 @@ def _take_up_role(offer: RoleInvitation) -> str:
 
 def _find_account(name: str) -> User:
     by_address = Q(emailaddress__email__iexact=name, emailaddress__verified=True)
-    wanted = by_address if "@" in name else Q(username__iexact=name)
-    found = User.objects.filter(wanted, is_active=True).first()
-    if found is None and "@" in name:
+    condition = by_address if "@" in name else Q(username__iexact=name)
+    account = User.objects.filter(condition, is_active=True).first()
+    if account is None and "@" in name:
         raise UnknownAddress(
             _("No account has confirmed the address “%(name)s”. Ask the person for their username.") % {"name": name}
         )
-    if found is None:
+    if account is None:
         raise CannotHost(_("There is no account “%(name)s”. The person needs to sign up first.") % {"name": name})
-    return found
+    return account
 
 
 def _people_of(competition: Competition, role: HostingRole):  # type: ignore[no-untyped-def]  # managers have no nameable type

@@ -130,11 +130,11 @@ def read_roster(text: str) -> RosterReading:
         fields.append(name if name not in fields else "")
     if not _identifies_people(titles, fields):
         shown = ", ".join(f"“{title.strip()[:40]}”" for title in titles[:8])
-        words = _(
+        fault = _(
             "The first row has no column that identifies people. It has %(shown)s. Include headers such as "
             "Name, Email, Student ID or Username."
         )
-        raise UnreadableRoster(words % {"shown": shown})
+        raise UnreadableRoster(fault % {"shown": shown})
     reading = RosterReading(columns=[(title.strip(), name) for title, name in zip(titles, fields, strict=True) if name])
     for number, cells in rows:
         if len(reading.lines) + len(reading.skipped) >= MAX_ROSTER_ROWS:
@@ -143,11 +143,13 @@ def read_roster(text: str) -> RosterReading:
                 % {"number": f"{MAX_ROSTER_ROWS:,}"}
             )
         shown = ", ".join(cell.strip() for cell in cells if cell.strip())[:80]
-        found = {name: cells[place].strip() if place < len(cells) else "" for place, name in enumerate(fields) if name}
-        if reason := _skip_reason(found, shown):
+        cells_by_field = {
+            name: cells[place].strip() if place < len(cells) else "" for place, name in enumerate(fields) if name
+        }
+        if reason := _skip_reason(cells_by_field, shown):
             reading.skipped.append(SkippedLine(number, shown, reason, is_bad=False))
             continue
-        values = _line_values(found)
+        values = _line_values(cells_by_field)
         if problem := _line_problem(values, len(cells) - len(fields), cells):
             reading.skipped.append(SkippedLine(number, shown, problem))
         else:
@@ -188,33 +190,33 @@ def _header_key(cell: str) -> str:
 
 def _identifies_people(header: Sequence[str], fields: Sequence[str]) -> bool:
     """Whether a column identifies people. A single column "id" does not: files of answers or data have one too."""
-    known = [
+    named = [
         (_header_key(cell), name) for cell, name in zip(header, fields, strict=True) if name not in ("", "section")
     ]
-    return bool(known) and known != [("id", "student_id")]
+    return bool(named) and named != [("id", "student_id")]
 
 
-def _skip_reason(found: dict[str, str], shown: str) -> str:
+def _skip_reason(cells: dict[str, str], shown: str) -> str:
     """The reason to skip a line that is not about a person; "" for people."""
     if "points possible" in shown.casefold()[:40]:
         return _("Canvas's points row, not a person")
-    who = found.get("name", "").casefold()
-    if who in ("student, test", "test student", "teststudent") or found.get("last", "").casefold() == "demo student":
+    who = cells.get("name", "").casefold()
+    if who in ("student, test", "test student", "teststudent") or cells.get("last", "").casefold() == "demo student":
         return _("test student, not a person")
-    if not any(value for name, value in found.items() if name != "section"):
+    if not any(value for name, value in cells.items() if name != "section"):
         return _("no name, address or id")
     return ""
 
 
-def _line_values(found: dict[str, str]) -> dict[str, str]:
-    if number := found.get("university_id"):
+def _line_values(cells: dict[str, str]) -> dict[str, str]:
+    if number := cells.get("university_id"):
         # Brightspace and Moodle export the university's number, which is the SIS ID in a list from Canvas.
-        found = {"student_id": number, "sis_user_id": number, **found}
-    values = {name: " ".join(value.split()) for name, value in found.items() if name in FIELDS}
+        cells = {"student_id": number, "sis_user_id": number, **cells}
+    values = {name: " ".join(value.split()) for name, value in cells.items() if name in FIELDS}
     if "name" in values:
         values["name"] = plain_name(values["name"])
-    elif "first" in found or "last" in found:
-        values["name"] = " ".join(f"{found.get('first', '')} {found.get('last', '')}".split())
+    elif "first" in cells or "last" in cells:
+        values["name"] = " ".join(f"{cells.get('first', '')} {cells.get('last', '')}".split())
     for name in ("student_id", "sis_user_id", "login"):
         if name in values:
             # Brightspace writes `#` before numbers, so that spreadsheets keep leading zeros.
@@ -236,12 +238,12 @@ def plain_name(text: str) -> str:
 
 def _line_problem(values: dict[str, str], surplus: int, cells: Sequence[str]) -> str:
     if surplus > 0 and any(cell.strip() for cell in cells[-surplus:]):
-        words = ngettext(
+        problem = ngettext(
             "%(number)s cell more than the header; put names with commas in quotes",
             "%(number)s cells more than the header; put names with commas in quotes",
             surplus,
         )
-        return words % {"number": surplus}
+        return problem % {"number": surplus}
     email = values.get("email", "")
     if email and not _EMAIL.fullmatch(email):
         return _("“%(email)s” isn't an e-mail address") % {"email": email[:60]}

@@ -19,9 +19,9 @@ from leaderboard.competitions.models.team import (
     teams_called,
 )
 from leaderboard.notifications import kinds
-from leaderboard.notifications.services import notify, notify_team
+from leaderboard.notifications.services import notify_people, notify_team
 
-LEAVES_PER_DAY = 20
+MAX_LEAVES_PER_DAY = 20
 """For one member. Limited because the team that was left gets a notice each time."""
 
 
@@ -62,8 +62,8 @@ def rename_team(*, membership: Membership, name: str) -> None:
         if competition.board.uses_pseudonyms:
             copy = next_copy_number(competition, cleaned, exclude=membership.team_id)
         elif teams_called(competition, cleaned).exclude(pk=membership.team_id).exists():
-            words = _("The name “%(name)s” is taken or looks like another team's. Choose a different name.")
-            raise CannotJoin(words % {"name": cleaned})
+            fault = _("The name “%(name)s” is taken or looks like another team's. Choose a different name.")
+            raise CannotJoin(fault % {"name": cleaned})
         Team.objects.filter(pk=membership.team_id).update(name=cleaned, name_copy=copy)
         competition.bump_board_version()
 
@@ -80,9 +80,9 @@ def leave_team(*, membership: Membership) -> Membership:
     The last member cannot leave, so that submissions are not left without an owner.
     """
     refuse_when_teams_closed(membership.competition)
-    if count_tries("leave_team", membership.pk) >= LEAVES_PER_DAY:
+    if count_tries("leave_team", membership.pk) >= MAX_LEAVES_PER_DAY:
         raise CannotJoin(
-            _("You've left teams %(number)s times in a day. Try again tomorrow.") % {"number": LEAVES_PER_DAY}
+            _("You've left teams %(number)s times in a day. Try again tomorrow.") % {"number": MAX_LEAVES_PER_DAY}
         )
     with transaction.atomic():
         lock_teams(membership.competition_id)
@@ -135,7 +135,7 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
         if (member := others.first()) is None:
             raise CannotJoin(_("This person is no longer in your team."))
         leave_team(membership=member)
-        notify(kinds.MEMBER_REMOVED, [member.user], competition=team.competition, team=team)
+        notify_people(kinds.MEMBER_REMOVED, [member.user], competition=team.competition, team=team)
         _log_captain_action(AuditEvent.MEMBER_REMOVED, captain, member.user)
     return member
 
@@ -181,4 +181,4 @@ def _log_captain_action(event: AuditEvent, captain: Membership, about: User, **c
 
 
 def _notify_new_captain(user: User, team: Team) -> None:
-    notify(kinds.CAPTAIN_CHANGED, [user], competition=team.competition, team=team)
+    notify_people(kinds.CAPTAIN_CHANGED, [user], competition=team.competition, team=team)

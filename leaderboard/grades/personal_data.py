@@ -19,7 +19,7 @@ EXPORTED = ("release__competition__slug", "release__number", "release__released_
 
 
 @on(accounts_hooks.export)
-def export(*, account: User, at: datetime) -> PersonalData:
+def export_grades(*, account: User, at: datetime) -> PersonalData:
     grades = list(account.grades.filter(release__withdrawn_at=None).values(*EXPORTED))
     for grade in grades:
         # As sentences, like on the page.
@@ -28,7 +28,7 @@ def export(*, account: User, at: datetime) -> PersonalData:
 
 
 @on(accounts_hooks.forget)
-def forget(*, leaving: Leaving) -> None:
+def remove_gradebook_lines(*, leaving: Leaving) -> None:
     """Remove the person's lines from uploaded gradebooks.
 
     Lines are matched by the class list and by confirmed addresses, not by names that the person chose, which may be

@@ -18,7 +18,7 @@ from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications import kinds
-from leaderboard.notifications.services import notify
+from leaderboard.notifications.services import notify_people
 
 from . import canvas
 from .models import Grade, Gradebook, GradeRelease
@@ -91,7 +91,7 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
         after = {"release": release.number, "grades": len(graded), "ground_truth": locked.ground_truth.number}
         AuditEntry.append(AuditEvent.GRADES_RELEASED, user=user, competition=locked, after=after)
         students = User.objects.filter(pk__in=[user_id for user_id, _mark in graded])
-        notify(kinds.GRADES_RELEASED, students, competition=locked)
+        notify_people(kinds.GRADES_RELEASED, students, competition=locked)
     return release
 
 

@@ -123,7 +123,7 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
         raise CannotHost(_("At least three teams need a score to estimate chance."))
     by_id = Submission.objects.select_related("team").in_bulk([candidate.submission_id for candidate in chosen])
     files = [by_id[candidate.submission_id] for candidate in chosen]
-    found = table_jobs.run_page_job(
+    result = table_jobs.run_page_job(
         "agreement",
         metric=ground_truth.metric_key,
         truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
@@ -134,17 +134,17 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
 
     teams: list[Any] = [file.team for file in files]
     return AnswerComparison(
-        rows=found["rows"],
-        files=found["files"],
-        left_out=len(best) - found["files"],
+        rows=result["rows"],
+        files=result["files"],
+        left_out=len(best) - result["files"],
         pairs=[
             SimilarTeams(
                 teams[pair["first"]], teams[pair["second"]], pair["wrong"], pair["same_wrong"], pair["expected"]
             )
-            for pair in found["pairs"]
+            for pair in result["pairs"]
         ],
         together=[
             CorrelatedPair(teams[pair["first"]], teams[pair["second"]], pair["correlation"], pair["usual"])
-            for pair in found["together"]
+            for pair in result["together"]
         ],
     )

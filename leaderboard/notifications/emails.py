@@ -97,7 +97,7 @@ def build_email(user: User, notices: list[Notice]) -> EmailMessage:
         "settings": _absolute_address("/account/preferences/"),
         "stop": stop,
     }
-    message = EmailMessage(_subject(notices), "\n\n".join([*parts, f"-- \n{ending}\n"]), None, [user.email])
+    message = EmailMessage(_subject_line(notices), "\n\n".join([*parts, f"-- \n{ending}\n"]), None, [user.email])
     # Replies go to the hosts if the e-mail holds only announcements of one competition.
     authors = {notice.competition if notice.kind == NoticeKind.ANNOUNCEMENT else None for notice in notices}
     message.reply_to = reply_to(authors.pop() if len(authors) == 1 else None)
@@ -115,7 +115,7 @@ def build_email(user: User, notices: list[Notice]) -> EmailMessage:
     return message
 
 
-def _subject(notices: list[Notice]) -> str:
+def _subject_line(notices: list[Notice]) -> str:
     if len(notices) > 1:
         return _("%(number)s notifications from Leaderboard") % {"number": len(notices)}
     (notice,) = notices

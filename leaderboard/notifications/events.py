@@ -31,7 +31,7 @@ from leaderboard.competitions.models.extension import effective_limits_of
 from . import kinds
 from .kinds import Delivery, NoticeKind
 from .models import Notice, NoticeChoice
-from .services import notify, notify_class, notify_team
+from .services import notify_class, notify_people, notify_team
 
 DAY = timedelta(days=1)
 
@@ -91,14 +91,14 @@ def notify_submission_shown(submission: Submission) -> None:
 
 @on(hooks.scored_again)
 def notify_scored_again(competition: Competition, teams: Collection[int | None]) -> None:
-    notify(kinds.SCORED_AGAIN, User.objects.filter(memberships__team__in=teams), competition=competition)
+    notify_people(kinds.SCORED_AGAIN, User.objects.filter(memberships__team__in=teams), competition=competition)
 
 
 @on(hooks.rescored)
 def notify_rescored(competition: Competition, teams: Collection[int], message: str) -> int:
     notice = kinds.RESCORED_WITH_MESSAGE if message else kinds.RESCORED
     people = User.objects.filter(memberships__team__in=teams).distinct()
-    return notify(notice, people, competition=competition, message=message)
+    return notify_people(notice, people, competition=competition, message=message)
 
 
 # A broken metric fails every file of a class; hosts get one notice per hour.
@@ -116,7 +116,7 @@ def notify_hosts_of_failure(submission_id: UUID) -> bool:
     lately = failed.filter(competition=competition, finished_at__gt=Now() - QUIET_PERIOD)
     if min(lately.values_list("finished_at", "pk"), default=(None, None))[1] != submission.pk:
         return False
-    notified = notify(
+    notified = notify_people(
         kinds.SCORING_FAILED,
         competition.hosts.all(),
         competition=competition,
@@ -141,7 +141,7 @@ def notify_due(at: datetime) -> int:
     revealed = Competition.objects.outside_bin().filter(revealed_at__lte=at, revealed_at__gt=at - DAY)
     return (
         _notify_each(opened, _notify_opening)
-        + _notify_each(near, partial(_remind, at=at))
+        + _notify_each(near, partial(_notify_before_deadline, at=at))
         + _notify_each(revealed, _notify_reveal)
     )
 
@@ -151,7 +151,7 @@ def _notify_opening(competition: Competition) -> int:
     key = f"opened:{competition.pk}:{competition.opens_at:%Y%m%dT%H%M%S}"
     members = _not_yet_notified(early, NoticeKind.OPENED, key)
     people = User.objects.filter(memberships__in=members)
-    return notify(kinds.OPENED, people, competition=competition, key=key)
+    return notify_people(kinds.OPENED, people, competition=competition, key=key)
 
 
 def _notify_reveal(competition: Competition) -> int:
@@ -159,9 +159,8 @@ def _notify_reveal(competition: Competition) -> int:
     members = _not_yet_notified(competition.memberships.all(), NoticeKind.REVEALED, key)
     ranked = User.objects.filter(memberships__in=members.filter(team__disqualified_at=None))
     unranked = User.objects.filter(memberships__in=members.exclude(team__disqualified_at=None))
-    return notify(kinds.REVEALED, ranked, competition=competition, key=key) + notify(
-        kinds.REVEALED_UNRANKED, unranked, competition=competition, key=key
-    )
+    notified = notify_people(kinds.REVEALED, ranked, competition=competition, key=key)
+    return notified + notify_people(kinds.REVEALED_UNRANKED, unranked, competition=competition, key=key)
 
 
 def _notify_each(competitions: Iterable[Competition], notify_one: Callable[[Competition], int]) -> int:
@@ -185,7 +184,7 @@ def _not_yet_notified(members: QuerySet[Membership], kind: NoticeKind, key: str)
 # --- a day before the close -------------------------------------------------------------------------------------
 
 
-def _remind(competition: Competition, at: datetime) -> int:
+def _notify_before_deadline(competition: Competition, at: datetime) -> int:
     by_deadline: dict[datetime, list[int]] = defaultdict(list)
     extensions = Extension.objects.active().filter(team__competition=competition, closes_at__isnull=False)
     # Sorted, so that the latest deadline of a team overwrites earlier ones.
@@ -196,10 +195,10 @@ def _remind(competition: Competition, at: datetime) -> int:
         # One day before the deadline, but not in the first half of a short competition.
         if closes_at > at >= max(closes_at - DAY, competition.opens_at + (closes_at - competition.opens_at) / 2):
             by_deadline[closes_at].append(team_id)
-    return sum(_remind_teams(competition, teams, closes_at) for closes_at, teams in by_deadline.items())
+    return sum(_notify_teams_before_deadline(competition, teams, closes_at) for closes_at, teams in by_deadline.items())
 
 
-def _remind_teams(competition: Competition, team_ids: list[int], closes_at: datetime) -> int:
+def _notify_teams_before_deadline(competition: Competition, team_ids: list[int], closes_at: datetime) -> int:
     """Remind teams of their deadline, and of the final submissions that count so far; returns the number of notices.
 
     On a hidden board files picked by the system are not named, because that would reveal the best ones.
@@ -222,7 +221,7 @@ def _remind_teams(competition: Competition, team_ids: list[int], closes_at: date
     notified = 0
     for team_id, users in people.items():
         files = [names[pick.submission_id] for pick in picks[team_id]]
-        notified += notify(
+        notified += notify_people(
             kinds.DEADLINE_NEAR,
             users,
             competition=competition,

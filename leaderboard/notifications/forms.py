@@ -140,7 +140,7 @@ class AnnouncementForm(AnnouncementTextForm):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Arguments for `services.announce`."""
+        """Arguments for `services.send_announcement`."""
         audience, _separator, which = self.cleaned_data["audience"].partition(":")
         is_team = audience == OPTIONS.TEAM
         to = {"team": self.team if is_team else None, "section": "" if is_team else which}

@@ -77,9 +77,9 @@ class NoticeKind(StrEnum):
 
 @dataclass(frozen=True)
 class NoticeText:
-    """One notice. Title, text and link are templates for the facts that `notify` gets; `competition` (its title) and
-    `slug` are always among them. The text is plain text, or Markdown for announcements. The link is a path of this
-    site."""
+    """One notice. Title, text and link are templates for the facts of `notify_people`; two are always among them,
+    `competition` (its title) and `slug`. The text is plain text, or Markdown for announcements. The link is a path of
+    this site."""
 
     kind: NoticeKind
     title: StrOrPromise

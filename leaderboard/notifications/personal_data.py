@@ -20,13 +20,13 @@ KINDS = (NoticeKind.TEAM, NoticeKind.DECISION, NoticeKind.ROLE, NoticeKind.FILE_
 
 
 @on(accounts_hooks.export)
-def export(*, account: User, at: datetime) -> PersonalData:
+def export_notices(*, account: User, at: datetime) -> PersonalData:
     names = ("kind", "title", "text", "created_at", "read_at", "mailed_at")
     return PersonalData({"notices": list(account.notices.values(*names))})
 
 
 @on(accounts_hooks.forget)
-def forget(*, leaving: Leaving) -> None:
+def replace_names(*, leaving: Leaving) -> None:
     """Replace names of the person, their teams and their files in notices to others, at the stored mentions only.
 
     Confirmed addresses are replaced anywhere in a notice, because they can belong to no other person.
@@ -63,6 +63,6 @@ def forget(*, leaving: Leaving) -> None:
 def _add_address_mentions(addresses: re.Pattern[str], where: str, text: str, mentions: list[Mention]) -> list[Mention]:
     """The mentions, with further ones for addresses outside of them."""
     spans = [(mention.start, mention.end) for mention in mentions if mention.field == where]
-    found = [address.span() for address in addresses.finditer(text)]
-    free = [(start, end) for start, end in found if all(end <= first or start >= last for first, last in spans)]
+    addresses_at = [address.span() for address in addresses.finditer(text)]
+    free = [(start, end) for start, end in addresses_at if all(end <= first or start >= last for first, last in spans)]
     return [*mentions, *(Mention(where, start, end, "address", "") for start, end in free)]

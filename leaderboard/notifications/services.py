@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 MAX_TITLE_CHARACTERS, MAX_TEXT_CHARACTERS = 200, 20_000
 
 
-def notify(
+def notify_people(
     notice: NoticeText, users: Iterable[User], *, competition: Competition | None, key: str = "", **facts: Any
 ) -> int:
     """Write a notice to each active person, with an e-mail if they chose that for its kind; returns how many.
@@ -56,14 +56,14 @@ def notify_team(notice: NoticeText, team: Team, *, without: User | None = None, 
     members = User.objects.filter(memberships__team=team)
     if without is not None:
         members = members.exclude(pk=without.pk)
-    notify(notice, members, competition=team.competition, team=team, **facts)
+    notify_people(notice, members, competition=team.competition, team=team, **facts)
 
 
 def notify_class(notice: NoticeText, competition: Competition, **facts: Any) -> None:
     """Notify all members of a competition, unless it is a draft."""
     if competition.launched_at is not None:
         members = User.objects.filter(memberships__competition=competition)
-        notify(notice, members, competition=competition, **facts)
+        notify_people(notice, members, competition=competition, **facts)
 
 
 def _build_notices(
@@ -145,7 +145,7 @@ def save_choices(*, user: User, choices: Mapping[NoticeKind, str]) -> None:
 # --- announcements ----------------------------------------------------------------------------------------------
 
 
-def announce(
+def send_announcement(
     *,
     competition: Competition,
     user: User,
@@ -172,7 +172,7 @@ def announce(
             sent = Announcement(competition=competition, by=user, key=key, reached=len(people), **fields)
             sent.save(force_insert=True)
             facts: dict[str, Any] = {"title": title, "text": text, "announcement_id": sent.pk}
-            notify(kinds.ANNOUNCEMENT, people, competition=competition, key=key, **facts)
+            notify_people(kinds.ANNOUNCEMENT, people, competition=competition, key=key, **facts)
             after = audit_values({**fields, "reached": len(people)})
             AuditEntry.append(AuditEvent.ANNOUNCED, user=user, competition=competition, about=title, after=after)
     except IntegrityError:

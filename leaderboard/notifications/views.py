@@ -96,7 +96,7 @@ def host_announcements(request: HttpRequest, page_context: PageContext) -> HttpR
         status = 422
         if form.is_valid():
             try:
-                sent = services.announce(
+                sent = services.send_announcement(
                     competition=competition, user=signed_in_user(page_context.user), **form.arguments
                 )
                 messages.success(request, _("Sent to %(people)s.") % {"people": people_text(sent.reached)})

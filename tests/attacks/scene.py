@@ -165,7 +165,7 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     RosterEntry.objects.create(competition=competition, name=f"{CLASS} Lee", email=f"{CLASS}@example.org", login=CLASS)
     guest = RosterEntry.objects.create(competition=competition, name="Gus Guest")
     [(_guest, code)] = people.make_join_cards(competition=competition, entries=[guest.pk], user=ada)
-    services.announce(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
+    services.send_announcement(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
     mine = competition.memberships.select_related("team").get(user=bo)
     extensions.grant_extension(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
     rules = grade_rules.grade_rules(competition)[0].as_json()

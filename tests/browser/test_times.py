@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import standings
 from leaderboard.competitions.models import Admission, Competition, Submission
 from leaderboard.notifications.kinds import NoticeKind, NoticeText
-from leaderboard.notifications.services import notify
+from leaderboard.notifications.services import notify_people
 from tests.browser.conftest import OpenPage
 from tests.common.languages import CODE, second_language
 from tests.conftest import answers, enter, submit
@@ -91,7 +91,7 @@ def test_the_browser_tells_its_zone_and_the_next_page_has_it_without_the_script(
     page.goto("/c/pets/")
     zone = next(cookie for cookie in page.context.cookies() if cookie["name"] == "zone")
     assert zone["value"] == "America/New_York"
-    notify(NoticeText(NoticeKind.ROLE, "More", "", "/"), User.objects.all(), competition=None)
+    notify_people(NoticeText(NoticeKind.ROLE, "More", "", "/"), User.objects.all(), competition=None)
     without = open_page(bo, java_script_enabled=False)
     without.context.add_cookies([zone])  # type: ignore[list-item]
     without.goto("/notifications/")

@@ -137,7 +137,7 @@ def test_ada_cannot_compete_where_she_sees_the_private_scores(pets: Competition,
 
 def test_nobody_leaves_teams_all_day(pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is a notice to the team that was left."""
-    monkeypatch.setattr(teams, "LEAVES_PER_DAY", 2)
+    monkeypatch.setattr(teams, "MAX_LEAVES_PER_DAY", 2)
     mine = enter(pets, bo)
     for left in range(3):
         hers = joining.join_by_invitation(user=cy, invitation=mine.team.invitation)

@@ -19,7 +19,7 @@ from leaderboard.competitions.models import Submission
 from leaderboard.notifications import emails, events
 from leaderboard.notifications.kinds import NoticeKind, NoticeText
 from leaderboard.notifications.models import Notice
-from leaderboard.notifications.services import notify
+from leaderboard.notifications.services import notify_people
 from leaderboard.submissions import claims
 from tests.common.languages import CODE, second_language
 from tests.conftest import answers, enter, make_competition, submit
@@ -113,7 +113,7 @@ def test_programs_read_english(ada: User, bo: User) -> None:
 def test_an_email_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: User) -> None:
     choose_language(bo, CODE)
     with override_settings(ACCOUNT_EMAIL_VERIFICATION="mandatory"):
-        notify(NoticeText(NoticeKind.ROLE, "A word", "", "/"), [bo, cy], competition=None)
+        notify_people(NoticeText(NoticeKind.ROLE, "A word", "", "/"), [bo, cy], competition=None)
         emails.send_due_emails()
     bodies = {message.to[0]: str(message.body) for message in mail.outbox}
     assert "⟦Notification settings" in bodies["bo@example.org"]

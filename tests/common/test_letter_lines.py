@@ -14,7 +14,7 @@ from leaderboard.common import outbox
 from leaderboard.competitions.models import Competition
 from leaderboard.notifications import emails
 from leaderboard.notifications.kinds import NoticeKind, NoticeText
-from leaderboard.notifications.services import notify
+from leaderboard.notifications.services import notify_people
 
 LINK = "https://class.example/" + "x" * 90
 FIRST = "A deadline is a deadline, and whoever reads this in a terminal of"
@@ -33,7 +33,7 @@ def test_every_email_of_the_site_has_short_lines(
 ) -> None:
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
     Competition.objects.update(title="Cats or dogs, and what else there is in a house with a garden and a pond")
-    notify(NoticeText(NoticeKind.ROLE, "A word", f"{LONG} See {LINK} for it.", "/c/"), [bo], competition=pets)
+    notify_people(NoticeText(NoticeKind.ROLE, "A word", f"{LONG} See {LINK} for it.", "/c/"), [bo], competition=pets)
     entry = RosterEntry.objects.create(competition=pets, name="Dee", email="dee@example.org")
     invitations.invite_entries(competition=pets, user=ada, entries=[entry.pk])
     emails.send_due_emails()

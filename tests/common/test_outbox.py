@@ -26,7 +26,7 @@ from leaderboard.common.models import OutgoingEmail
 from leaderboard.competitions import tasks, wake_ups
 from leaderboard.notifications import emails
 from leaderboard.notifications.kinds import NoticeKind, NoticeText
-from leaderboard.notifications.services import notify
+from leaderboard.notifications.services import notify_people
 from leaderboard.notifications.tasks import send_due_emails
 from tests.mail_servers import silent_server, taking_server
 
@@ -114,7 +114,7 @@ def test_the_sweep_finds_an_email_whose_wake_up_was_lost(site: LazySettings, mon
 
 
 def test_a_person_who_waits_is_served_before_notices(site: LazySettings, bo: User, cy: User, client: Client) -> None:
-    notify(NoticeText(NoticeKind.DEADLINE, "The deadline moved", "", "/"), [bo, cy], competition=None)
+    notify_people(NoticeText(NoticeKind.DEADLINE, "The deadline moved", "", "/"), [bo, cy], competition=None)
     client.post(RESET, {"email": "bo@example.org"})
     emails.send_due_emails()
     assert len(mail.outbox) == 3

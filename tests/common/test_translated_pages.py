@@ -37,7 +37,7 @@ def outside_brackets(page: str) -> list[str]:
 def test_every_page_is_translated(ada: User, bo: User, cy: User, dee: User) -> None:
     person("olga", is_superuser=True, is_staff=True)
     scene = make_scene(ada, bo, cy, dee)
-    services.announce(competition=scene.competition, user=ada, title="Own words", text="More of them")
+    services.send_announcement(competition=scene.competition, user=ada, title="Own words", text="More of them")
     pages = term.pages(term.Term({}, {"live": scene.competition}, {"live": term.arguments(scene.competition, "bo")}))
     clients, read, left = Readers(), 0, []
     Notice.objects.all().delete()

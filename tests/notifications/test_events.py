@@ -264,7 +264,7 @@ def test_a_competition_whose_hour_cannot_be_kept_keeps_no_other_from_theirs(
     """What the clock asks for is asked again each minute, so the first one would stand before all others for ever."""
     first, second = near(ada, slug="first"), near(ada, slug="second")
     enter(first, bo), enter(second, bo)
-    stumbles_over(first, events, "_remind", monkeypatch)
+    stumbles_over(first, events, "_notify_before_deadline", monkeypatch)
     assert events.notify_due(timezone.now()) == 1
     close(first)
     close(second)

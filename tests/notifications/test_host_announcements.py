@@ -273,7 +273,7 @@ def test_what_is_withdrawn_leaves_the_overview_and_is_not_mailed(
 
 def test_hal_cannot_change_what_ada_wrote(pets: Competition, ada: User, dee: User) -> None:
     other = make_competition(dee, slug="other", title="Another")
-    sent = services.announce(competition=pets, user=ada, title="Hello", text="There")
+    sent = services.send_announcement(competition=pets, user=ada, title="Hello", text="There")
     assert (
         signed_in(dee).post(f"/host/{other.slug}/announcements/{sent.pk}/", {"action": "withdraw"}).status_code == 404
     )
@@ -291,7 +291,7 @@ def test_a_script_in_it_stays_text(pets: Competition, ada: User, bo: User) -> No
 def test_the_page_costs_few_queries_however_long_the_list(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     for number in range(30):
-        services.announce(competition=pets, user=ada, title=f"No. {number}", text="Text")
+        services.send_announcement(competition=pets, user=ada, title=f"No. {number}", text="Text")
     for number in range(8):
         RosterEntry.objects.create(competition=pets, name=f"N {number}", section=f"Section {number}")
     client, student = signed_in(ada), signed_in(bo)

@@ -40,7 +40,7 @@ def tell(
     key: str = "",
 ) -> int:
     notice = NoticeText(NoticeKind(kind), "%(title)s", "%(text)s", "/c/pets/")
-    return services.notify(notice, users, competition=competition, key=key, title=title, text=text)
+    return services.notify_people(notice, users, competition=competition, key=key, title=title, text=text)
 
 
 def long_ago() -> datetime:

@@ -39,10 +39,10 @@ def join(request: HttpRequest) -> HttpResponse:
         if code.strip(".-"):
             return see_other("join_code", code=code)
         form.add_error("code", _("Enter the code."))
-    wanted = Competition.objects.visible_to(request.user).filter(slug=request.GET.get("competition", "")).first()
-    if wanted and wanted.admission.is_listed and not wanted.admission.needs_code:
-        return redirect("join_open", slug=wanted.slug)
-    context = {"form": form, "competition": wanted}
+    competition = Competition.objects.visible_to(request.user).filter(slug=request.GET.get("competition", "")).first()
+    if competition and competition.admission.is_listed and not competition.admission.needs_code:
+        return redirect("join_open", slug=competition.slug)
+    context = {"form": form, "competition": competition}
     return render(request, "classroom/join.html", context, status=422 if form.errors else 200)
 
 
@@ -92,8 +92,8 @@ def join_card(request: HttpRequest, code: str) -> HttpResponse:
     if request.user.is_anonymous:
         return remember_way_in(_signed_out_page(request, entry.competition), join_card=digest)
     user = signed_in_user(request.user)
-    held = Membership.objects.filter(competition=entry.competition, user=user).first()
-    context: dict[str, object] = {"entry": entry, "held": held, "refusal": _closed_page(entry.competition)}
+    membership = Membership.objects.filter(competition=entry.competition, user=user).first()
+    context: dict[str, object] = {"entry": entry, "membership": membership, "refusal": _closed_page(entry.competition)}
     return _confirm_join(
         request,
         entry.competition,
@@ -125,15 +125,15 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     if request.user.is_anonymous:
         return remember_way_in(_signed_out_page(request, team.competition, is_team=True), invitation=invitation)
     user = signed_in_user(request.user)
-    held = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
-    if held and held.team_id == team.pk:
+    membership = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
+    if membership and membership.team_id == team.pk:
         messages.info(request, _("You're already in “%(team)s”.") % {"team": team})
         return redirect("team", slug=team.competition.slug)
     context: dict[str, object] = {
         "team": team,
         "members": team.memberships.select_related("user"),
-        "held": held,
-        "refusal": joining.move_refusal(team, held),
+        "membership": membership,
+        "refusal": joining.move_refusal(team, membership),
     }
     enter = lambda: joining.join_by_invitation(user=user, invitation=invitation)  # noqa: E731
     return _confirm_join(request, team.competition, "classroom/invitation.html", enter, context)

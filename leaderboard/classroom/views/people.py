@@ -49,7 +49,7 @@ PEOPLE_ORDERS: dict[str, Callable[[ClassPerson], Any]] = {
 def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Everybody on the roster or in a team, filtered by section, state and text."""
     people = queries.people_of_class(page_context.competition)
-    section, state, text = filter_in(request.GET)
+    section, state, text = read_filter(request.GET)
     name, is_backwards = sort_choice(request, PEOPLE_ORDERS, "name")
     shown = sorted(filtered(people, section, state, text), key=PEOPLE_ORDERS[name], reverse=is_backwards)
     page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
@@ -63,7 +63,7 @@ def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse
         "sections": sorted({person.section for person in people if person.section}),
         "states": RosterEntry.State.choices,
         "sort": "name",
-        "tiles": [(one.label, states[one]) for one in RosterEntry.State],
+        "tiles": [(name.label, states[name]) for name in RosterEntry.State],
         "total": len(people),
         "has_roster": any(person.entry for person in people),
         "guests": sum(not person.entry for person in people),
@@ -79,9 +79,9 @@ def chosen_entries(request: HttpRequest) -> list[int]:
     return [number for number in numbers if number]
 
 
-def filter_in(given: QueryDict) -> tuple[str, str, str]:
+def read_filter(data: QueryDict) -> tuple[str, str, str]:
     """(section, state, text) from the query string of the page of people, or from a form on it."""
-    return given.get("section", ANY), given.get("state", ""), given.get("q", "").strip()[:60]
+    return data.get("section", ANY), data.get("state", ""), data.get("q", "").strip()[:60]
 
 
 def filtered(people: Sequence[ClassPerson], section: str, state: str, text: str) -> list[ClassPerson]:
@@ -112,14 +112,14 @@ def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """List, add and remove hosts and assistants."""
     name, role = request.POST.get("name", ""), request.POST.get("role", "")
     if request.POST.get("action") == "remove" and not is_confirmed(request) and role in list(HostingRole):
-        held = page_context.competition.hosts if role == HostingRole.HOST else page_context.competition.assistants
-        if held.filter(username=name).exists():
+        people = page_context.competition.hosts if role == HostingRole.HOST else page_context.competition.assistants
+        if people.filter(username=name).exists():
             return ask_first(request, page_context, name, _role_loss_text(page_context, name), role=role)
     competition, form = page_context.competition, RoleForm(posted_data(request))
     if request.method == "POST":
         try:
-            if words := _change_roles(request, page_context, form):
-                messages.success(request, words)
+            if done := _change_roles(request, page_context, form):
+                messages.success(request, done)
                 is_still = Competition.objects.get(pk=competition.pk).is_hosted_by(page_context.user)
                 if is_still:
                     return see_other("host_roles", slug=competition.slug)
@@ -200,13 +200,13 @@ def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleFor
         return ""
     role, name = HostingRole(form.cleaned_data["role"]), form.cleaned_data["name"]
     try:
-        found = roles.give_role(competition=competition, name=name, role=role, user=user)
+        person = roles.give_role(competition=competition, name=name, role=role, user=user)
     except roles.UnknownAddress:
         offer = roles.offer_role(competition=competition, address=name, role=role, user=user)
         return _("We'll assign the role once an account confirms {address}.").format(address=offer.email)
     if role is HostingRole.HOST:
-        return _("{name} now hosts this competition too.").format(name=found.username)
-    return _("{name} is now an assistant in this competition.").format(name=found.username)
+        return _("{name} now hosts this competition too.").format(name=person.username)
+    return _("{name} is now an assistant in this competition.").format(name=person.username)
 
 
 @open_to(Audience.HOSTS)
@@ -215,8 +215,8 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if request.POST.get("action") == "part":
         number = people_services.unlink_accounts(competition=competition, entries=chosen_entries(request), user=user)
-        words = ngettext("{number} account unlinked.", "{number} accounts unlinked.", number)
-        messages.success(request, words.format(number=number))
+        done = ngettext("{number} account unlinked.", "{number} accounts unlinked.", number)
+        messages.success(request, done.format(number=number))
         return see_other("host_people", slug=competition.slug)
     context = accounts_to_match(request, page_context)
     form = context["form"]
@@ -227,8 +227,8 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
         else:
-            words = ngettext("{number} account matched.", "{number} accounts matched.", number)
-            messages.success(request, words.format(number=number))
+            done = ngettext("{number} account matched.", "{number} accounts matched.", number)
+            messages.success(request, done.format(number=number))
             return see_other("host_people", slug=competition.slug)
     return render(request, "classroom/host_who.html", context, status=status)
 
@@ -238,7 +238,7 @@ def accounts_to_match(request: HttpRequest, page_context: PageContext) -> dict[s
     guests, waiting = queries.unlinked_members(page_context.competition)
     page = Paginator(guests, PER_PAGE).get_page(request.GET.get("page"))
     # Fields that were posted are kept, even if the page of the list has changed meanwhile.
-    shown = [one for one in guests if f"who-{one.membership.pk}" in request.POST] or list(page)
+    shown = [guest for guest in guests if f"who-{guest.membership.pk}" in request.POST] or list(page)
     is_sent = any(name.startswith("who-") for name in request.POST) or "match" in request.POST
     form = LinkAccountsForm(shown, waiting, request.POST if is_sent else None)
     return {

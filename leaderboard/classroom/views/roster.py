@@ -23,7 +23,7 @@ from leaderboard.competitions.views import answered_by_worker
 from .. import invitations, people, queries, roster, roster_files
 from ..forms import RosterForm
 from ..models import MAX_SECTION_CHARACTERS, RosterDraft, RosterEntry
-from .people import accounts_to_match, chosen_entries, filter_in, filtered
+from .people import accounts_to_match, chosen_entries, filtered, read_filter
 
 # Lines shown of each kind in a preview; the counts include all.
 MAX_SHOWN = 200
@@ -65,9 +65,9 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
         preview = roster.preview_roster(competition, draft)
         people_of = {kind: getattr(preview, kind) for kind in PREVIEWED}
         context["preview"] = preview
-        context["numbers"] = {kind: len(found) for kind, found in people_of.items()} | {"joined": len(preview.joined)}
-        context["shown"] = {kind: found[:MAX_SHOWN] for kind, found in people_of.items()}
-        if any(len(found) > MAX_SHOWN for found in people_of.values()):
+        context["numbers"] = {kind: len(lines) for kind, lines in people_of.items()} | {"joined": len(preview.joined)}
+        context["shown"] = {kind: lines[:MAX_SHOWN] for kind, lines in people_of.items()}
+        if any(len(lines) > MAX_SHOWN for lines in people_of.values()):
             context["most_shown"] = MAX_SHOWN
     return render(request, "classroom/host_roster.html", context, status=status)
 
@@ -78,10 +78,10 @@ def _change_roster(request: HttpRequest, page_context: PageContext) -> HttpRespo
     action = request.POST["action"]
     try:
         if action == "take":
-            done = roster.apply_roster(competition=competition, user=user)
-            words = _("Imported: {new} added, {changed} changed, {unchanged} unchanged.")
-            numbers = {kind: len(getattr(done, kind)) for kind in ("new", "changed", "unchanged")}
-            messages.success(request, words.format(**numbers))
+            preview = roster.apply_roster(competition=competition, user=user)
+            done = _("Imported: {new} added, {changed} changed, {unchanged} unchanged.")
+            numbers = {kind: len(getattr(preview, kind)) for kind in ("new", "changed", "unchanged")}
+            messages.success(request, done.format(**numbers))
             guests, _entries = queries.unlinked_members(competition)
             # Members who joined before the import may be on the list under another address.
             following = "host_who" if any(guest.guess for guest in guests) else "host_people"
@@ -92,8 +92,8 @@ def _change_roster(request: HttpRequest, page_context: PageContext) -> HttpRespo
         else:
             chosen = posted_number(request.POST.get("list", ""))
             number = roster.remove_roster_list(competition=competition, number=chosen, user=user)
-            words = ngettext("{number} person removed.", "{number} people removed.", number)
-            messages.success(request, words.format(number=number))
+            done = ngettext("{number} person removed.", "{number} people removed.", number)
+            messages.success(request, done.format(number=number))
     except competitions.CannotHost as error:
         messages.error(request, error.message)
     return see_other("host_roster", slug=competition.slug)
@@ -110,11 +110,11 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
     competition, chosen = page_context.competition, chosen_entries(request)
     if not chosen:
         # All people of the filtered list, on all its pages.
-        shown = filtered(queries.people_of_class(competition), *filter_in(request.POST))
-        chosen = [one.entry.pk for one in shown if one.entry and one.entry.state == RosterEntry.State.NEW]
+        shown = filtered(queries.people_of_class(competition), *read_filter(request.POST))
+        chosen = [person.entry.pk for person in shown if person.entry and person.entry.state == RosterEntry.State.NEW]
         if not chosen:
-            words = _("Everyone here has joined or has an invitation or a card. Select who needs a new card.")
-            messages.error(request, words)
+            refusal = _("Everyone here has joined or has an invitation or a card. Select who needs a new card.")
+            messages.error(request, refusal)
             return see_other("host_people", slug=competition.slug)
     try:
         user = signed_in_user(page_context.user)
@@ -151,8 +151,8 @@ def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse
         except competitions.CannotHost as error:
             messages.error(request, error.message)
             return see_other("host_invite", slug=competition.slug)
-        words = ngettext("Sending {number} e-mail.", "Sending {number} e-mails.", number)
-        messages.success(request, words.format(number=number))
+        done = ngettext("Sending {number} e-mail.", "Sending {number} e-mails.", number)
+        messages.success(request, done.format(number=number))
         return see_other("host_people", slug=competition.slug)
     link = responses.absolute_url(request, "join_card", "…").replace(quote("…"), "…")
     subject, text = invitations.invitation_text(
@@ -173,41 +173,31 @@ def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse
 @open_to(Audience.HOSTS)
 def host_left(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Mark people as having left the course or as being back, or move them to a section (`action=section`)."""
-    if request.method == "POST" and request.POST.get("action") == "section":
+    competition, entries = page_context.competition, chosen_entries(request)
+    if request.method == "POST":
+        user, action = signed_in_user(page_context.user), request.POST.get("action")
         section = request.POST.get("to_section", "").strip()[:MAX_SECTION_CHARACTERS]
-        number = people.move_to_section(
-            competition=page_context.competition,
-            entries=chosen_entries(request),
-            section=section,
-            user=signed_in_user(page_context.user),
-        )
-        if number:
-            words = ngettext(
+        if action == "section":
+            number = people.move_to_section(competition=competition, entries=entries, section=section, user=user)
+            done = ngettext(
                 "{number} student moved to section “{section}”.",
                 "{number} students moved to section “{section}”.",
                 number,
             )
-            messages.success(request, words.format(number=number, section=section or "–"))
+        elif action == "back":
+            number = people.mark_left(competition=competition, entries=entries, user=user, left=False)
+            done = ngettext(
+                "{number} person marked as back in the course.", "{number} people marked as back in the course.", number
+            )
         else:
-            messages.error(request, _("Select people on the roster first."))
-    elif request.method == "POST":
-        left = request.POST.get("action") != "back"
-        user = signed_in_user(page_context.user)
-        number = people.mark_left(
-            competition=page_context.competition, entries=chosen_entries(request), user=user, left=left
-        )
-        if not number:
-            messages.error(request, _("Select people on the roster first."))
-        elif left:
-            words = ngettext(
+            number = people.mark_left(competition=competition, entries=entries, user=user)
+            done = ngettext(
                 "{number} person marked as having left the course.",
                 "{number} people marked as having left the course.",
                 number,
             )
-            messages.success(request, words.format(number=number))
+        if number:
+            messages.success(request, done.format(number=number, section=section or "–"))
         else:
-            words = ngettext(
-                "{number} person marked as back in the course.", "{number} people marked as back in the course.", number
-            )
-            messages.success(request, words.format(number=number))
-    return see_other("host_people", slug=page_context.competition.slug)
+            messages.error(request, _("Select people on the roster first."))
+    return see_other("host_people", slug=competition.slug)

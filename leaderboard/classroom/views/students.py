@@ -7,28 +7,23 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db import transaction
-from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from leaderboard.accounts import people
+from leaderboard.accounts import people as accounts
 from leaderboard.boards import team_ranks
 from leaderboard.boards.scores import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import THREE
 from leaderboard.common.display_time import moment_text
-from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.models import Competition, Membership, Score, Submission
-from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.models.extension import extended_deadline
+from leaderboard.competitions.models import Competition, Membership, Submission
+from leaderboard.competitions.models.extension import effective_limits_of, extended_deadline
 from leaderboard.competitions.services import CannotHost
 
-from .. import extensions, hooks, joining
-from .. import people as people_services
+from .. import extensions, hooks, joining, people, queries
 from ..forms import DeadlineForm, TeamForm
 from ..models import MAX_SECTION_CHARACTERS, RosterEntry
 from ..queries import name_on_roster, section_names
@@ -56,7 +51,6 @@ def host_student(request: HttpRequest, page_context: PageContext, user_id: int) 
     elif action and action != "team":
         try:
             if _give_time(page_context, member, request, form):
-                messages.success(request, _extension_words(page_context.competition, user_id))
                 return see_other("host_student", slug=page_context.competition.slug, user_id=user_id)
         except ValidationError as error:
             refusal = " ".join(error.messages)
@@ -84,24 +78,24 @@ def host_student(request: HttpRequest, page_context: PageContext, user_id: int) 
 def _team_of(competition: Competition, user_id: int) -> list[Membership]:
     """The members of a student's team, with `listed_as` (name on the roster) and `extended_to` (deadline)."""
     team = competition.memberships.filter(user=user_id).values("team")[:1]
-    found = competition.memberships.filter(team__in=team).select_related("user", "team")
-    return list(found.annotate(listed_as=name_on_roster(), extended_to=extended_deadline()))
+    members = competition.memberships.filter(team__in=team).select_related("user", "team")
+    return list(members.annotate(listed_as=name_on_roster(), extended_to=extended_deadline()))
 
 
 def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any]:
     competition, team = page_context.competition, member.team
-    files = list(_files_of(member))
-    ranked = [one for one in files if one.public is not None and not one.is_late and one.hidden_at is None]
+    files = list(queries.files_with_public_score(team))
+    ranked = [file for file in files if file.public is not None and not file.is_late and file.hidden_at is None]
     sign = sign_of(competition.ground_truth) if competition.ground_truth else 1.0
     facts = hooks.student_facts(competition=competition, user=member.user) if page_context.grades else []
     extended_to = getattr(member, "extended_to", None)
     return {
         "entry": RosterEntry.objects.filter(competition=competition, user=member.user_id).first(),
         "placing": team_ranks.placings_now({team.pk: competition}, page_context.at).get(team.pk),
-        "best": min(ranked, key=lambda one: sign * one.public, default=None),
+        "best": min(ranked, key=lambda file: sign * file.public, default=None),
         "files": files[:SHOWN_FILES],
         "file_count": len(files),
-        "invalid_count": sum(one.status == Submission.Status.INVALID for one in files),
+        "invalid_count": sum(file.status == Submission.Status.INVALID for file in files),
         "facts": [fact for fact in facts if fact],
         "is_extended": extended_to is not None,
         "closes_at": max(extended_to or competition.closes_at, competition.closes_at),
@@ -109,26 +103,13 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
         "more_days": MORE_DAYS,
         "sections": section_names(competition),
         "chart": charts.draw_history(
-            [(one.received_at, one.public) for one in reversed(ranked)],
+            [(file.received_at, file.public) for file in reversed(ranked)],
             sign=sign,
             axis=competition.ground_truth.metric_title if competition.ground_truth else "",
             width=THREE,
         ),
-        "can_have_link": page_context.is_host and people.may_have_password_link(member.user),
+        "can_have_link": page_context.is_host and accounts.may_have_password_link(member.user),
     }
-
-
-def _files_of(member: Membership) -> QuerySet[Submission, Any]:
-    """The team's files with their public score, newest first."""
-    scores = Score.objects.filter(
-        submission=OuterRef("pk"), ground_truth=OuterRef("competition__ground_truth"), split=Split.PUBLIC
-    )
-    return (
-        Submission.objects.filter(team=member.team_id)
-        .annotate(public=Subquery(scores.values("value")[:1]))
-        .only("file_name", "received_at", "status", "is_late", "hidden_at")
-        .order_by("-received_at")
-    )
 
 
 def _give_time(page_context: PageContext, member: Membership, request: HttpRequest, form: DeadlineForm) -> bool:
@@ -136,27 +117,21 @@ def _give_time(page_context: PageContext, member: Membership, request: HttpReque
 
     Raises `ValidationError` or `CannotHost`.
     """
+    competition = page_context.competition
     if request.POST.get("action") == "date":
         if not form.is_valid():
             return False
         closes_at = form.cleaned_data["closes_at"]
     elif request.POST.get("days", "") in {str(days) for days in MORE_DAYS}:
-        granted = getattr(member, "extended_to", None) or page_context.at
-        closes_at = max(granted, page_context.competition.closes_at, page_context.at) + timedelta(
-            days=int(request.POST["days"])
-        )
+        deadline = effective_limits_of(member.team_id, competition).closes_at
+        closes_at = max(deadline, page_context.at) + timedelta(days=int(request.POST["days"]))
     else:
         return False
-    extensions.grant_extension(
-        team=member.team, user=signed_in_user(page_context.user), reason=_("Extension"), closes_at=closes_at
-    )
+    user = signed_in_user(page_context.user)
+    extensions.grant_extension(team=member.team, user=user, reason=_("Extension"), closes_at=closes_at)
+    until = moment_text(effective_limits_of(member.team_id, competition).closes_at, zone=competition.zone)
+    messages.success(request, _("Extension given: “%(team)s” until %(until)s.") % {"team": member.team, "until": until})
     return True
-
-
-def _extension_words(competition: Competition, user_id: int) -> str:
-    [member, *_others] = [mate for mate in _team_of(competition, user_id) if mate.user_id == user_id]
-    until = moment_text(getattr(member, "extended_to", None) or competition.closes_at, zone=competition.zone)
-    return _("Extension given: “%(team)s” until %(until)s.") % {"team": member.team, "until": until}
 
 
 def _move(page_context: PageContext, member: Membership, request: HttpRequest, team_form: TeamForm) -> bool:
@@ -181,21 +156,12 @@ def _move_to_section(page_context: PageContext, member: Membership, section: str
         raise PermissionDenied(_("Only the section of somebody on the roster can be changed."))
     section = section.strip()[:MAX_SECTION_CHARACTERS]
     user = signed_in_user(page_context.user)
-    people_services.move_to_section(
-        competition=page_context.competition, entries=[entry.pk], section=section, user=user
-    )
+    people.move_to_section(competition=page_context.competition, entries=[entry.pk], section=section, user=user)
 
 
 def _make_password_link(page_context: PageContext, member: Membership) -> str:
-    """The token of a password link for a student, logged. Raises `PermissionDenied` for assistants, or if the account
-    may not have one."""
-    if not page_context.is_host or not people.may_have_password_link(member.user):
+    """The token of a password link for a student. Raises `PermissionDenied` for assistants, or if the account may not
+    have one."""
+    if not page_context.is_host or not accounts.may_have_password_link(member.user):
         raise PermissionDenied(_("You can't make a password link for this account."))
-    with transaction.atomic():
-        AuditEntry.append(
-            AuditEvent.PASSWORD_LINK,
-            user=signed_in_user(page_context.user),
-            competition=page_context.competition,
-            account=member.user,
-        )
-    return people.password_link_for(member.user)
+    return people.make_password_link(membership=member, user=signed_in_user(page_context.user))

@@ -43,18 +43,18 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
     competition = page_context.competition
     below = queries.teams_below_baselines(competition)
-    found = _filter_teams(page_context, show, below)
+    chosen = _filter_teams(page_context, show, below)
     if text:
         named = Q(name__icontains=text)
         if page_context.competition.board.uses_pseudonyms:
             # Students who ask a host about another team know only its pseudonym.
             named |= Q(pseudonym__icontains=text)
-        found = found.filter(
+        chosen = chosen.filter(
             Exists(
                 Membership.objects.filter(team=OuterRef("pk"), user__in=people_called(page_context.competition, text))
             )
-        ) | found.filter(named)
-    page = Paginator(_sort_teams(request, competition, found), PER_PAGE).get_page(request.GET.get("page"))
+        ) | chosen.filter(named)
+    page = Paginator(_sort_teams(request, competition, chosen), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page_context": page_context,
         "page": page,
@@ -107,15 +107,15 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
 
 
 def _sort_teams(
-    request: HttpRequest, competition: Competition, found: QuerySet[Team]
+    request: HttpRequest, competition: Competition, chosen: QuerySet[Team]
 ) -> QuerySet[Any, Any] | list[Team]:
     name, is_backwards = responses.sort_choice(request, (*ORDERS, "best"), "name")
     if name != "best":
         order = responses.in_order("sorted_by", is_backwards=is_backwards)
-        return found.annotate(sorted_by=ORDERS[name]).order_by(order, "name", "pk")
-    teams, best = found.order_by("name", "pk"), queries.best_public_scores(competition)
-    ranked = sorted((team for team in teams if team.pk in best), key=lambda team: best[team.pk], reverse=is_backwards)
-    return [*ranked, *(team for team in teams if team.pk not in best)]
+        return chosen.annotate(sorted_by=ORDERS[name]).order_by(order, "name", "pk")
+    by_name, best = chosen.order_by("name", "pk"), queries.best_public_scores(competition)
+    ranked = sorted((team for team in by_name if team.pk in best), key=lambda team: best[team.pk], reverse=is_backwards)
+    return [*ranked, *(team for team in by_name if team.pk not in best)]
 
 
 def _filter_teams(page_context: PageContext, show: str, below: list[queries.TeamsBelowBaseline]) -> QuerySet[Team]:
@@ -126,9 +126,9 @@ def _filter_teams(page_context: PageContext, show: str, below: list[queries.Team
         return competition.teams.filter(Exists(Extension.objects.active().filter(team=OuterRef("pk"))))
     if show == "disqualified":
         return competition.teams.filter(disqualified_at__isnull=False)
-    for one in below:
-        if show == one.key:
-            return competition.teams.filter(pk__in=one.teams)
+    for baseline in below:
+        if show == baseline.key:
+            return competition.teams.filter(pk__in=baseline.teams)
     return competition.teams.all()
 
 
@@ -176,8 +176,8 @@ def team(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     )
     if request.method == "POST":
         try:
-            if words := _change_team(request, membership, name):
-                messages.success(request, words)
+            if done := _change_team(request, membership, name):
+                messages.success(request, done)
                 return see_other("team", slug=page_context.competition.slug)
         except teams.CannotJoin as error:
             if action == "rename":
