@@ -66,12 +66,14 @@ def columns_of(
         *([section] if has_section else []),
         BoardColumn(_("Team"), _team_cell, "team", lambda row: safe_cell(row.real_name or row.name)),
         *([pseudonym] if has_pseudonyms else []),
-        BoardColumn(_("Score"), _score_cell, "score", lambda row: _exact(row.value), style="value", shows_scores=True),
+        BoardColumn(
+            _("Score"), _score_cell, "score", lambda row: _exact_text(row.value), style="value", shows_scores=True
+        ),
         *(
             _secondary_column(place, metric)
             for place, metric in enumerate(secondary.secondary_metrics_of(competition.ground_truth))
         ),
-        BoardColumn(_("Gap"), lambda row: _cell(gap_text(row.value, leader)), shows_scores=True),
+        BoardColumn(_("Gap"), lambda row: _table_cell(gap_text(row.value, leader)), shows_scores=True),
         BoardColumn(_("Submissions"), _submissions_cell, "submissions", lambda row: row.submission_count),
         BoardColumn(_("Last"), _last_cell, "received_at", lambda row: row.received_at.isoformat()),
     ]
@@ -85,12 +87,12 @@ def _secondary_column(place: int, metric: secondary.SecondaryMetric) -> BoardCol
         """The value, with all its digits or the reason why there is none on hover."""
         shown = value_of(row)
         if shown is None or shown.value is None:
-            return _cell("–", "number secondary", translated_message(shown.problem) if shown else "")
-        return _cell(numbers.number_text(shown.value), "number secondary", _digits(shown.value))
+            return _table_cell("–", "number secondary", translated_message(shown.problem) if shown else "")
+        return _table_cell(numbers.number_text(shown.value), "number secondary", _hidden_digits(shown.value))
 
     def exact(row: BoardRowData) -> str:
         shown = value_of(row)
-        return _exact(shown.value if shown else None)
+        return _exact_text(shown.value if shown else None)
 
     maximizes = metric.direction == "maximize"
     return BoardColumn(
@@ -183,7 +185,7 @@ def _rows_now(competition: Competition, split: Split) -> Iterator[BoardRowData]:
 # --- cells ------------------------------------------------------------------------------------------------------
 
 
-def _cell(text: str = "", style: str = "", hint: str = "") -> SafeString:
+def _table_cell(text: str = "", style: str = "", hint: str = "") -> SafeString:
     attributes = SafeString(f' class="{style}"' if style else "")
     if hint:
         attributes += format_html(' title="{}"', hint)
@@ -192,7 +194,7 @@ def _cell(text: str = "", style: str = "", hint: str = "") -> SafeString:
 
 def _rank_cell(row: BoardRowData) -> SafeString:
     if row.rank is None:
-        return _cell()
+        return _table_cell()
     medal = format_html(' class="medal {}"', MEDALS[row.rank]) if row.rank in MEDALS else ""
     if not row.movement:
         return format_html("<td><b{}>{}</b></td>", medal, row.rank)
@@ -202,7 +204,7 @@ def _rank_cell(row: BoardRowData) -> SafeString:
 
 
 def _section_cell(row: BoardRowData) -> SafeString:
-    return _cell("" if row.is_baseline else str(row.within), "within")
+    return _table_cell("" if row.is_baseline else str(row.within), "within")
 
 
 def _team_cell(row: BoardRowData) -> SafeString:
@@ -215,15 +217,15 @@ def _team_cell(row: BoardRowData) -> SafeString:
 
 
 def _score_cell(row: BoardRowData) -> SafeString:
-    return _cell("–" if row.value is None else numbers.number_text(row.value), "value", _digits(row.value))
+    return _table_cell("–" if row.value is None else numbers.number_text(row.value), "value", _hidden_digits(row.value))
 
 
 def _submissions_cell(row: BoardRowData) -> SafeString:
-    return _cell("" if row.is_baseline else str(row.submission_count))
+    return _table_cell("" if row.is_baseline else str(row.submission_count))
 
 
 def _last_cell(row: BoardRowData) -> SafeString:
-    return _cell(_("Baseline") if row.is_baseline else moment(row.last_at, "short"))
+    return _table_cell(_("Baseline") if row.is_baseline else moment(row.last_at, "short"))
 
 
 def anchor_of(shown_name: str) -> str:
@@ -231,11 +233,11 @@ def anchor_of(shown_name: str) -> str:
     return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=4).hexdigest()
 
 
-def _exact(value: float | None) -> str:
+def _exact_text(value: float | None) -> str:
     return "" if value is None else repr(value)
 
 
-def _digits(value: float | None) -> str:
+def _hidden_digits(value: float | None) -> str:
     """All digits of a score; "" if the row shows them already."""
     return "" if value is None or repr(value) == numbers.number_text(value) else repr(value)
 

@@ -44,7 +44,7 @@ def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team |
         axis=ground_truth.metric_title,
         opens_at=competition.opens_at,
         now=competition.closes_at if is_over else page_context.at,
-        marks=_baselines(ground_truth, Split.PUBLIC) if histories else (),
+        marks=_baseline_marks(ground_truth, Split.PUBLIC) if histories else (),
         is_over=is_over,
     )
 
@@ -65,7 +65,7 @@ def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[fl
         sign=sign_of(ground_truth),
         axis=ground_truth.metric_title,
         mine=mine,
-        marks=_baselines(ground_truth, split),
+        marks=_baseline_marks(ground_truth, split),
         width=WIDE,
     )
 
@@ -81,6 +81,6 @@ def moves_to_final(rows: Sequence[BoardRowData], mine: Team | None) -> SafeStrin
     return charts.draw_slope(drawn, before=_("Public"), after=_("Final"), width=THREE)
 
 
-def _baselines(ground_truth: GroundTruth, split: Split) -> list[tuple[str, float]]:
+def _baseline_marks(ground_truth: GroundTruth, split: Split) -> list[tuple[str, float]]:
     rows = boards.baseline_rows(ground_truth, split)
     return [(row.name, row.value) for row in rows if row.value is not None]

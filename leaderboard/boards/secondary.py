@@ -28,14 +28,14 @@ class SecondaryMetric:
     @property
     def name(self) -> str:
         """The title in English, with the parameters that are not at their defaults."""
-        return self._called(self.title)
+        return self._title_with_settings(self.title)
 
     @property
     def translated_name(self) -> str:
         """`name` in the reader's language."""
-        return self._called(translated_message(self.title))
+        return self._title_with_settings(translated_message(self.title))
 
-    def _called(self, title: str) -> str:
+    def _title_with_settings(self, title: str) -> str:
         return ", ".join([title, *(f"{name} {value}" for name, value in self.settings)])
 
 

@@ -199,7 +199,7 @@ def rebuild_boards(competition: Competition) -> None:
 def rebuild_standings(ground_truth: GroundTruth) -> int:
     """Delete the standings of a ground truth and compute them again from its scores; returns their number."""
     Standing.objects.filter(ground_truth=ground_truth).delete()
-    made = [_standing(ground_truth, split, best) for split, best in expected_standings(ground_truth)]
+    made = [_make_standing(ground_truth, split, best) for split, best in expected_standings(ground_truth)]
     Standing.objects.bulk_create(made, batch_size=2000)
     ground_truth.competition.bump_board_version()
     return len(made)
@@ -262,7 +262,7 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
     for submission, _, public in scored:
         best = make_candidate(sign, submission.team_id, submission.pk, public, submission.received_at)
         if best.team_id not in current:
-            made.append(_standing(ground_truth, Split.PUBLIC, best))
+            made.append(_make_standing(ground_truth, Split.PUBLIC, best))
             continue
         key, order = current[best.team_id]
         if best.order < order:
@@ -275,7 +275,7 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
     Standing.objects.bulk_create(made)
 
 
-def _standing(ground_truth: GroundTruth, split: Split, best: StandingCandidate) -> Standing:
+def _make_standing(ground_truth: GroundTruth, split: Split, best: StandingCandidate) -> Standing:
     return Standing(
         ground_truth=ground_truth,
         split=split,

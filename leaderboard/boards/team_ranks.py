@@ -84,7 +84,7 @@ def score_histories(ground_truth: GroundTruth, *, also: Team | None = None) -> l
         team.competition = ground_truth.competition
     if also is not None and also not in leaders:
         leaders.append(also)
-    steps = _steps(ground_truth, leaders)
+    steps = _score_steps(ground_truth, leaders)
     competition = ground_truth.competition
     return [
         ScoreHistory(
@@ -95,7 +95,7 @@ def score_histories(ground_truth: GroundTruth, *, also: Team | None = None) -> l
     ]
 
 
-def _steps(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tuple[tuple[datetime, float], ...]]:
+def _score_steps(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tuple[tuple[datetime, float], ...]]:
     rows = ranked_scores(ground_truth, Split.PUBLIC, teams=[team.pk for team in teams])
     received: dict[int, list[tuple[datetime, float]]] = defaultdict(list)
     for team_id, at, value in rows.order_by("submission__received_at", "submission_id").values_list(
@@ -103,10 +103,12 @@ def _steps(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tuple[
     ):
         assert team_id is not None
         received[team_id].append((at, value))
-    return {team_id: _shortened(_improvements(sign_of(ground_truth), files)) for team_id, files in received.items()}
+    return {
+        team_id: _shorten_steps(_improved_files(sign_of(ground_truth), files)) for team_id, files in received.items()
+    }
 
 
-def _improvements(sign: float, files: Sequence[tuple[datetime, float]]) -> list[tuple[datetime, float]]:
+def _improved_files(sign: float, files: Sequence[tuple[datetime, float]]) -> list[tuple[datetime, float]]:
     """Files that were better than all earlier ones."""
     steps: list[tuple[datetime, float]] = []
     for at, value in files:
@@ -115,5 +117,5 @@ def _improvements(sign: float, files: Sequence[tuple[datetime, float]]) -> list[
     return steps
 
 
-def _shortened(steps: Sequence[tuple[datetime, float]]) -> tuple[tuple[datetime, float], ...]:
+def _shorten_steps(steps: Sequence[tuple[datetime, float]]) -> tuple[tuple[datetime, float], ...]:
     return tuple(steps) if len(steps) <= MAX_STEPS else (steps[0], *steps[1 - MAX_STEPS :])

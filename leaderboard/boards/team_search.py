@@ -49,7 +49,7 @@ def find_teams(
     pages = max(1, -(-len(matches) // size))
     page = min(max(page, 1), pages)
     hides = is_hidden(ground_truth, split)
-    rank, within = _ranks(teams), _ranks(here) if section and not hides else {}
+    rank, within = _ranks_among(teams), _ranks_among(here) if section and not hides else {}
     on_page = shown_standings(ground_truth, split).filter(team__in=matches[(page - 1) * size : page * size])
     standings = list(on_page)
     ranks = [rank[standing.team_id] for standing in standings]
@@ -88,7 +88,7 @@ def _searched_teams(
     return [_SearchedTeam(*team) for team in shown_standings(ground_truth, split).values_list(*facts)]
 
 
-def _ranks(teams: Sequence[_SearchedTeam]) -> dict[int, int]:
+def _ranks_among(teams: Sequence[_SearchedTeam]) -> dict[int, int]:
     """Team → rank among these teams."""
     ranks = shared_ranks([(team.sort_key, team.received_at) for team in teams])
     return dict(zip((team.team_id for team in teams), ranks, strict=True))

@@ -27,7 +27,6 @@ from leaderboard.common.storage import StorageUnreachable, open_stored
 from leaderboard.competitions.models import CandidateProblem, Competition, DailyAttempts, GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.submissions import outcomes
-from leaderboard.submissions import score as score_module
 
 EXAMPLES = 5
 # Violations are counted up to this number, as a check may find very many.
@@ -225,7 +224,7 @@ def check_scores_recompute(findings: CheckRun) -> Iterator[str]:
 
 def _differing_secondary(score: Score, result: metrics.Result) -> Iterator[str]:
     """Secondary values that differ; those whose metric has another version by now are skipped."""
-    computed = score_module.stored_secondary(result, Split(score.split))
+    computed = outcomes.stored_secondary(result, Split(score.split))
     ground_truth = score.ground_truth
     if len(score.secondary) != len(ground_truth.secondary):
         yield f"score {score.pk} has {len(score.secondary)} secondary values of {len(ground_truth.secondary)}"

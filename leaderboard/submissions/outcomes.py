@@ -18,7 +18,9 @@ from django.utils.translation import gettext_noop
 import metrics
 from leaderboard import scoring
 from leaderboard.common.storage import StorageUnreachable, path_of
-from leaderboard.competitions.models import GroundTruth, Submission
+from leaderboard.competitions.models import GroundTruth, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from metrics.core.messages import templates_of
 
 from .claims import MAX_DEATHS, OUR_FAULT, TOO_LONG
 
@@ -109,7 +111,7 @@ def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: floa
     with suppress(FileNotFoundError):  # the sealed process reports a missing file itself
         Path(spec.truth).open("rb").close()
     limits = scoring.ScoringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
-    return _outcome(submission, ground_truth, scoring.score_file(spec, file, limits, alone=alone))
+    return _outcome_of(submission, ground_truth, scoring.score_file(spec, file, limits, alone=alone))
 
 
 def seconds_in_queue(ground_truth: GroundTruth) -> float:
@@ -149,7 +151,7 @@ def scoring_arguments(ground_truth: GroundTruth) -> dict[str, Any]:
     }
 
 
-def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scoring.ScorerAnswer) -> ScoringOutcome:
+def _outcome_of(submission: Submission, ground_truth: GroundTruth, answer: scoring.ScorerAnswer) -> ScoringOutcome:
     if answer.failure:
         where = f" ({answer.details})" if answer.details else ""
         log.error("submission %s under %s: %s%s", submission.pk, ground_truth.pk, answer.failure, where)
@@ -182,3 +184,39 @@ def _verified_path(submission: Submission) -> Path:
     if digest != submission.sha256:
         raise DamagedFile
     return path
+
+
+# --- rows of results --------------------------------------------------------------------------------------------
+
+
+def score_of(submission: Submission, ground_truth: GroundTruth, result: metrics.Result, split: Split) -> Score:
+    """The row to store for a result on a split."""
+    value = result.public if split == Split.PUBLIC else result.private
+    assert value is not None, "a published ground truth has both splits"
+    return Score(
+        submission=submission,
+        ground_truth=ground_truth,
+        split=split,
+        value=value,
+        **stored_interval(result.uncertainty.get(split.value)),
+        parts=dict(result.parts.get(split.value, {})),
+        secondary=stored_secondary(result, split),
+        metric_version=metrics.get(ground_truth.metric_key).version,
+    )
+
+
+def stored_interval(uncertainty: metrics.Uncertainty | None) -> dict[str, float | None]:
+    """Columns for the interval of a score: infinite ends are None; {} for metrics without intervals."""
+    if uncertainty is None:
+        return {}
+    low, high = (end if math.isfinite(end) else None for end in (uncertainty.low, uncertainty.high))
+    return {"standard_error": uncertainty.standard_error, "low": low, "high": high}
+
+
+def stored_secondary(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
+    """JSON with the values of secondary metrics on a split, or the problem in place of a value."""
+    values = [(getattr(secondary, split.value), secondary.problem) for secondary in result.secondary]
+    return [
+        {"problem": problem, **templates_of(problem=problem)} if value is None else {"value": value}
+        for value, problem in values
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import zip_longest
@@ -75,10 +75,11 @@ def shown_scores_of(page_context: PageContext, submissions: Sequence[Submission]
         for row in rows.defer("metric_version"):
             scores[row.submission_id][row.split] = row
     secondary_metrics = secondary_metrics_of(ground_truth)
-    return {submission.pk: _shown_scores(scores[submission.pk], secondary_metrics) for submission in submissions}
+    return {submission.pk: shown_scores(scores[submission.pk], secondary_metrics) for submission in submissions}
 
 
-def _shown_scores(scores: dict[str, Score], secondary_metrics: Sequence[SecondaryMetric]) -> ShownScores:
+def shown_scores(scores: Mapping[str, Score], secondary_metrics: Sequence[SecondaryMetric]) -> ShownScores:
+    """The scores of a file with its secondary metrics; callers check which splits the viewer may see."""
     public, private = scores.get(Split.PUBLIC), scores.get(Split.PRIVATE)
     if public is None:
         return ShownScores()

@@ -36,17 +36,17 @@ RETRY_DELAY_AFTER_DEATH = timedelta(seconds=60)
 
 def quick_submissions() -> QuerySet[Submission]:
     """Files that can be claimed now and are not slow."""
-    return _claimable().filter(is_slow=False)
+    return _claimable_files().filter(is_slow=False)
 
 
 def next_slow_file() -> uuid.UUID | None:
     """The oldest slow file, to be scored outside the queue; None while one is being scored already."""
     if Submission.objects.filter(is_held(), is_slow=True).exists():
         return None
-    return _claimable().filter(is_slow=True).order_by(waiting_since()).values_list("pk", flat=True).first()
+    return _claimable_files().filter(is_slow=True).order_by(waiting_since()).values_list("pk", flat=True).first()
 
 
-def _claimable() -> QuerySet[Submission]:
+def _claimable_files() -> QuerySet[Submission]:
     return claimable_rows().filter(competition__ground_truth__isnull=False)
 
 

@@ -38,7 +38,6 @@ from leaderboard.competitions.models import (
     Submission,
 )
 from leaderboard.competitions.models.competition import Split
-from metrics.core.messages import templates_of
 
 from . import claims, queue
 from .outcomes import (
@@ -46,6 +45,7 @@ from .outcomes import (
     TakesTooLongForQueue,
     compute_outcome,
     compute_outside_queue,
+    score_of,
     seconds_in_queue,
 )
 
@@ -258,44 +258,12 @@ def _write_scores(
 ) -> list[tuple[Submission, GroundTruth, float]]:
     """Write both scores of each file; returns the files with their public scores."""
     rows = [
-        _score_of(submission, ground_truth, result, split)
+        score_of(submission, ground_truth, result, split)
         for submission, ground_truth, result in scored
         for split in (Split.PUBLIC, Split.PRIVATE)
     ]
     Score.objects.bulk_create(rows)
     return [(score.submission, score.ground_truth, score.value) for score in rows if score.split == Split.PUBLIC]
-
-
-def _score_of(submission: Submission, ground_truth: GroundTruth, result: metrics.Result, split: Split) -> Score:
-    value = result.public if split == Split.PUBLIC else result.private
-    assert value is not None, "a published ground truth has both splits"
-    return Score(
-        submission=submission,
-        ground_truth=ground_truth,
-        split=split,
-        value=value,
-        **stored_interval(result.uncertainty.get(split.value)),
-        parts=dict(result.parts.get(split.value, {})),
-        secondary=stored_secondary(result, split),
-        metric_version=metrics.get(ground_truth.metric_key).version,
-    )
-
-
-def stored_interval(uncertainty: metrics.Uncertainty | None) -> dict[str, float | None]:
-    """Columns for the interval of a score: infinite ends are None; {} for metrics without intervals."""
-    if uncertainty is None:
-        return {}
-    low, high = (end if math.isfinite(end) else None for end in (uncertainty.low, uncertainty.high))
-    return {"standard_error": uncertainty.standard_error, "low": low, "high": high}
-
-
-def stored_secondary(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
-    """JSON with the values of secondary metrics on a split, or the problem in place of a value."""
-    values = [(getattr(secondary, split.value), secondary.problem) for secondary in result.secondary]
-    return [
-        {"problem": problem, **templates_of(problem=problem)} if value is None else {"value": value}
-        for value, problem in values
-    ]
 
 
 # --- rescoring --------------------------------------------------------------------------------------------------

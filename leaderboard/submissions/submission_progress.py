@@ -97,7 +97,7 @@ def progress_of(page_context: PageContext, submission: Submission) -> Submission
     scores = ShownScores() if is_pending else shown_scores_of(page_context, [submission])[submission.pk]
     comparison = Comparison()
     if (ground_truth := page_context.competition.ground_truth) and scores.public:
-        comparison = _compare(page_context, submission, ground_truth, scores.public, is_off_board=is_off_board)
+        comparison = _compare_scores(page_context, submission, ground_truth, scores.public, is_off_board=is_off_board)
     queue = queue_state_of(submission, page_context.at) if is_pending else None
     is_score_hidden = submission.status == Submission.Status.SCORED and not page_context.sees_public
     return SubmissionProgress(
@@ -109,8 +109,8 @@ def progress_of(page_context: PageContext, submission: Submission) -> Submission
         same_as=_first_twin(submission),
         is_off_board=is_off_board,
         is_score_hidden=is_score_hidden,
-        steps=_steps(submission, ground_truth, queue, comparison.placing, is_off_board=is_off_board),
-        summary=_summary(submission, scores.public, comparison.placing, is_score_hidden=is_score_hidden),
+        steps=_steps_of(submission, ground_truth, queue, comparison.placing, is_off_board=is_off_board),
+        summary=_summary_text(submission, scores.public, comparison.placing, is_score_hidden=is_score_hidden),
     )
 
 
@@ -129,7 +129,7 @@ def _first_twin(submission: Submission) -> Submission | None:
     return twins.filter(received_at__lt=submission.received_at).first()
 
 
-def _compare(
+def _compare_scores(
     page_context: PageContext, submission: Submission, ground_truth: GroundTruth, own: Score, *, is_off_board: bool
 ) -> Comparison:
     """Three queries at most. A file that is not ranked is not compared with the board."""
@@ -173,7 +173,7 @@ def _public_board(ground_truth: GroundTruth) -> list[Standing]:
     return list(boards.standings_in_order(ground_truth, Split.PUBLIC).select_related("team"))
 
 
-def _steps(
+def _steps_of(
     submission: Submission,
     ground_truth: GroundTruth | None,
     queue: QueueState | None,
@@ -207,7 +207,9 @@ def _steps(
     return uploaded, checked, Step(_("Scored"), "done", f"{seconds:.1f} s"), ranked
 
 
-def _summary(submission: Submission, public: Score | None, placing: Placing | None, *, is_score_hidden: bool) -> str:
+def _summary_text(
+    submission: Submission, public: Score | None, placing: Placing | None, *, is_score_hidden: bool
+) -> str:
     if public is not None:
         facts = {"file": submission.file_name, "score": numbers.number_text(public.value)}
         if placing is None:

@@ -53,7 +53,7 @@ def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
     outlet = StreamingBuffer()
     with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         lost: set[str] = set()
-        for submission in _files(competition, at):
+        for submission in _files_in_order(competition, at):
             try:
                 with open_stored(submission.file_key, submission.sha256) as file:
                     entry = zipfile.ZipInfo(path_in(submission), submission.received_at.astimezone(UTC).timetuple()[:6])
@@ -61,7 +61,7 @@ def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
             except FileNotFoundError:
                 lost.add(str(submission.pk))
         with archive.open("manifest.csv", "w", force_zip64=True) as target:
-            for line in _manifest(competition, at, lost):
+            for line in _manifest_lines(competition, at, lost):
                 target.write(line.encode())
                 yield outlet.drain()
     yield outlet.drain()
@@ -81,7 +81,7 @@ def _safe_path_name(name: str) -> str:
     return visible[-LONGEST_NAME:].strip("._-") or "file"
 
 
-def _files(competition: Competition, at: datetime) -> Iterator[Submission]:
+def _files_in_order(competition: Competition, at: datetime) -> Iterator[Submission]:
     """Teams' files received before `at`, in order of receipt; a query per `BATCH`."""
     scores = Score.objects.filter(ground_truth=competition.ground_truth_id)
     files = (
@@ -98,11 +98,11 @@ def _files(competition: Competition, at: datetime) -> Iterator[Submission]:
         batch = list(files.filter(after)[:BATCH])
 
 
-def _manifest(competition: Competition, at: datetime, lost: set[str]) -> Iterator[str]:
+def _manifest_lines(competition: Competition, at: datetime, lost: set[str]) -> Iterator[str]:
     number = competition.ground_truth.number if competition.ground_truth else ""
     listed = hooks.roster.names_and_ids(competition)
     yield _csv_line(MANIFEST)
-    for submission in _files(competition, at):
+    for submission in _files_in_order(competition, at):
         assert submission.team is not None, "baselines are not part of it"
         values = {score.split: repr(score.value) for score in submission.now}  # type: ignore[attr-defined]
         yield _csv_line(

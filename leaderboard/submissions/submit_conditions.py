@@ -63,10 +63,10 @@ class AttemptAllowance:
 
 def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
     """A member's allowance on the day of `at`. Three queries."""
-    return _allowance(membership.competition, membership, at)
+    return _allowance_on_day(membership.competition, membership, at)
 
 
-def _allowance(competition: Competition, membership: Membership, at: datetime) -> AttemptAllowance:
+def _allowance_on_day(competition: Competition, membership: Membership, at: datetime) -> AttemptAllowance:
     day = competition.day_of(at)
     limits = effective_limits_of(membership.team_id, competition)
     used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first() or 0
@@ -108,7 +108,7 @@ def submit_refusal_now(
     `allowed` is the member's allowance, if the caller has it already.
     """
     if membership is not None and allowed is None:
-        allowed = _allowance(competition, membership, at)
+        allowed = _allowance_on_day(competition, membership, at)
     closes_at = allowed.closes_at if allowed else competition.closes_at
     refusal = submit_refusal(competition, membership, at, closes_at=closes_at)
     if refusal or membership is None or allowed is None:
@@ -192,15 +192,15 @@ COMPETITION_GONE = gettext_noop("This competition was deleted during your upload
 
 def membership_of(competition: Competition, user: User) -> Membership | None:
     """A person's membership with team and competition, loaded with all that the conditions need; None without one."""
-    return only_row(_memberships(user, *FOR_WHOLE_UPLOAD).filter(competition=competition))
+    return only_row(_memberships_of(user, *FOR_WHOLE_UPLOAD).filter(competition=competition))
 
 
 def membership_in(slug: str, user: User) -> Membership | None:
     """Like `membership_of`, for the competition with this slug."""
-    return only_row(_memberships(user, *FOR_WHOLE_UPLOAD).filter(competition__slug=slug))
+    return only_row(_memberships_of(user, *FOR_WHOLE_UPLOAD).filter(competition__slug=slug))
 
 
-def _memberships(user: User, *related: str) -> QuerySet[Membership]:
+def _memberships_of(user: User, *related: str) -> QuerySet[Membership]:
     return Membership.objects.select_related("team", "competition__limits", *related).filter(user=user)
 
 
@@ -221,7 +221,7 @@ def reload_membership(membership: Membership) -> Membership:
 
     Raises `SubmissionRefused` if the competition or the membership was deleted.
     """
-    reloaded = only_row(_memberships(membership.user).filter(competition=membership.competition_id))
+    reloaded = only_row(_memberships_of(membership.user).filter(competition=membership.competition_id))
     if reloaded is None:
         if not Competition.objects.filter(pk=membership.competition_id).exists():
             raise SubmissionRefused("gone", _(COMPETITION_GONE))

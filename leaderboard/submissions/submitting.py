@@ -98,7 +98,7 @@ def submit_file(
                 upload_key=key,
                 received_at=received_at,
             )
-            submission = _receive(submission, membership, conversion)
+            submission = _write_row(submission, membership, conversion)
         except BaseException:
             remove_file(stored.key)
             raise
@@ -148,7 +148,7 @@ def _log_refusals(competition: Competition) -> Iterator[None]:
         raise
 
 
-def _receive(submission: Submission, membership: Membership, conversion: Conversion | None) -> Submission:
+def _write_row(submission: Submission, membership: Membership, conversion: Conversion | None) -> Submission:
     """Write the row of a stored file; returns the earlier submission if this upload was received before.
 
     Starts again if the team or the ground truth has changed during the upload. Raises `SubmissionRefused`.
@@ -181,7 +181,7 @@ def _receive(submission: Submission, membership: Membership, conversion: Convers
         reloaded = submit_conditions.reload_membership(membership)
         if reloaded.team_id == membership.team_id:
             raise
-    return _receive(submission, reloaded, conversion)  # checks the beginning with the current ground truth
+    return _write_row(submission, reloaded, conversion)  # checks the beginning with the current ground truth
 
 
 def check_beginning(file_key: str, size: int, ground_truth: GroundTruth | None) -> list[dict[str, Any]]:

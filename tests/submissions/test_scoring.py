@@ -65,8 +65,8 @@ def test_each_score_comes_with_its_interval(pets: Competition, bo: User) -> None
 
 def test_where_a_scale_has_no_end_the_interval_has_none() -> None:
     endless = metrics.Uncertainty(None, 0.0, math.inf, np.zeros(200))
-    assert score_module.stored_interval(endless) == {"standard_error": None, "low": 0.0, "high": None}
-    assert score_module.stored_interval(None) == {}
+    assert outcomes.stored_interval(endless) == {"standard_error": None, "low": 0.0, "high": None}
+    assert outcomes.stored_interval(None) == {}
 
 
 @pytest.mark.fault(14)

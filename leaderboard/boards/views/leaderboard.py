@@ -85,7 +85,7 @@ class BoardQuery:
         )
 
     @cached_property
-    def _classmates(self) -> team_search.BoardSections | None:
+    def _member_sections(self) -> team_search.BoardSections | None:
         """The sections of the board, for members who may filter by section; else None."""
         is_member = self.page_context.sees_sections and not self.page_context.assists
         if self.ground_truth is None or self.is_locked or not is_member:
@@ -95,31 +95,31 @@ class BoardQuery:
     @cached_property
     def sections(self) -> Sequence[str]:
         """Sections to choose from: for hosts and assistants all of the roster, for members those on this board."""
-        if self._classmates is not None:
-            return self._classmates.names
+        if self._member_sections is not None:
+            return self._member_sections.names
         return hooks.roster.section_names(self.competition) if self.page_context.assists else ()
 
     @property
     def own_section(self) -> str:
         """The section of the viewer, if they are a member; else ""."""
-        return self._classmates.own.get(self.page_context.user.pk or 0, "") if self._classmates else ""
+        return self._member_sections.own.get(self.page_context.user.pk or 0, "") if self._member_sections else ""
 
     def table(self) -> rows.BoardPageData:
         """The requested part of the board, from the cache; only searches by text are rendered for each request."""
         if not self.is_selection:
-            return board_cache.boards.get(("table", *self.key), self._render)
+            return board_cache.boards.get(("table", *self.key), self._render_table)
         if self.section and self.section not in self.sections:
             return rows.BoardPageData()
         if self.text:
-            return self._render()
-        return board_cache.boards.get(("section", self.section, *self.key), self._render)
+            return self._render_table()
+        return board_cache.boards.get(("section", self.section, *self.key), self._render_table)
 
-    def _render(self) -> rows.BoardPageData:
+    def _render_table(self) -> rows.BoardPageData:
         facts: Any = {
             "page": self.page,
             "at": self.page_context.at,
             "sees_names": self.sees_names,
-            "people": self._classmates.members if self._classmates else None,
+            "people": self._member_sections.members if self._member_sections else None,
         }
         if self.is_selection:
             table = team_search.find_teams(self.competition, self.split, self.text, section=self.section, **facts)
@@ -217,7 +217,7 @@ def _board_context(request: HttpRequest, query: BoardQuery, *, is_part: bool) ->
     table = query.table()
     placing = query.placing(table)
     public = round(100 * query.ground_truth.public_share)
-    podium = _podium(query, table)
+    podium = _podium_rows(query, table)
     return context | {
         "table": table,
         "html": _with_own_row(table.html, query),
@@ -238,7 +238,7 @@ def _board_context(request: HttpRequest, query: BoardQuery, *, is_part: bool) ->
     }
 
 
-def _podium(query: BoardQuery, table: rows.BoardPageData) -> list[rows.BoardRowData]:
+def _podium_rows(query: BoardQuery, table: rows.BoardPageData) -> list[rows.BoardRowData]:
     """Rows of the first three ranks, above the final ranking; [] on other boards and pages."""
     is_final = query.split == Split.PRIVATE and query.page_context.state == "revealed"
     ranked = table.rows if is_final and table.page == 1 and not query.is_selection else ()

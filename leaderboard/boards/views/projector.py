@@ -79,7 +79,7 @@ def _reveal_screen(request: HttpRequest, page_context: PageContext) -> dict[str,
         return {"is_locked": True}
     board = boards.board_page(competition, Split.PRIVATE, at=page_context.at)
     rows = [row for row in board.rows if row.rank is not None][:MAX_STEPS]
-    step = _step(request.GET.get("step", ""), len(rows))
+    step = _step_number(request.GET.get("step", ""), len(rows))
     hidden, shown = rows[: len(rows) - step], rows[len(rows) - step :]
     return {
         "step": step,
@@ -94,7 +94,7 @@ def _reveal_screen(request: HttpRequest, page_context: PageContext) -> dict[str,
     }
 
 
-def _step(text: str, most: int) -> int:
+def _step_number(text: str, most: int) -> int:
     return min(int(text), most) if text.isascii() and text.isdigit() and len(text) < 6 else 0
 
 

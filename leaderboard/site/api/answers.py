@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from leaderboard.boards.scores import sign_of
 from leaderboard.common.queries import only_row
 from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Submission
 from leaderboard.competitions.models.competition import Split
+from leaderboard.submissions.queries import shown_scores
 
 from .base import ApiError
 from .schemas import MetricOut, ProblemOut, SecondaryOut, SubmissionOut
@@ -105,6 +106,7 @@ def submission_out(submission: Submission, splits: Collection[Split] = ()) -> Su
     current: list[Score] = submission.current_scores  # type: ignore[attr-defined]
     ground_truth = competition.ground_truth.number if current and competition.ground_truth else None
     scores = {score.split: score for score in current if score.split in splits}
+    shown = shown_scores(scores, secondary.secondary_metrics_of(competition.ground_truth))
     errors = [ProblemOut.model_validate(problem) for problem in submission.problems]
     if submission.failure:
         errors.append(ProblemOut(code="failed", message=submission.failure))
@@ -118,31 +120,21 @@ def submission_out(submission: Submission, splits: Collection[Split] = ()) -> Su
         baseline=submission.baseline.name if submission.baseline else None,
         uploaded_by=submission.user.get_username() if submission.user else None,
         ground_truth=ground_truth,
-        public_score=scores[Split.PUBLIC].value if Split.PUBLIC in scores else None,
-        private_score=scores[Split.PRIVATE].value if Split.PRIVATE in scores else None,
-        secondary=_secondary_out(submission, scores),
+        public_score=shown.public.value if shown.public else None,
+        private_score=shown.private.value if shown.private else None,
+        secondary=[
+            SecondaryOut(
+                metric=line.secondary_metric.key,
+                params=dict(line.secondary_metric.params),
+                public_score=line.public.value,
+                private_score=line.private.value if line.private else None,
+                problem=line.public.problem,
+            )
+            for line in shown.secondary
+        ],
         errors=errors,
         warnings=[ProblemOut.model_validate(warning) for warning in submission.warnings],
     )
-
-
-def _secondary_out(submission: Submission, scores: Mapping[str, Score]) -> list[SecondaryOut]:
-    """Secondary metrics of a submission on the splits in `scores`."""
-    secondary_metrics = secondary.secondary_metrics_of(submission.competition.ground_truth)
-    public, private = (
-        secondary.shown_secondary_values(secondary_metrics, scores[split].secondary) if split in scores else ()
-        for split in (Split.PUBLIC, Split.PRIVATE)
-    )
-    return [
-        SecondaryOut(
-            metric=one.secondary_metric.key,
-            params=dict(one.secondary_metric.params),
-            public_score=one.value,
-            private_score=private[place].value if private else None,
-            problem=one.problem,
-        )
-        for place, one in enumerate(public)
-    ]
 
 
 def paginate(found: QuerySet[Any], page: int) -> tuple[list[Any], int, int]:

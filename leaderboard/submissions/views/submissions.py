@@ -76,7 +76,7 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
         "selected_elsewhere": sorted(ticked - {str(file.pk) for file in files}),
         "sees_private": page_context.sees_private,
         "offers_picks": any(file.status == "scored" and not file.is_late and not file.hidden_at for file in files),
-        "chart": _chart(page_context),
+        "chart": _history_chart(page_context),
     }
     return render(request, "submissions/submissions.html", context)
 
@@ -129,7 +129,7 @@ def _filter_submissions(mine: QuerySet[Submission], show: str, picks: set[str]) 
     return mine
 
 
-def _chart(page_context: PageContext) -> SafeString:
+def _history_chart(page_context: PageContext) -> SafeString:
     """Chart of the public scores of the team's ranked files over time; an empty chart on a hidden board."""
     ground_truth, membership = page_context.competition.ground_truth, page_context.membership
     if ground_truth is None or membership is None:

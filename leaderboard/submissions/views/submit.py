@@ -53,7 +53,7 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         elif not form.is_valid():
             return _submit_page(request, page_context, form, status=422)
         else:
-            submission = _submit(page_context, form, time_since_arrival(request))
+            submission = _submit_upload(page_context, form, time_since_arrival(request))
     except submit_conditions.DuplicateFile as same:
         question = {"earlier": same.earlier, "form": _form_to_repeat(same.earlier, form)}
         return _submit_page(request, page_context, fresh, same=question, status=409)
@@ -112,7 +112,7 @@ def submission_convert(request: HttpRequest, page_context: PageContext, submissi
     return _see_progress(page_context.competition, submission)
 
 
-def _submit(page_context: PageContext, form: UploadForm, waited: timedelta) -> Submission:
+def _submit_upload(page_context: PageContext, form: UploadForm, waited: timedelta) -> Submission:
     file: UploadedFile[Any] = form.cleaned_data["file"]
     return submitting.submit_file(
         competition=page_context.competition,
