@@ -358,7 +358,7 @@ def _secondary_reports(truth: Truth, *, is_quick: bool) -> tuple[list[SecondaryR
         tested: dict[str, Any] = {}
         found = [Finding("secondary", secondary_metric.problem, why=_WHY_SECONDARY)]
         apart: dict[str, float] = {}
-        if secondary_metric.truth is not None:
+        if isinstance(secondary_metric.truth, Truth):
             tested, found = _self_test(secondary_metric.truth)
             apart = {} if is_quick or any(finding.blocking for finding in found) else apart_of(secondary_metric.truth)
         title = _title(secondary_metric)

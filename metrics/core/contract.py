@@ -15,21 +15,16 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
 from ..numerics.sums import exact_sum
 from ..reading.columns import Kind
-from ..reading.tables import Table
 from .figures import Figure
 from .lazy import cached_property
 from .messages import Message, joined
 from .parameters import Parameter, chosen, complete, parameters_of
-
-if TYPE_CHECKING:
-    from .evaluate import Result
-    from .truth import Truth
 
 _FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 
@@ -207,14 +202,6 @@ class Metric:
     def is_custom(self) -> bool:
         """Whether the operator added its file: then it has neither contributions of rows nor uncertainty."""
         return False
-
-    def score_custom(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
-        """Score the rows ``places`` of a submission's ``table``, one for each scored row, with a custom metric's
-        file."""
-        raise NotImplementedError(f"{self.key} is no custom metric")
-
-    def refuse_custom(self, truth: Truth, table: Table) -> None:
-        """Raise the refusal of a custom metric's file that does not depend on the truth. Built-in metrics have none."""
 
     @property
     def has_best(self) -> bool:

@@ -22,11 +22,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from ..reading.columns import Kind
+from ..reading.tables import Table
 from .arrays import Answers
 from .contract import Example, Metric, Role, Rules, SubmissionFormat, WholeColumn
 from .custom_columns import AnyColumns
@@ -36,10 +38,7 @@ from .evaluate import Result
 from .lazy import cached_property
 from .messages import Message
 from .parameters import Parameter
-
-if TYPE_CHECKING:
-    from ..reading.tables import Table
-    from .truth import Truth
+from .types import PreparedTruth
 
 GROUP = Message("Added to this site")
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
@@ -307,8 +306,9 @@ class CustomMetric(Metric):
     def key(self) -> str:
         return self.file.key
 
-    def score_custom(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
-        return score_ours(truth, table, places)
+    def load(self) -> ModuleType:
+        """The file as a new module."""
+        return load_module(self.key, self.file.data, self.file.path)
 
     @cached_property
     def _documentation(self) -> tuple[str, str]:
@@ -338,11 +338,20 @@ class KaggleMetric(CustomMetric):
 
     columns = Message("columns as its file asks for")
 
-    def score_custom(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
-        return score_kaggle(truth, table, places)
 
-    def refuse_custom(self, truth: Truth, table: Table) -> None:
-        KaggleRun(truth, table).judge()
+def score_custom(truth: PreparedTruth, table: Table, places: np.ndarray) -> Result:
+    """Score the rows ``places`` of a submission's ``table``, one for each scored row, with the file of the truth's
+    metric."""
+    metric = truth.metric
+    assert isinstance(metric, CustomMetric)
+    score = score_kaggle if isinstance(metric, KaggleMetric) else score_ours
+    return score(truth, table, places, metric.load)
+
+
+def refuse_custom(truth: PreparedTruth, table: Table) -> None:
+    """Raise the refusal of the metric's file that does not depend on the truth, if it has one."""
+    if isinstance(truth.metric, KaggleMetric):
+        KaggleRun(truth, table, truth.metric.load).judge()
 
 
 def usable() -> list[CustomMetric]:

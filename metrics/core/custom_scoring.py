@@ -9,28 +9,25 @@ import random
 import sys
 import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..reading.columns import Cells
 from ..reading.headers import USAGE
-from ..reading.tables import pick
+from ..reading.tables import Table, pick
+from .contract import Metric
 from .custom_columns import cycled, stand_in_cells
 from .custom_packages import custom_packages, is_module
 from .errors import GroundTruthError, MetricFailed, NotFinite, Problem, SubmissionError
 from .evaluate import OVERALL, Result, measure
 from .messages import Message
-
-if TYPE_CHECKING:
-    from ..reading.tables import Table
-    from .custom import CustomMetric
-    from .truth import Truth
+from .types import PreparedTruth
 
 MAX_SHOWN_CHARACTERS = 500
 _MAX_TEXT_CHARACTERS = 2000
@@ -39,6 +36,9 @@ _SAMPLED = 100
 _REFUSED_WITHOUT_WORDS = Message("The metric refuses this file, and what it says about it cannot be shown here.")
 
 UTILITIES = "kaggle_metric_utilities"
+
+Loader = Callable[[], ModuleType]
+"""A function that loads the metric's file as a new module."""
 
 
 def load_module(key: str, data: bytes, path: Path) -> ModuleType:
@@ -112,12 +112,12 @@ def in_words(error: Mapping[str, Any]) -> str:
     return f"{error['class']}: {error['words']}{where}"
 
 
-def score_kaggle(truth: Truth, table: Table, places: np.ndarray) -> Result:
+def score_kaggle(truth: PreparedTruth, table: Table, places: np.ndarray, load: Loader) -> Result:
     """Score aligned rows by the file's function ``score``, split by split.
 
     Raises ``SubmissionError`` with the metric's message for participants, and ``MetricFailed``.
     """
-    run = KaggleRun(truth, table)
+    run = KaggleRun(truth, table, load)
     refusal = run.judge()
     solution, submission = run.read(_solution(truth)), run.read(_submission(truth, table, places))
     values = {}
@@ -137,19 +137,19 @@ def score_kaggle(truth: Truth, table: Table, places: np.ndarray) -> Result:
     )
 
 
-def score_ours(truth: Truth, table: Table, places: np.ndarray) -> Result:
+def score_ours(truth: PreparedTruth, table: Table, places: np.ndarray, load: Loader) -> Result:
     """Score aligned rows by a file in the form of ``metrics/``, as built-in metrics are scored.
 
     Raises ``SubmissionError`` for cells that only a secondary metric refuses, and ``MetricFailed``.
     """
-    metric = cast("CustomMetric", truth.metric)
+    metric = truth.metric
     columns = [Cells(table, name, truth.id_column) for name in _sent_columns(truth, table)]
     prediction = metric.submission.read(columns, truth.target)
     if problems := [problem for cells in columns for problem in cells.problems]:
         raise SubmissionError(problems)
     prediction = metric.submission.fill(places, prediction)
     try:
-        ours = metric_in(load_module(metric.key, metric.file.data, metric.file.path), metric.key)
+        ours = metric_in(load(), metric.key)
         # The answers are read again, so that the file's code leaves nothing in them for the next submission.
         computing = replace(metric, computation=ours.computation, rules=ours.rules)
         again = truth.with_metric(computing, truth.params, truth.table, truth.layout)
@@ -165,11 +165,11 @@ def score_ours(truth: Truth, table: Table, places: np.ndarray) -> Result:
 class KaggleRun:
     """A metric in Kaggle's format with a submission in its original order, and stand-in answers that reveal nothing."""
 
-    def __init__(self, truth: Truth, table: Table) -> None:
-        self.truth, self.metric = truth, cast("CustomMetric", truth.metric)
+    def __init__(self, truth: PreparedTruth, table: Table, load: Loader) -> None:
+        self.truth, self.metric = truth, truth.metric
         self.stand_in, self.whole, self.sample = map(self.read, _stand_in(truth, table))
         try:
-            self.module = load_module(self.metric.key, self.metric.file.data, self.metric.file.path)
+            self.module = load()
         except BaseException as error:
             _complain(self.metric, error_facts(error, self.metric.key), OVERALL)
 
@@ -227,7 +227,7 @@ STAND_IN = "stand_in"
 
 
 def _complain(
-    metric: CustomMetric, error: Mapping[str, Any], part: str, refusal: Mapping[str, Any] | None = None
+    metric: Metric, error: Mapping[str, Any], part: str, refusal: Mapping[str, Any] | None = None
 ) -> NoReturn:
     """Raise an error as a message for its readers. Participants read the metric's message about stand-in answers; one
     about the true answers could reveal them, so only the host reads it."""
@@ -246,7 +246,7 @@ def _words(error: Mapping[str, Any] | None) -> str:
     return " ".join(str(error["words"]).split()) if error else ""
 
 
-def _solution(truth: Truth) -> bytes:
+def _solution(truth: PreparedTruth) -> bytes:
     """The scored rows of the truth without its split, id first."""
     names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
     rows = truth.scored
@@ -254,7 +254,7 @@ def _solution(truth: Truth) -> bytes:
     return _csv([truth.id_column, *names], arrays)
 
 
-def _submission(truth: Truth, table: Table, places: np.ndarray) -> bytes:
+def _submission(truth: PreparedTruth, table: Table, places: np.ndarray) -> bytes:
     """The submission in the order of the scored rows, under the truth's ids; missing rows are left out."""
     there = places >= 0
     ids = pick(truth.table.column(truth.id_column), truth.scored[there])
@@ -262,12 +262,12 @@ def _submission(truth: Truth, table: Table, places: np.ndarray) -> bytes:
     return _csv(list(truth.submission_columns), [ids, *arrays])
 
 
-def _sent_columns(truth: Truth, table: Table) -> list[str]:
+def _sent_columns(truth: PreparedTruth, table: Table) -> list[str]:
     """The scored columns by their names in a submission, whose last column may have an alias."""
     return [name if name in table.names else table.names[-1] for name in truth.submission_columns[1:]]
 
 
-def _stand_in(truth: Truth, table: Table) -> tuple[bytes, bytes, bytes]:
+def _stand_in(truth: PreparedTruth, table: Table) -> tuple[bytes, bytes, bytes]:
     """Stand-in answers derived only from the sample submission, all rows of the submission in its order, and the
     sample's first rows: a metric that refuses these, too, only rejects the answers."""
     wanted = truth.submission_columns[1:]

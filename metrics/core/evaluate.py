@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from .arrays import take
 from .contract import Contributions, Metric, sums_of
 from .errors import NotFinite, Problem
 from .parameters import chosen
+from .types import PreparedTruth
 from .uncertainty import Part, Uncertainty, by_scoring_again, from_influence, from_sums
-
-if TYPE_CHECKING:
-    from .truth import Truth
 
 OVERALL = "overall"
 
@@ -94,7 +92,7 @@ class Result:
         return {**values, "params": dict(self.params), **secondary, **warnings}
 
 
-def measure(truth: Truth, prediction: Any, *, uncertainty: bool = False, with_parts: bool = False) -> Result:
+def measure(truth: PreparedTruth, prediction: Any, *, uncertainty: bool = False, with_parts: bool = False) -> Result:
     """Score a prediction that is in the order of the truth's scored rows. Raises ``NotFinite``."""
     metric = truth.metric
     ready = metric.computation.ready
@@ -128,7 +126,7 @@ def measure(truth: Truth, prediction: Any, *, uncertainty: bool = False, with_pa
     )
 
 
-def _parts(truth: Truth, prediction: Any) -> dict[str, Part]:
+def _parts(truth: PreparedTruth, prediction: Any) -> dict[str, Part]:
     """Truth and prediction of each split and of all rows. They are cut only on demand, because sums over rows do not
     need them."""
     parts = {
@@ -145,7 +143,7 @@ def row_contributions(metric: Metric, answers: Any, prediction: Any, params: Map
     return rows(answers, prediction, **chosen(rows, params))
 
 
-def contributions_of(truth: Truth, prediction: Any, answers: Any = None) -> np.ndarray:
+def contributions_of(truth: PreparedTruth, prediction: Any, answers: Any = None) -> np.ndarray:
     """The contribution of each scored row, or of each row of one split if its ``answers`` are given; shape (rows,
     k)."""
     found = row_contributions(truth.metric, truth.answers if answers is None else answers, prediction, truth.params)
@@ -153,7 +151,7 @@ def contributions_of(truth: Truth, prediction: Any, answers: Any = None) -> np.n
     return dense.astype(np.float64, copy=False)
 
 
-def _sums(truth: Truth, parts: dict[str, Part]) -> tuple[Any, dict[str, list[Fraction]]]:
+def _sums(truth: PreparedTruth, parts: dict[str, Part]) -> tuple[Any, dict[str, list[Fraction]]]:
     """The contributions of all rows (``None`` if each split is computed separately), and the exact sums per split."""
     how = truth.metric.computation
     if not how.is_made_of_sums:
@@ -173,14 +171,14 @@ def _sums(truth: Truth, parts: dict[str, Part]) -> tuple[Any, dict[str, list[Fra
     return contributions, sums
 
 
-def _finite_contributions(truth: Truth, part: Part) -> Any:
+def _finite_contributions(truth: PreparedTruth, part: Part) -> Any:
     found = row_contributions(truth.metric, part.answers, part.prediction, truth.params)
     if not np.isfinite(found.table if isinstance(found, Contributions) else found).all():
         raise NotFinite
     return found
 
 
-def _total(truth: Truth, exact: list[Fraction]) -> float | None:
+def _total(truth: PreparedTruth, exact: list[Fraction]) -> float | None:
     total = truth.metric.computation.total
     assert total is not None
     try:
@@ -196,7 +194,7 @@ def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
     }
 
 
-def _added(truth: Truth, part: Part) -> dict[str, float]:
+def _added(truth: PreparedTruth, part: Part) -> dict[str, float]:
     """The named sums of a metric that does not need them for its value, without those that are not finite."""
     metric = truth.metric
     if metric.computation.rows is None:
@@ -206,13 +204,13 @@ def _added(truth: Truth, part: Part) -> dict[str, float]:
     return {name: int(value) if value == int(value) else value for name, value in sums if math.isfinite(value)}
 
 
-def _score(truth: Truth, part: Part) -> float:
+def _score(truth: PreparedTruth, part: Part) -> float:
     score = truth.metric.computation.score
     assert score is not None, f"{truth.metric.key} can score no whole column"
     return score(part.answers, part.prediction, **chosen(score, truth.params))
 
 
-def _uncertainty_of_part(truth: Truth, name: str, part: Part, contributions: Any, value: float) -> Uncertainty:
+def _uncertainty_of_part(truth: PreparedTruth, name: str, part: Part, contributions: Any, value: float) -> Uncertainty:
     """The uncertainty of a split, by the cheapest way that the metric allows."""
     params = truth.params
     # The interval ends at the best value that these parameters allow.
@@ -233,7 +231,7 @@ def _uncertainty_of_part(truth: Truth, name: str, part: Part, contributions: Any
     return by_scoring_again(metric, buckets, value, lambda rows: value_of(truth, part.cut(rows)))
 
 
-def value_of(truth: Truth, part: Part) -> float | None:
+def value_of(truth: PreparedTruth, part: Part) -> float | None:
     """The score of some rows, or ``None`` if they cannot be scored."""
     metric = truth.metric
     check = metric.rules.unscorable

@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..reading.tables import Table
 from .errors import (
     MetricError,
     MetricFailed,
@@ -28,10 +29,7 @@ from .layout import layout_of
 from .messages import Message, joined
 from .parameters import complete
 from .registry import get
-
-if TYPE_CHECKING:
-    from ..reading.tables import Table
-    from .truth import Truth
+from .types import PreparedTruth
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +46,7 @@ class SecondaryMetric:
 
     key: str
     params: Mapping[str, Any]
-    truth: Truth | None = None
+    truth: PreparedTruth | None = None
     problem: str = ""
 
     def value(self, result: Result) -> SecondaryValue:
@@ -80,7 +78,7 @@ def table_for(asked: Asked, every: Sequence[Asked], table: Table) -> Table:
     return table
 
 
-def prepare_secondary(main: Truth, asked: Asked, table: Table) -> SecondaryMetric:
+def prepare_secondary(main: PreparedTruth, asked: Asked, table: Table) -> SecondaryMetric:
     """Prepare a secondary metric of a valid truth; ``table`` is the result of ``table_for``. Raises nothing."""
     key, params = asked
     name = key.partition("@")[0]
@@ -108,7 +106,7 @@ def prepare_secondary(main: Truth, asked: Asked, table: Table) -> SecondaryMetri
     return SecondaryMetric(name, full, None if problem else truth, problem)
 
 
-def read_secondary(main: Truth, table: Table, places: np.ndarray) -> list[Any]:
+def read_secondary(main: PreparedTruth, table: Table, places: np.ndarray) -> list[Any]:
     """The inputs of the secondary metrics for a submission, so that its cells can be freed before metrics are computed:
     for each metric the prediction in the order of the scored rows, or already its value. ``places`` are the places of
     the scored rows."""
@@ -117,7 +115,7 @@ def read_secondary(main: Truth, table: Table, places: np.ndarray) -> list[Any]:
 
 
 def _read(
-    main: Truth,
+    main: PreparedTruth,
     secondary_metric: SecondaryMetric,
     table: Table,
     places: np.ndarray,
@@ -136,7 +134,9 @@ def _read(
         )
     try:
         if truth.metric.is_custom:
-            return secondary_metric.value(truth.metric.score_custom(truth, table, places))
+            from .custom import score_custom
+
+            return secondary_metric.value(score_custom(truth, table, places))
         if truth.reading not in cache:  # metrics that read the same columns share the result
             cache[truth.reading] = truth.read_prediction(table, main)
         prediction, problems = cache[truth.reading]
@@ -147,7 +147,7 @@ def _read(
     return truth.metric.submission.fill(places, prediction)
 
 
-def secondary_values(main: Truth, read: list[Any]) -> tuple[SecondaryValue, ...]:
+def secondary_values(main: PreparedTruth, read: list[Any]) -> tuple[SecondaryValue, ...]:
     """The values of the secondary metrics from the result of ``read_secondary``, which is emptied to free memory."""
     values = []
     for secondary_metric in main.secondary:

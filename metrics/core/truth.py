@@ -25,6 +25,7 @@ from .messages import EXAMPLES, Message, Plural, listed
 from .parameters import chosen, complete
 from .registry import get
 from .secondary import Asked, SecondaryMetric, prepare_secondary, read_secondary, secondary_values, table_for
+from .types import PreparedTruth
 from .uncertainty import Buckets, buckets_of, hashes_of, probability_better
 
 SMALL = 110_000_000
@@ -209,7 +210,9 @@ class Truth:
         prediction, table, places = self.read_submission(submission)
         if self.metric.is_custom:
             _call(when_read)
-            result = self.metric.score_custom(self, table, places)
+            from .custom import score_custom
+
+            result = score_custom(self, table, places)
             return replace(result, secondary=secondary_values(self, read_secondary(self, table, places)))
         read = read_secondary(self, table, places)
         _call(when_read)
@@ -228,7 +231,10 @@ class Truth:
         """The warnings about a submission, which is read but not scored. Raises ``SubmissionError`` as ``evaluate``
         does, but never because of an answer."""
         prediction, table, _ = self.read_submission(submission)
-        self.metric.refuse_custom(self, table)
+        if self.metric.is_custom:
+            from .custom import refuse_custom
+
+            refuse_custom(self, table)
         return self._warnings(prediction)
 
     def _warnings(self, prediction: Any) -> tuple[Problem, ...]:
@@ -262,7 +268,7 @@ class Truth:
             return prediction, table, places
         return self.metric.submission.fill(places, prediction), table, places
 
-    def read_prediction(self, table: Table, main: Truth | None = None) -> tuple[Any, list[Problem]]:
+    def read_prediction(self, table: Table, main: PreparedTruth | None = None) -> tuple[Any, list[Problem]]:
         """The metric's prediction from a submission's cells, in the order of the file, and all problems of these cells.
         ``main`` is the truth for which the submission was made, if that is another one."""
         names = [(main or self).name_in(table, name) for name in self.scored_columns]

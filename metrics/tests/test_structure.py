@@ -18,18 +18,12 @@ MODULES = {
 
 
 def imported_by(name: str) -> set[str]:
-    """Modules of the library that a module imports, also within its functions; those for a type checker apart."""
+    """Modules of the library that a module imports, also within its functions and for a type checker."""
     tree = ast.parse(MODULES[name].read_text())
-    only_types = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
     here = name.split(".") if MODULES[name].name == "__init__.py" else name.split(".")[:-1]
     found: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level and id(node) not in only_types:
+        if isinstance(node, ast.ImportFrom) and node.level:
             base = here[: len(here) - node.level + 1]
             home = ".".join([*base, *([node.module] if node.module else [])])
             for alias in node.names:

@@ -1,0 +1,57 @@
+"""The ground truth as the parts of scoring see it, which the module ``truth`` calls: they need no import of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..reading.ids import Ids
+from ..reading.tables import Table
+from .contract import Metric
+from .errors import Problem
+from .layout import Layout
+from .uncertainty import Buckets
+
+
+class PreparedTruth(Protocol):
+    """What ``evaluate``, secondary and custom metrics read of a ``Truth``."""
+
+    metric: Metric
+    params: dict[str, Any]
+    layout: Layout
+    id_column: str
+    role_columns: Mapping[str, str]
+    has_split: bool
+    table: Table
+    ids: Ids
+    problems: list[Problem]
+    target: Any
+    answers: Any
+    scored: np.ndarray
+    parts: dict[str, np.ndarray]
+    secondary: Any
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def reading(self) -> tuple[object, ...]: ...
+
+    @property
+    def part_answers(self) -> dict[str, Any]: ...
+
+    @property
+    def submission_columns(self) -> tuple[str, ...]: ...
+
+    @property
+    def constant_prediction(self) -> list[str]: ...
+
+    def buckets(self, split: str) -> Buckets: ...
+
+    def name_in(self, table: Table, name: str) -> str: ...
+
+    def with_metric(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> PreparedTruth: ...
+
+    def read_prediction(self, table: Table, main: PreparedTruth | None = None) -> tuple[Any, list[Problem]]: ...
