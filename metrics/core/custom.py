@@ -250,7 +250,7 @@ def _inspected(key: str, data: bytes, *, again: bool = False) -> dict[str, Any]:
 def _unfit(key: str, data: bytes) -> str:
     if not _KEY.fullmatch(key):
         return "Its name must begin with a letter and have at most 60 letters, digits, - and _."
-    if (_HERE.parent / f"{key}.py").exists():
+    if any((folder / f"{key}.py").exists() for folder in (_HERE.parent, _HERE.parent / "special")):
         return f"A metric of this site is called {key}: rename the file."
     return f"It is longer than {_MAX_BYTES:,} bytes." if len(data) > _MAX_BYTES else ""
 
