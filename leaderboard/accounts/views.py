@@ -23,7 +23,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.names import clean_text
-from leaderboard.common.responses import absolute_url, see_other, signed_in_user
+from leaderboard.common.responses import absolute_url, posted_number, see_other, signed_in_user
 from leaderboard.common.shared_cache import count_tries, count_try, note_wrong_try
 from leaderboard.common.storage import scratch_folder
 
@@ -103,8 +103,7 @@ def _issue_token(user: User, form: TokenForm) -> str:
 
 
 def _revoke_token(request: HttpRequest, user: User) -> HttpResponse:
-    token = request.POST.get("token", "")
-    gone, _rows = user.api_tokens.filter(pk=int(token) if token.isdecimal() and len(token) < 19 else 0).delete()
+    gone, _rows = user.api_tokens.filter(pk=posted_number(request.POST.get("token", ""))).delete()
     if gone:
         messages.success(request, _("Token revoked. Programs using it no longer have access."))
     else:

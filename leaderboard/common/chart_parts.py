@@ -17,8 +17,6 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from .numbers import tick_texts
-
 NARROW, HALF, THREE, WIDE = 326, 530, 760, 1110
 """Widths of drawings in CSS pixels: a phone, half a page, a page with a side column, a page."""
 FONT_SIZE = 11.5
@@ -144,6 +142,17 @@ def axis_words(axis: str, sign: float) -> str:
     if sign > 0:
         return _("%(axis)s, lower is better") % {"axis": axis}
     return _("%(axis)s, higher is better") % {"axis": axis}
+
+
+def tick_texts(ticks: Sequence[float]) -> list[str]:
+    """Labels of an axis whose ticks are multiples of a step, with as many digits as these need."""
+    step, size = ticks[1] - ticks[0], max(abs(tick) for tick in ticks)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    if decimals > 6 or size >= 1e7:
+        texts = [f"{tick:.{max(1, math.ceil(math.log10(size / step)))}e}" if tick else "0" for tick in ticks]
+    else:
+        texts = [f"{tick + 0.0:.{decimals}f}" for tick in ticks]
+    return [text.replace("-", "−") for text in texts]
 
 
 def left_room(ticks: Sequence[float]) -> float:

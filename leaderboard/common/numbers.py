@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import ceil, floor, log10
+from math import floor, log10
 
 from django.utils.translation import gettext as _
 
@@ -44,17 +44,6 @@ def interval_text(low: float | None, high: float | None, error: float | None) ->
         digits = decimals_of(error)
         ends = f"{low:.{digits}f}", f"{high:.{digits}f}"
     return _("%(low)s to %(high)s") % {"low": ends[0], "high": ends[1]}
-
-
-def tick_texts(ticks: Sequence[float]) -> list[str]:
-    """Labels of an axis whose ticks are multiples of a step, with as many digits as these need."""
-    step, size = ticks[1] - ticks[0], max(abs(tick) for tick in ticks)
-    decimals = max(0, -floor(log10(step) + 1e-9))
-    if decimals > 6 or size >= 1e7:
-        texts = [f"{tick:.{max(1, ceil(log10(size / step)))}e}" if tick else "0" for tick in ticks]
-    else:
-        texts = [f"{tick + 0.0:.{decimals}f}" for tick in ticks]
-    return [text.replace("-", "−") for text in texts]
 
 
 def short_texts(values: Sequence[float]) -> list[str]:

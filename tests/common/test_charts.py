@@ -15,7 +15,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from leaderboard.common import chart_parts, charts
-from leaderboard.common.numbers import short_texts, tick_texts
+from leaderboard.common.chart_parts import tick_texts
+from leaderboard.common.numbers import short_texts
 
 START = datetime(2026, 11, 21, 23, 10, tzinfo=UTC)
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
