@@ -291,7 +291,7 @@ def olga(db: None) -> User:
 
 def answer_once(job: str, **arguments: Any) -> dict[str, Any]:
     """A page's job, here; what is only looked at, and the same in thousands of tests, is looked at once."""
-    if job not in ("check_truth", "suggest") or os.environ.get("METRICS_DIR"):
+    if job not in ("check_truth", "suggest_metrics") or os.environ.get("METRICS_DIR"):
         return table_jobs.do_job(job, **arguments)
     asked = json.dumps([job, arguments, _contents_of(arguments)], sort_keys=True, default=str)
     for path in _paths_in(arguments):

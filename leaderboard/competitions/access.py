@@ -154,7 +154,7 @@ class PageContext:
     @property
     def counts(self) -> str:
         """Numbers of teams and submissions, as text for the head of the page."""
-        return queries.counts(self.competition)
+        return queries.competition_counts(self.competition)
 
     @property
     def has_data(self) -> bool:
@@ -177,7 +177,7 @@ def open_to(audience: Audience) -> Callable[[View], View]:
             competition = _find_competition(slug, user, audience)
             page_context = PageContext(competition, user, database_now()) if competition else None
             if page_context is None or not may_open(page_context, audience):
-                return _refuse(request, page_context, audience)
+                return _refuse_page(request, page_context, audience)
             if audience is not Audience.VISITORS and user.is_anonymous:
                 return redirect_to_login(request.get_full_path())
             display_time.activate_competition_zone(request, page_context.competition.zone)
@@ -192,7 +192,7 @@ def open_to(audience: Audience) -> Callable[[View], View]:
     return declare
 
 
-def _refuse(request: HttpRequest, page_context: PageContext | None, audience: Audience) -> HttpResponseBase:
+def _refuse_page(request: HttpRequest, page_context: PageContext | None, audience: Audience) -> HttpResponseBase:
     if request.user.is_anonymous and audience is not Audience.VISITORS:
         return redirect_to_login(request.get_full_path())
     if page_context is not None and page_context.assists:

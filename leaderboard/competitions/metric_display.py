@@ -89,7 +89,7 @@ class WorkedExample:
 
     @property
     def figures(self) -> list[dict[str, Any]]:
-        return [_figure(figure) for figure in self.answer["figures"][:MAX_FIGURES]]
+        return [_shown_figure(figure) for figure in self.answer["figures"][:MAX_FIGURES]]
 
 
 def _number_cell(label: str, value: float) -> WorkedCell:
@@ -112,7 +112,7 @@ def number_with_digits(value: float, digits: int = 6) -> str:
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
-def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
+def _shown_figure(figure: Mapping[str, Any]) -> dict[str, Any]:
     if figure["kind"] == "curve":
         words = _("%(title)s: %(y)s against %(x)s; a table has the points.") % figure
         svg = charts.draw_curve(figure["points"], words, diagonal=figure["diagonal"], filled=figure["filled"])
@@ -148,12 +148,12 @@ def home_command(
 
     It has the parameters that are not at their defaults, and those in `always`; `also` are secondary metrics.
     """
-    given = [f"-p {quote(pair)}" for pair in _pairs(metric, params, always)]
-    further = [f"--also {quote(','.join([other.key, *_pairs(other, its, ())]))}" for other, its in also]
+    given = [f"-p {quote(pair)}" for pair in _parameter_pairs(metric, params, always)]
+    further = [f"--also {quote(','.join([other.key, *_parameter_pairs(other, its, ())]))}" for other, its in also]
     return " ".join(["classboard-score score", metric.key, "truth.csv submission.csv", *given, *further])
 
 
-def _pairs(metric: metrics.Metric, params: Mapping[str, Any], always: Collection[str]) -> list[str]:
+def _parameter_pairs(metric: metrics.Metric, params: Mapping[str, Any], always: Collection[str]) -> list[str]:
     return [
         f"{p.name}={value}"
         for p in metric.parameters

@@ -23,7 +23,7 @@ def _audience_of(name: str) -> Audience:
     return audience
 
 
-def _always(page_context: PageContext) -> bool:
+def _is_always_shown(page_context: PageContext) -> bool:
     return True
 
 
@@ -72,7 +72,7 @@ class NavigationPage:
     name: str
     label: object
     beneath: tuple[str, ...] = ()
-    when: Callable[[PageContext], bool] = _always
+    when: Callable[[PageContext], bool] = _is_always_shown
 
     def opens_for(self, page_context: PageContext) -> bool:
         return may_open(page_context, _audience_of(self.name)) and self.when(page_context)
@@ -206,7 +206,7 @@ def tabs_of(page_context: PageContext, here: str) -> list[NavigationLink]:
         if pages:
             is_here = any(page.holds(here) for page in tab.pages)
             current = ("page" if len(pages) == 1 else "true") if is_here else ""
-            links.append(NavigationLink(tab.label, _address(page_context, pages[0]), current, tab.icon))
+            links.append(NavigationLink(tab.label, _page_address(page_context, pages[0]), current, tab.icon))
     return links
 
 
@@ -215,7 +215,7 @@ def pages_of_tab(page_context: PageContext, here: str) -> list[NavigationLink]:
     tabs = _tabs_above(page_context, here)
     tab = next((tab for tab in tabs if any(page.holds(here) for page in tab.pages)), None)
     return [
-        NavigationLink(page.label, _address(page_context, page), "page" if page.holds(here) else "")
+        NavigationLink(page.label, _page_address(page_context, page), "page" if page.holds(here) else "")
         for page in (tab.pages if tab else ())
         if page.opens_for(page_context)
     ]
@@ -226,5 +226,5 @@ def _tabs_above(page_context: PageContext, here: str) -> tuple[Tab, ...]:
     return HOST_TABS if is_host_page else STUDENT_TABS
 
 
-def _address(page_context: PageContext, page: NavigationPage) -> str:
+def _page_address(page_context: PageContext, page: NavigationPage) -> str:
     return reverse(page.name, kwargs={"slug": page_context.competition.slug})

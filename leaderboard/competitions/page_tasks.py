@@ -93,9 +93,9 @@ def add_task(
     fields = QueryDict(mutable=True) if is_empty else request.POST.copy()
     fields.pop("csrfmiddlewaretoken", None)
     given = [] if is_empty else request.FILES.lists()
-    files = [_stored(name, file) for name, of_field in given for file in of_field]
+    files = [_store_form_file(name, file) for name, of_field in given for file in of_field]
     path = path or request.get_full_path()
-    digest = hashlib.sha256(json.dumps([path, fields.urlencode(), [_facts(file) for file in files]]).encode())
+    digest = hashlib.sha256(json.dumps([path, fields.urlencode(), [_file_facts(file) for file in files]]).encode())
     form = {
         "fields": fields.urlencode(),
         "files": files,
@@ -117,7 +117,7 @@ def add_task(
 
 def _insert_or_join(task: PageTask) -> PageTask:
     for _again in range(2):
-        unfinished = list(_unfinished().filter(user=task.user).order_by("created_at"))
+        unfinished = list(_unfinished_tasks().filter(user=task.user).order_by("created_at"))
         if same := next((one for one in unfinished if one.digest == task.digest), None):
             return same
         free = {*range(1, MAX_UNFINISHED + 1)} - {one.place for one in unfinished}
@@ -127,10 +127,10 @@ def _insert_or_join(task: PageTask) -> PageTask:
         with suppress(IntegrityError), transaction.atomic():  # another request may have just taken the place
             task.save(force_insert=True)
             return task
-    raise TooManyTasks(_unfinished().filter(user=task.user).earliest("created_at"))
+    raise TooManyTasks(_unfinished_tasks().filter(user=task.user).earliest("created_at"))
 
 
-def _stored(name: str, file: UploadedFile[Any]) -> dict[str, Any]:
+def _store_form_file(name: str, file: UploadedFile[Any]) -> dict[str, Any]:
     stored = store_file(file.chunks(), FOLDER, limit=sys.maxsize)  # the view checks the size
     return {
         "field": name,
@@ -142,7 +142,7 @@ def _stored(name: str, file: UploadedFile[Any]) -> dict[str, Any]:
     }
 
 
-def _facts(file: dict[str, Any]) -> list[str]:
+def _file_facts(file: dict[str, Any]) -> list[str]:
     return [file["field"], file["name"], file["sha256"]]
 
 
@@ -166,7 +166,7 @@ def failure_text(task: PageTask) -> str:
 # --- claim and lease --------------------------------------------------------------------------------------------
 
 
-def _unfinished() -> QuerySet[PageTask]:
+def _unfinished_tasks() -> QuerySet[PageTask]:
     return PageTask.objects.filter(status__in=[PageTask.Status.WAITING, PageTask.Status.RUNNING])
 
 
@@ -175,7 +175,7 @@ def waiting_tasks() -> Sequence[PageTask]:
 
     Only one task of students runs at a time, so that threads stay free for hosts.
     """
-    free = _unfinished().filter(has_no_lease(), tries__lt=MAX_TRIES)
+    free = _unfinished_tasks().filter(has_no_lease(), tries__lt=MAX_TRIES)
     running = PageTask.objects.filter(status=PageTask.Status.RUNNING)
     free = free.exclude(Q(status=PageTask.Status.WAITING) & Q(user__in=running.values("user")))
     if running.filter(is_of_student=True).exists():
@@ -189,7 +189,7 @@ def claim_next_task(wake_up_id: str) -> PageTask | None:
     """Claim the next task by compare-and-set; None if there is none."""
     for task in waiting_tasks():
         with suppress(IntegrityError), transaction.atomic():  # another task of the person or of a student has started
-            same = _unfinished().filter(pk=task.pk, tries=task.tries)
+            same = _unfinished_tasks().filter(pk=task.pk, tries=task.tries)
             if claim_rows(same, claim_key(wake_up_id), status=PageTask.Status.RUNNING, started_at=Now()):
                 return PageTask.objects.get(pk=task.pk)
     return None
@@ -204,7 +204,7 @@ def _extended_lease(task: PageTask) -> AbstractContextManager[None]:
 
     def extend() -> bool:
         if time.monotonic() > ends_at:
-            _finish(task, answer={}, failure=TOO_LONG)
+            _finish_task(task, answer={}, failure=TOO_LONG)
         return _claim_of(task).extend()
 
     return called_during_lease(extend)
@@ -275,7 +275,7 @@ def answer_next_task(wake_up_id: str) -> bool:
         except FileNotFoundError:
             log.exception("a file of a page task is gone")
             answer = {}
-        if _finish(task, answer=answer, failure="" if answer else OUR_FAULT):
+        if _finish_task(task, answer=answer, failure="" if answer else OUR_FAULT):
             log.info("answered a form", extra={"status": answer.get("status", 0), "tries": task.tries})
     return True
 
@@ -327,7 +327,7 @@ def add_messages(request: HttpRequest, task: PageTask) -> None:
 # --- ends -------------------------------------------------------------------------------------------------------
 
 
-def _finish(task: PageTask, *, answer: dict[str, Any], failure: str = "") -> bool:
+def _finish_task(task: PageTask, *, answer: dict[str, Any], failure: str = "") -> bool:
     """Store the response or failure of a task, and remove its files; False if its claim is gone."""
     status = PageTask.Status.FAILED if failure else PageTask.Status.DONE
     is_finished = _claim_of(task).finish(status=status, answer=answer, failure=failure, finished_at=Now())
@@ -338,9 +338,9 @@ def _finish(task: PageTask, *, answer: dict[str, Any], failure: str = "") -> boo
 
 def fail_spent_tasks() -> None:
     """Fail tasks that were tried too often."""
-    for task in _unfinished().filter(has_no_lease(), tries__gte=MAX_TRIES)[:100]:
+    for task in _unfinished_tasks().filter(has_no_lease(), tries__gte=MAX_TRIES)[:100]:
         log.error("a form could not be answered", extra={"page_task": str(task.pk), "tries": task.tries})
-        _finish(task, answer={}, failure=OUR_FAULT)
+        _finish_task(task, answer={}, failure=OUR_FAULT)
 
 
 def remove_old_tasks(at: datetime) -> None:

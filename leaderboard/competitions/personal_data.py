@@ -27,12 +27,12 @@ NAMELESS_FILE = "submission.csv"
 
 
 @on(accounts_hooks.export)
-def export(*, account: User, at: datetime) -> PersonalData:
+def export_memberships(*, account: User, at: datetime) -> PersonalData:
     files = _files_of(account)
     return PersonalData(
         texts={
-            "memberships": list(_memberships(account)),
-            "submissions": [_submission(account, submission, at) for submission in files],
+            "memberships": list(_membership_facts(account)),
+            "submissions": [_submission_facts(account, submission, at) for submission in files],
             "forms": list(PageTask.objects.filter(user=account).values("path", "status", "created_at")),
         },
         files=[
@@ -47,7 +47,7 @@ def _files_of(account: User) -> QuerySet[Submission]:
     return Submission.objects.filter(mine).select_related("competition__board", "team").order_by("received_at")
 
 
-def _memberships(account: User) -> Iterator[dict[str, Any]]:
+def _membership_facts(account: User) -> Iterator[dict[str, Any]]:
     for held in Membership.objects.filter(user=account).select_related("team", "competition"):
         yield {
             "competition": held.competition.slug,
@@ -59,7 +59,7 @@ def _memberships(account: User) -> Iterator[dict[str, Any]]:
         }
 
 
-def _submission(account: User, submission: Submission, at: datetime) -> dict[str, Any]:
+def _submission_facts(account: User, submission: Submission, at: datetime) -> dict[str, Any]:
     names = (
         "file_name",
         "sha256",
@@ -80,11 +80,11 @@ def _submission(account: User, submission: Submission, at: datetime) -> dict[str
         **{name: getattr(submission, name) for name in names},
         "problems": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.problems],
         "warnings": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.warnings],
-        "scores": _scores(account, submission, at),
+        "scores": _visible_scores(account, submission, at),
     }
 
 
-def _scores(account: User, submission: Submission, at: datetime) -> dict[str, float]:
+def _visible_scores(account: User, submission: Submission, at: datetime) -> dict[str, float]:
     """Split → score with all digits, for the splits whose scores this person may see."""
     competition = submission.competition
     splits = [Split.PUBLIC] if competition.public_is_visible_to(account, at) else []
@@ -107,7 +107,7 @@ def obstacle_to_deleting(*, account: User) -> str:
 
 
 @on(accounts_hooks.leave)
-def leave(*, leaving: Leaving) -> None:
+def leave_teams(*, leaving: Leaving) -> None:
     """Leave all teams; submitted files stay with them, without the person's notes and file names."""
     account = leaving.account
     leaving.competitions |= _known_in(account)
@@ -169,7 +169,7 @@ def _free_anonymous_name(competition: Competition) -> str:
 
 
 @on(accounts_hooks.forget)
-def forget(*, leaving: Leaving) -> None:
+def forget_addresses(*, leaving: Leaving) -> None:
     """Remove the person's addresses from the addresses that may join. Domains stay: they identify no person."""
     theirs = {address.casefold() for address in leaving.addresses}
     for held in Competition.objects.select_for_update().filter(pk__in=leaving.competitions):

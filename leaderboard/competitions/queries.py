@@ -11,9 +11,11 @@ from leaderboard.common.queries import count_rows
 from .models import Baseline, Competition, Submission, Team
 
 
-def counts(competition: Competition) -> str:
+def competition_counts(competition: Competition) -> str:
     """“12 teams · 340 submissions”, cached for 30 seconds."""
-    return str(caches["local"].get_or_set(_counts_key(competition), lambda: _count(competition), 30))
+    return str(
+        caches["local"].get_or_set(_counts_key(competition), lambda: _count_teams_and_submissions(competition), 30)
+    )
 
 
 def clear_counts(competition: Competition) -> None:
@@ -25,7 +27,7 @@ def _counts_key(competition: Competition) -> str:
     return f"counts:{competition.pk}:{get_language()}"
 
 
-def _count(competition: Competition) -> str:
+def _count_teams_and_submissions(competition: Competition) -> str:
     # All files minus those of baselines and disqualified teams, because the first count is read from an index only.
     out = Team.objects.filter(competition=OuterRef(OuterRef("pk")), disqualified_at__isnull=False).values("pk")
     own = {"competition": OuterRef("pk")}

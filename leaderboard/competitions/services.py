@@ -63,7 +63,7 @@ def create_competition(*, user: User, is_proposal: bool = False, **fields: Any) 
     competition = Competition()
     make_settings(competition)
     competition.admission.is_proposed = competition.limits.is_proposed = is_proposal
-    _write(competition, fields)
+    _write_settings(competition, fields)
     with transaction.atomic():
         competition.save()
         save_settings(competition)
@@ -82,7 +82,7 @@ def change_competition(*, competition: Competition, user: User | None = None, **
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         before = {name: read_setting(held, name) for name in _check_field_names(fields)}
         had_rules, had_deadline, board_settings = held.rules, held.closes_at, _board_settings(held)
-        _write(held, fields)
+        _write_settings(held, fields)
         if before.get("zone", held.zone) != held.zone and DailyAttempts.objects.filter(team__competition=held).exists():
             # Attempts are counted by days of the zone.
             raise ValidationError(
@@ -168,7 +168,7 @@ def delete_competition(*, competition: Competition, user: User | None = None) ->
         remove_file(key)
 
 
-def _write(competition: Competition, fields: dict[str, Any]) -> None:
+def _write_settings(competition: Competition, fields: dict[str, Any]) -> None:
     """Set and check fields among `EDITABLE`. Raises `ValidationError` by field name, `TypeError` for other fields."""
     for name, value in _check_field_names(fields).items():
         write_setting(competition, name, value)

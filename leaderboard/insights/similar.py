@@ -124,7 +124,7 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
     by_id = Submission.objects.select_related("team").in_bulk([candidate.submission_id for candidate in chosen])
     files = [by_id[candidate.submission_id] for candidate in chosen]
     result = table_jobs.run_page_job(
-        "agreement",
+        "find_agreement",
         metric=ground_truth.metric_key,
         truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
         params=ground_truth.params,

@@ -247,10 +247,10 @@ def score_file(spec: TruthSpec, file: Path, limits: ScoringLimits, *, alone: boo
     `JobTimedOut`, `ScorerDied` for every other death and, after `stop_scorer`, `ScorerInterrupted`.
     """
     with _place:
-        answer = _score(spec, file, limits, alone=alone)
+        answer = _try_to_score(spec, file, limits, alone=alone)
         if isinstance(answer, Death) and not answer.is_late:
             log.warning("a process that scored %s %s; the file is tried once more, alone", file.name, answer)
-            answer = _score(spec, file, limits, alone=(alone := True))
+            answer = _try_to_score(spec, file, limits, alone=(alone := True))
     if not isinstance(answer, Death):
         return answer
     if answer.is_late:
@@ -291,7 +291,7 @@ def _started_scorer() -> Scorer:
     return _running[0]
 
 
-def _score(spec: TruthSpec, file: Path, limits: ScoringLimits, *, alone: bool) -> ScorerAnswer | Death:
+def _try_to_score(spec: TruthSpec, file: Path, limits: ScoringLimits, *, alone: bool) -> ScorerAnswer | Death:
     """One try to score a file. If the waiting process is gone before the file was sent, a new one is started, once.
     Raises `ScorerInterrupted`, `ScorerDied`."""
     for _ in range(2):
@@ -312,7 +312,7 @@ def _score_in(
 ) -> ScorerAnswer | Death:
     answer, is_late = None, False
     try:
-        answer = _ask(process, spec, file, limits)
+        answer = _ask_process(process, spec, file, limits)
     except DeadlinePassed:
         is_late = True
     except ConnectionEnded:
@@ -331,7 +331,7 @@ def _score_in(
     return Death(process.stage, *ending, is_late or ending[0] == -signal.SIGXCPU)
 
 
-def _ask(process: SealedProcess, spec: TruthSpec, file: Path, limits: ScoringLimits) -> ScorerAnswer:
+def _ask_process(process: SealedProcess, spec: TruthSpec, file: Path, limits: ScoringLimits) -> ScorerAnswer:
     """The answer of a process about a file. Raises `ConnectionEnded`, `OSError`."""
     if not process.is_ready:
         message = process.channel.receive(time.monotonic() + limits.seconds)

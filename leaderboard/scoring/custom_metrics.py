@@ -23,7 +23,7 @@ def inspect_sealed(key: str, data: bytes) -> dict[str, Any]:
         copy = Path(folder) / f"{key}.py"
         copy.write_bytes(data)
         try:
-            return _run("inspect_metric_file", {"metric": key, "truth": str(copy)})
+            return _run_job("inspect_metric_file", {"metric": key, "truth": str(copy)})
         except JobTimedOut:
             return {"error": f"Loading it took longer than {INSPECT_SECONDS} s."}
         except JobFailed as error:
@@ -32,7 +32,7 @@ def inspect_sealed(key: str, data: bytes) -> dict[str, Any]:
 
 def try_seal(secret: Path, port: int) -> dict[str, Any]:
     """The outcome of three ways out of a sealed process on this machine; see `probes`. Raises `JobFailed`."""
-    return _run("try_seal", {"secret": str(secret), "port": port})
+    return _run_job("try_seal", {"secret": str(secret), "port": port})
 
 
 def find_uninspected() -> list[custom.CustomFile]:
@@ -50,6 +50,6 @@ def custom_metrics_status() -> dict[str, Any]:
     }
 
 
-def _run(job: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def _run_job(job: str, arguments: dict[str, Any]) -> dict[str, Any]:
     limits = JobLimits(processor_seconds=INSPECT_SECONDS, seconds=INSPECT_SECONDS)
     return run_job(job, arguments, limits, INSPECT_MEMORY_MB)

@@ -55,7 +55,7 @@ class Channel:
         text = json.dumps(message).encode()
         left = memoryview(_LENGTH.pack(len(text)) + text)
         while left:
-            left = left[_now(os.write, self.socket.fileno(), left) or 0 :]
+            left = left[_call_without_waiting(os.write, self.socket.fileno(), left) or 0 :]
             if left:
                 self._wait(select.POLLOUT, until)
 
@@ -76,7 +76,7 @@ class Channel:
         """Read exactly `size` bytes. Raises `ConnectionEnded`."""
         pieces: list[bytes] = []
         while size:
-            piece = _now(os.read, self.socket.fileno(), min(size, 1_048_576))
+            piece = _call_without_waiting(os.read, self.socket.fileno(), min(size, 1_048_576))
             if piece is None:
                 self._wait(select.POLLIN, until)
             elif not piece:
@@ -93,7 +93,7 @@ class Channel:
             size, sent = os.fstat(file.fileno()).st_size, 0
             self.send({**message, "size": size}, until)
             while sent < size:
-                count = _now(os.sendfile, self.socket.fileno(), file.fileno(), sent, size - sent)
+                count = _call_without_waiting(os.sendfile, self.socket.fileno(), file.fileno(), sent, size - sent)
                 if count == 0:
                     raise ConnectionEnded  # the file became shorter
                 if count is None:
@@ -105,12 +105,12 @@ class Channel:
         """Send a message and then a connection. Raises `ConnectionEnded`."""
         self.send(message, until)
         self._wait(select.POLLOUT, until)
-        _now(socket.send_fds, self.socket, [b"c"], [channel.socket.fileno()])
+        _call_without_waiting(socket.send_fds, self.socket, [b"c"], [channel.socket.fileno()])
 
     def receive_channel(self) -> Channel:
         """The connection that `send_channel` sent after its message. Raises `ConnectionEnded`."""
         self._wait(select.POLLIN, None)
-        received = _now(socket.recv_fds, self.socket, 1, 1)
+        received = _call_without_waiting(socket.recv_fds, self.socket, 1, 1)
         if not received or not received[1]:
             raise ConnectionEnded
         return Channel(socket.socket(fileno=received[1][0]))
@@ -132,7 +132,7 @@ class Channel:
             raise DeadlinePassed
 
 
-def _now(function: Callable[..., Result], *arguments: Any) -> Result | None:
+def _call_without_waiting(function: Callable[..., Result], *arguments: Any) -> Result | None:
     """Call a function of the system; None if it would block. Raises `ConnectionEnded`."""
     try:
         return function(*arguments)

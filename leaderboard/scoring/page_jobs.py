@@ -25,7 +25,7 @@ from metrics.reading.spreadsheet import convert_spreadsheet
 from metrics.reading.tables import read_bytes, read_table
 from metrics.reading.text import LONGEST_MASK_LINE
 
-from .process_limits import confine, limit_processor_time
+from .process_limits import confine_process, limit_processor_time
 
 PREVIEW_BYTES, PREVIEW_LINES, LONGEST_PREVIEW = 4096, 4, 120
 FILES = ("truth", "submission", "sample", "earlier")
@@ -64,15 +64,15 @@ def describe_table(truth: Path) -> dict[str, Any]:
     try:
         data = read_bytes(truth)
     except Refused:
-        return _described(b"")
-    found = _described(data)
+        return _describe_table(b"")
+    found = _describe_table(data)
     if found["is_sound"] and len(found["columns"]) > 1:
         return found
     plain = convert_spreadsheet(data)
-    return {**_described(plain.text), "is_sound": False} if plain else found
+    return {**_describe_table(plain.text), "is_sound": False} if plain else found
 
 
-def _described(data: bytes) -> dict[str, Any]:
+def _describe_table(data: bytes) -> dict[str, Any]:
     try:
         table = read_table(data, lambda names, line: [], longest_line=LONGEST_MASK_LINE)
     except Refused:
@@ -80,7 +80,9 @@ def _described(data: bytes) -> dict[str, Any]:
     return {"columns": list(table.names), "rows": table.rows, "is_sound": not table.problems}
 
 
-def suggest(truth: Path, id_column: str | None, group: str | None = None, sample: Path | None = None) -> dict[str, Any]:
+def suggest_metrics(
+    truth: Path, id_column: str | None, group: str | None = None, sample: Path | None = None
+) -> dict[str, Any]:
     """The metrics that fit, most plausible first; none for a file that is not a table."""
     try:
         fits = metrics.suggest(truth, sample, id_column, group=group)
@@ -106,10 +108,10 @@ def correct_rows(truth: Path, **asked: Any) -> dict[str, Any]:
 
 def sample_submission(**asked: Any) -> dict[str, Any]:
     """Make the sample submission: valid, with the same answer in each row."""
-    return {"file": _prepared(**asked).sample_submission()}
+    return {"file": _prepare_truth(**asked).sample_submission()}
 
 
-def _prepared(
+def _prepare_truth(
     metric: str, truth: Path, params: dict[str, Any], id_column: str | None, secondary: Sequence[Any] = ()
 ) -> metrics.Truth:
     return metrics.prepare(metric, truth, params, id_column, secondary=[(key, values) for key, values in secondary])
@@ -140,7 +142,7 @@ def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
         text = read_container(submission.read_bytes())
         found = convert_spreadsheet(text, is_truth=False)
         if found is not None:
-            _prepared(**asked).check(found.text)
+            _prepare_truth(**asked).check(found.text)
             preview = [_first_lines(text), _first_lines(found.text)]
             return {"file": found.text, "changes": found.as_stored(), "preview": preview}
     except metrics.SubmissionError:
@@ -162,7 +164,7 @@ def hardest_rows(metric: str, truth: Path, submissions: list[Path], **asked: Any
     return with_templates(find_hardest_rows(metric, truth, submissions, **asked))
 
 
-def agreement(metric: str, truth: Path, submissions: list[Path], **asked: Any) -> dict[str, Any]:
+def find_agreement(metric: str, truth: Path, submissions: list[Path], **asked: Any) -> dict[str, Any]:
     """The pairs of files that are wrong in the same way more often than by chance."""
     return asdict(find_similar_predictions(metric, truth, submissions, **asked))
 
@@ -204,7 +206,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     for job in (
         check_truth,
         describe_table,
-        suggest,
+        suggest_metrics,
         drop_columns,
         add_split,
         correct_rows,
@@ -213,7 +215,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         as_meant,
         convert_submission,
         hardest_rows,
-        agreement,
+        find_agreement,
         inspect_metric_file,
         try_seal,
     )
@@ -229,7 +231,7 @@ def run_job_here(request: dict[str, Any]) -> dict[str, Any]:
     write = [Path(arguments["target"])] if arguments.get("target") else []
     for path in write:
         path.touch(mode=0o600)
-    confine(request["memory_mb"], read=[path for path in _files_in(arguments) if path.exists()], write=write)
+    confine_process(request["memory_mb"], read=[path for path in _files_in(arguments) if path.exists()], write=write)
     limit_processor_time(request["processor_seconds"])
     return {"answer": do_job(request["job"], **arguments)}
 

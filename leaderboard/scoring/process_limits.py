@@ -47,7 +47,7 @@ def limit_processor_time(seconds: float) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (max(1, round(time.process_time() + seconds)), hard))
 
 
-def confine(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:
+def confine_process(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:
     """Limit this process for the rest of its life and, as far as the kernel can, seal it: it can open only these files,
     the libraries and custom metric files, and start no process."""
     limit_process(memory_mb)

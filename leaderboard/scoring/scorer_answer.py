@@ -101,10 +101,10 @@ def read_answer(message: Mapping[str, Any]) -> ScorerAnswer:
     """The validated answer of a sealed process. Raises `MalformedMessage`."""
     try:
         if "result" in message:
-            warnings = tuple(_problem(one) for one in message.get("warnings", ()))
-            return ScorerAnswer(result=_result(message["result"]), warnings=warnings)
+            warnings = tuple(_read_problem(one) for one in message.get("warnings", ()))
+            return ScorerAnswer(result=_read_result(message["result"]), warnings=warnings)
         if "problems" in message:
-            problems = tuple(_problem(one) for one in message["problems"])
+            problems = tuple(_read_problem(one) for one in message["problems"])
             return ScorerAnswer(problems=problems, host_details=str(message.get("host_details", ""))[:_LONGEST_TEXT])
         failure, host_details, details = (
             str(message.get(name, ""))[:_LONGEST_TEXT] for name in ("failure", "host_details", "details")
@@ -114,35 +114,36 @@ def read_answer(message: Mapping[str, Any]) -> ScorerAnswer:
         raise MalformedMessage(f"no answer ({type(error).__name__})") from error
 
 
-def _result(message: Mapping[str, Any]) -> metrics.Result:
+def _read_result(message: Mapping[str, Any]) -> metrics.Result:
     return metrics.Result(
         metric=str(message["metric"]),
         version=str(message["version"]),
         params=dict(message["params"]),
-        overall=_finite(message["overall"]),
+        overall=_read_finite(message["overall"]),
         public=_finite_or_none(message["public"]),
         private=_finite_or_none(message["private"]),
         rows=int(message["rows"]),
         parts={
-            str(split): {str(name): _number(n) for name, n in part.items()} for split, part in message["parts"].items()
+            str(split): {str(name): _read_number(n) for name, n in part.items()}
+            for split, part in message["parts"].items()
         },
-        uncertainty={str(split): _uncertainty(*found) for split, found in message["uncertainty"].items()},
-        secondary=tuple(map(_secondary, message["secondary"])),
+        uncertainty={str(split): _read_uncertainty(*found) for split, found in message["uncertainty"].items()},
+        secondary=tuple(map(_read_secondary, message["secondary"])),
     )
 
 
-def _uncertainty(error: Any, low: Any, high: Any) -> metrics.Uncertainty:
+def _read_uncertainty(error: Any, low: Any, high: Any) -> metrics.Uncertainty:
     """The uncertainty without replicates, which the site does not use. The interval may be infinite."""
-    return metrics.Uncertainty(_finite_or_none(error), _number(low), _number(high), np.empty(0))
+    return metrics.Uncertainty(_finite_or_none(error), _read_number(low), _read_number(high), np.empty(0))
 
 
-def _secondary(message: Mapping[str, Any]) -> metrics.SecondaryValue:
+def _read_secondary(message: Mapping[str, Any]) -> metrics.SecondaryValue:
     values = {name: _finite_or_none(message[name]) for name in ("overall", "public", "private")}
     problem = restore_message(str(message["problem"]), message.get("forms", {}).get("problem"))
     return metrics.SecondaryValue(str(message["key"]), dict(message["params"]), **values, problem=problem)
 
 
-def _problem(message: Mapping[str, Any]) -> dict[str, Any]:
+def _read_problem(message: Mapping[str, Any]) -> dict[str, Any]:
     for name, kind in _KINDS.items():
         value = message[name]
         is_right = isinstance(value, kind) and not isinstance(value, bool)
@@ -153,18 +154,18 @@ def _problem(message: Mapping[str, Any]) -> dict[str, Any]:
     return metrics.Problem(**found | {"message": text}).as_stored()
 
 
-def _number(value: Any) -> Any:
+def _read_number(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError("a number")
     return value
 
 
-def _finite(value: Any) -> float:
-    number = float(_number(value))
+def _read_finite(value: Any) -> float:
+    number = float(_read_number(value))
     if not math.isfinite(number):
         raise ValueError("a finite number")
     return number
 
 
 def _finite_or_none(value: Any) -> float | None:
-    return None if value is None else _finite(value)
+    return None if value is None else _read_finite(value)

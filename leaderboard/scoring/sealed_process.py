@@ -21,7 +21,7 @@ from leaderboard.common import child_processes
 
 from . import page_jobs
 from .messages import Channel, ConnectionEnded
-from .process_limits import confine, limit_processor_time
+from .process_limits import confine_process, limit_processor_time
 from .scorer_answer import failure_of, score_bytes
 from .truth_spec import TruthSpec
 
@@ -37,7 +37,7 @@ Endings = dict[int, tuple[int, float]]
 # --- the waiting process ----------------------------------------------------------------------------------------
 
 
-def serve(client: Channel) -> None:
+def serve_client(client: Channel) -> None:
     """Start a process for each ground truth that the client names, end those that it names, or do one job."""
     for name in PRELOADED:
         import_module(name)
@@ -55,7 +55,7 @@ def serve(client: Channel) -> None:
             status, seconds = endings.pop(pid) if pid in endings else end_process(pid)
             client.send({"status": status, "processor_seconds": seconds})
         elif "job" in request:
-            work(client, request)
+            work_and_exit(client, request)
         else:
             with closing(client.receive_channel()) as asker:
                 client.send({"begun": start_process(client, asker, request)})
@@ -68,7 +68,7 @@ def start_process(client: Channel, asker: Channel, request: dict[str, Any]) -> i
     if not pid:
         child_processes.die_with(waiting)
         client.close()
-        work(asker, request)
+        work_and_exit(asker, request)
     return pid
 
 
@@ -93,7 +93,7 @@ def note_endings(endings: Endings) -> None:
 # --- in the sealed process --------------------------------------------------------------------------------------
 
 
-def work(asker: Channel, request: dict[str, Any]) -> NoReturn:
+def work_and_exit(asker: Channel, request: dict[str, Any]) -> NoReturn:
     """Score files or do one job, then exit. Unexpected errors are reported without any value of a table."""
     close_standard_streams()
     try:
@@ -116,7 +116,7 @@ def score_files(asker: Channel, request: dict[str, Any]) -> None:
     The process is sealed before anything is read: of all files of the site it can open only its own ground truth.
     """
     spec, memory_mb = TruthSpec(**request["spec"]), int(request["memory_mb"])
-    confine(memory_mb, read=[Path(spec.truth)])
+    confine_process(memory_mb, read=[Path(spec.truth)])
     limit_processor_time(request["seconds"])
     truth = spec.prepared()
     gc.collect()
@@ -144,7 +144,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain a truth
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started all
     with suppress(ConnectionEnded):
-        serve(Channel(socket.socket(fileno=descriptor)))
+        serve_client(Channel(socket.socket(fileno=descriptor)))
 
 
 if __name__ == "__main__":

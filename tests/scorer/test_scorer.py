@@ -29,7 +29,7 @@ from leaderboard.scoring import (
     messages,
     scorer_answer,
 )
-from leaderboard.scoring.seal import available, landlock
+from leaderboard.scoring.seal import landlock, reason_without_seal
 from metrics.core import custom
 from metrics.tests import test_workbooks as workbooks
 from tests.conftest import TRUTH, answers
@@ -240,7 +240,7 @@ def test_a_file_that_was_scored_in_a_process_spoilt_by_another_is_tried_again_al
 ) -> None:
     """The process dies with Bo's good file in hand, which is scored all the same."""
     measure(answers())
-    spoilt, ask = sealed_process(), client._ask
+    spoilt, ask = sealed_process(), client._ask_process
 
     def die_first(process: client.SealedProcess, *others: Any) -> ScorerAnswer:
         if process.pid == spoilt:
@@ -248,7 +248,7 @@ def test_a_file_that_was_scored_in_a_process_spoilt_by_another_is_tried_again_al
             until(lambda: is_over(process.pid), what="its end")
         return ask(process, *others)
 
-    monkeypatch.setattr(client, "_ask", die_first)
+    monkeypatch.setattr(client, "_ask_process", die_first)
     assert measure(answers()).result is not None
     assert sealed_process() != spoilt
 
@@ -258,7 +258,7 @@ def test_a_file_that_takes_too_long_to_read_is_at_fault_only_for_what_it_used_of
     measure: Measure, monkeypatch: pytest.MonkeyPatch, used: float, is_its_own: bool
 ) -> None:
     late = client.Death("reading", -signal.SIGKILL, used, is_late=True)
-    monkeypatch.setattr(client, "_score", lambda *_, **__: late)
+    monkeypatch.setattr(client, "_try_to_score", lambda *_, **__: late)
     if is_its_own:
         assert measure(answers(), alone=True).problems[0]["code"] == "unreadable"
         with pytest.raises(scoring.JobTimedOut):
@@ -292,7 +292,7 @@ def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path:
     found = message(measure("tell"))
     assert found.pop("a fork") != "done"
     assert found.pop("a program") != "done"
-    if available():
+    if reason_without_seal():
         pytest.skip("this kernel has no sandbox; the limits hold")
     assert "done" not in found.values(), found
 
@@ -300,7 +300,7 @@ def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path:
 def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_of_this_truth(
     ground_truth: TruthSpec, tmp_path: Path
 ) -> None:
-    if available():
+    if reason_without_seal():
         pytest.skip("this kernel has no sandbox; the limits hold")
     files = tmp_path / "files"
     files.mkdir()
@@ -311,7 +311,7 @@ def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_
     said_to_user = scoring.score_file(taken, files / "mine.csv", LIMITS).host_details
     found = json.loads(said_to_user[said_to_user.index("{") :])
     assert len(found) == 8
-    if landlock._version() < 6:
+    if landlock._landlock_version() < 6:
         del found["the parent"]  # before Linux 6.12
     assert "done" not in found.values(), found
 
@@ -479,6 +479,7 @@ def test_a_file_that_is_gone_after_its_score_holds_up_nobody(measure: Measure, m
     def stat(path: Path, **options: Any) -> os.stat_result:
         raise FileNotFoundError(path)
 
+    measure(answers())  # the scorer has started
     with monkeypatch.context() as gone:
         gone.setattr(Path, "stat", stat)
         assert measure(answers()).result is not None
@@ -614,7 +615,7 @@ HOSTILE = {
 def test_47_a_file_that_hangs_dies_or_reaches_out_while_it_is_loaded_is_only_not_offered(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if HOSTILE[text] == "PermissionError" and available():
+    if HOSTILE[text] == "PermissionError" and reason_without_seal():
         pytest.skip("this kernel has no sandbox; the limits hold")
     metrics_folder = tmp_path / "metrics"
     metrics_folder.mkdir()

@@ -45,7 +45,7 @@ pytestmark = pytest.mark.thorough
 NOBODY = 65534
 # Arrow, once it was used by the process of the tests, holds a gigabyte of addresses that count as memory.
 AMPLE = {"seconds": 20, "memory_mb": 4096, "file_mb": 16}
-HAS_CAGE = not isolation.available()
+HAS_CAGE = not isolation.reason_without_seal()
 TRIES = {one.__name__.strip("_"): one for attempt in ATTEMPTS.values() for one in attempt.tries}
 # The first is stopped by a limit, below; the second by what a process is started with.
 del TRIES["endless"], TRIES["own_environment"]
@@ -130,7 +130,7 @@ def says_why(folder: Path) -> bool:
     """On a kernel without a sandbox, looks at the words instead of the sandbox."""
     if not HAS_CAGE:
         words = inside(folder, lambda: True)
-        assert words == f"no cage: NoSandbox: {isolation.available()}"
+        assert words == f"no cage: NoSandbox: {isolation.reason_without_seal()}"
         assert len(words) > 40
     return not HAS_CAGE
 
@@ -164,7 +164,7 @@ def test_a_kernel_whose_landlock_knows_no_lengths_cuts_no_file(
 ) -> None:
     if says_why(tmp_path):
         return
-    monkeypatch.setattr(landlock_module, "_version", lambda: version)
+    monkeypatch.setattr(landlock_module, "_landlock_version", lambda: version)
     other = tmp_path / "other"
     other.write_text("of somebody else")
     (tmp_path / "own").mkdir()
@@ -199,7 +199,7 @@ NUMBERS = {name: numbers for name, numbers in system_calls.REFUSED.items()}
 def test_every_call_of_the_list_is_refused(tmp_path: Path) -> None:
     if says_why(tmp_path):
         return
-    column = kernel_module.column()
+    column = kernel_module.machine_index()
 
     def call_all() -> str:
         library = ctypes.CDLL(None, use_errno=True)
@@ -241,10 +241,10 @@ def test_a_program_of_another_machine_is_ended(tmp_path: Path, machine: str, mon
 
     def another() -> bool:
         # The filter of either machine, put before this one: only its own survives.
-        monkeypatch.setattr(seccomp_module, "machine", lambda: machine)
-        steps = seccomp_module._program([], [], [])
+        monkeypatch.setattr(seccomp_module, "machine_name", lambda: machine)
+        steps = seccomp_module._filter_program([], [], [])
         monkeypatch.undo()
-        seccomp_module._install(steps)
+        seccomp_module._install_filter(steps)
         return bool(os.getpid())
 
     assert inside(tmp_path, another, limits=None, sealed=False) == ("did True" if machine == ours else "SIGSYS")
@@ -306,7 +306,7 @@ def test_libraries_that_nobody_loaded_before_can_be(tmp_path: Path) -> None:
     code = (
         "import os, sys\nfrom pathlib import Path\nfrom leaderboard.scoring import seal as isolation\n"
         "isolation.limit_process(1024, seconds=60, file_mb=16)\n"
-        "isolation.available() or isolation.seal_process(write=[Path.cwd()])\n"
+        "isolation.reason_without_seal() or isolation.seal_process(write=[Path.cwd()])\n"
         "import numpy, pandas, scipy.stats, sklearn.metrics\n"
         "print(sklearn.metrics.f1_score([1, 0, 1], [1, 0, 0]), scipy.stats.rankdata([3, 1]), len(pandas.DataFrame()))"
     )
@@ -375,7 +375,7 @@ def test_a_kernel_without_landlock_still_refuses_the_network_and_processes(
 ) -> None:
     if says_why(tmp_path):
         return
-    monkeypatch.setattr(landlock_module, "missing", lambda: "It is too old.")
+    monkeypatch.setattr(landlock_module, "reason_without_landlock", lambda: "It is too old.")
 
     def try_all() -> str:
         with pytest.raises(isolation.NoSandbox, match="too old"):
@@ -409,7 +409,7 @@ def test_a_worker_tries_three_ways_out_and_olga_reads_what_came_of_it(
     db: None, is_sealed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not is_sealed:
-        monkeypatch.setattr(seal_test, "available", lambda: "")
+        monkeypatch.setattr(seal_test, "reason_without_seal", lambda: "")
         monkeypatch.setattr(seal_test, "try_seal", lambda *_: {"probes": ESCAPED})
     elif says_why(Path.cwd()):
         return
@@ -431,7 +431,7 @@ def refusing(name: str, number: int) -> Callable[..., int]:
     def syscall(asked: str, *arguments: int) -> int:
         if asked == name:
             raise OSError(number, os.strerror(number))
-        return kernel_module.syscall(asked, *arguments) if asked != "seccomp" else 0
+        return kernel_module.call_kernel(asked, *arguments) if asked != "seccomp" else 0
 
     return syscall
 
@@ -448,17 +448,17 @@ def refusing(name: str, number: int) -> Callable[..., int]:
 def test_olga_reads_which_part_is_missing(
     monkeypatch: pytest.MonkeyPatch, call: str, number: int, words: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(landlock_module, "syscall", refusing(call, number))
-    monkeypatch.setattr(seccomp_module, "syscall", refusing(call, number))
-    monkeypatch.setattr(kernel_module, "machine", lambda: "x86_64")
-    assert isolation.available().startswith(words)
+    monkeypatch.setattr(landlock_module, "call_kernel", refusing(call, number))
+    monkeypatch.setattr(seccomp_module, "call_kernel", refusing(call, number))
+    monkeypatch.setattr(kernel_module, "machine_name", lambda: "x86_64")
+    assert isolation.reason_without_seal().startswith(words)
     assert inside(tmp_path, lambda: True).startswith(f"no cage: NoSandbox: {words}")
 
 
 def test_other_systems_and_processors_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(sys, "platform", "darwin")
-        assert isolation.available() == "Only Linux can seal a process the way that is needed here."
+        assert isolation.reason_without_seal() == "Only Linux can seal a process the way that is needed here."
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    assert "processors of the kind riscv64" in isolation.available()
+    assert "processors of the kind riscv64" in isolation.reason_without_seal()

@@ -107,7 +107,7 @@ def suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
     try:
         with tempfile.TemporaryDirectory() as folder:
             answer = table_jobs.run_page_job(
-                "suggest",
+                "suggest_metrics",
                 truth=str(_without_features(draft, Path(folder))),
                 id_column=draft.id_column or None,
                 group=draft.group_column or None,

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import landlock, seccomp
-from .kernel import NoSandbox, syscall
+from .kernel import NoSandbox, call_kernel
 
 __all__ = ["NoSandbox", "available", "limit_process", "seal_process"]
 
@@ -35,11 +35,11 @@ def limit_process(memory_mb: int, *, seconds: int = DAY, file_mb: int = 1024) ->
     large a file an ``OSError``. Limits that a kernel does not support are left out.
     """
     memory = memory_mb * 1_048_576
-    _lower(resource.RLIMIT_CPU, seconds, seconds + 1)
-    _lower(resource.RLIMIT_DATA, memory, memory)
-    _lower(resource.RLIMIT_AS, memory + _ADDRESSES, memory + _ADDRESSES)
-    _lower(resource.RLIMIT_FSIZE, file_mb * 1_048_576, file_mb * 1_048_576)
-    _lower(resource.RLIMIT_CORE, 0, 0)
+    _lower_limit(resource.RLIMIT_CPU, seconds, seconds + 1)
+    _lower_limit(resource.RLIMIT_DATA, memory, memory)
+    _lower_limit(resource.RLIMIT_AS, memory + _ADDRESSES, memory + _ADDRESSES)
+    _lower_limit(resource.RLIMIT_FSIZE, file_mb * 1_048_576, file_mb * 1_048_576)
+    _lower_limit(resource.RLIMIT_CORE, 0, 0)
 
 
 def seal_process(*, read: Sequence[Path] = (), write: Sequence[Path] = ()) -> None:
@@ -49,24 +49,24 @@ def seal_process(*, read: Sequence[Path] = (), write: Sequence[Path] = ()) -> No
     ``NoSandbox`` if the kernel lacks one of the two parts, after sealing with the other, and ``OSError`` if a path does
     not exist.
     """
-    without_filter, without_files = seccomp.missing(), landlock.missing()
-    if _threads() != 1:
+    without_filter, without_files = seccomp.reason_without_seccomp(), landlock.reason_without_landlock()
+    if _thread_count() != 1:
         raise NoSandbox("Other threads run in this process already, and Landlock would leave them out.")
     _give_up_capabilities()
     if not without_files:
-        landlock.restrict(read, write)
+        landlock.restrict_files(read, write)
     if not without_filter:
-        seccomp.restrict()
+        seccomp.restrict_calls()
     if reason := without_filter or without_files:
         raise NoSandbox(reason)
 
 
-def available() -> str:
+def reason_without_seal() -> str:
     """The reason why ``seal_process`` cannot work here, for the operator, or ``""``."""
-    return seccomp.missing() or landlock.missing()
+    return seccomp.reason_without_seccomp() or landlock.reason_without_landlock()
 
 
-def _threads() -> int:
+def _thread_count() -> int:
     """The number of threads of this process. Within a seal they cannot be counted; a process forked there has only
     one."""
     try:
@@ -75,7 +75,7 @@ def _threads() -> int:
         return 1
 
 
-def _lower(limit: int, soft: int, hard: int) -> None:
+def _lower_limit(limit: int, soft: int, hard: int) -> None:
     with contextlib.suppress(ValueError, OSError):
         _, now = resource.getrlimit(limit)
         soft, hard = (value if now == resource.RLIM_INFINITY else min(value, now) for value in (soft, hard))
@@ -90,6 +90,6 @@ def _give_up_capabilities() -> None:
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     remaining = 1 << _CAP_DAC_READ_SEARCH
     data = (ctypes.c_uint32 * 6)()
-    syscall("capget", ctypes.addressof(header), ctypes.addressof(data))
+    call_kernel("capget", ctypes.addressof(header), ctypes.addressof(data))
     data[:] = [data[0] & remaining, data[1] & remaining, 0, 0, 0, 0]
-    syscall("capset", ctypes.addressof(header), ctypes.addressof(data))
+    call_kernel("capset", ctypes.addressof(header), ctypes.addressof(data))

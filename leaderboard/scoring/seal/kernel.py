@@ -30,7 +30,7 @@ class NoSandbox(Exception):
     """This kernel cannot seal a process; the message is for the operator."""
 
 
-def machine() -> str:
+def machine_name() -> str:
     """The machine that Python was built for. Raises ``NoSandbox`` if its system call numbers are unknown here."""
     if sys.platform != "linux":
         raise NoSandbox("Only Linux can seal a process the way that is needed here.")
@@ -40,22 +40,22 @@ def machine() -> str:
     return name
 
 
-def column() -> int:
+def machine_index() -> int:
     """The index of this machine in pairs of system call numbers. Raises ``NoSandbox``."""
-    return 0 if machine() == X86_64 else 1
+    return 0 if machine_name() == X86_64 else 1
 
 
 @cache
-def _call() -> Any:
+def _system_function() -> Any:
     function = ctypes.CDLL(None, use_errno=True).syscall
     function.restype = ctypes.c_long
     return function
 
 
-def syscall(name: str, *arguments: int) -> int:
+def call_kernel(name: str, *arguments: int) -> int:
     """Call the kernel. Raises ``OSError``, and ``NoSandbox`` on an unknown machine."""
-    number = _OURS[name][column()]
-    found = int(_call()(*(ctypes.c_long(argument) for argument in (number, *arguments))))
+    number = _OURS[name][machine_index()]
+    found = int(_system_function()(*(ctypes.c_long(argument) for argument in (number, *arguments))))
     if found < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
@@ -64,4 +64,4 @@ def syscall(name: str, *arguments: int) -> int:
 
 def no_new_privileges() -> None:
     """Forbid that a program started by this process gets more rights; both parts of the sandbox require it."""
-    syscall("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    call_kernel("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)

@@ -15,7 +15,7 @@ from typing import Final
 
 from metrics.core.custom_packages import import_folders
 
-from .kernel import NoSandbox, no_new_privileges, syscall
+from .kernel import NoSandbox, call_kernel, no_new_privileges
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _REMOVE_DIR, _REMOVE_FILE = (1 << bit for bit in range(6))
 _MAKE_DIR, _MAKE_REG, _TRUNCATE = 1 << 7, 1 << 8, 1 << 14
@@ -39,10 +39,10 @@ _SYSTEM: Final = (
 """System files that libraries read. None of them contains anything about this site."""
 
 
-def missing() -> str:
+def reason_without_landlock() -> str:
     """The reason why Landlock cannot be used, or ``""``."""
     try:
-        _version()
+        _landlock_version()
     except NoSandbox as error:
         return str(error)
     except OSError as error:
@@ -54,41 +54,41 @@ def missing() -> str:
     return ""
 
 
-def _version() -> int:
-    return syscall("landlock_create_ruleset", 0, 0, _ASK_VERSION)
+def _landlock_version() -> int:
+    return call_kernel("landlock_create_ruleset", 0, 0, _ASK_VERSION)
 
 
-def restrict(read: Sequence[Path], write: Sequence[Path]) -> None:
+def restrict_files(read: Sequence[Path], write: Sequence[Path]) -> None:
     """Allow opening, making and removing files only below these paths, and no TCP ports."""
-    version = _version()
+    version = _landlock_version()
     rights = (1 << max(number for since, number in _RIGHTS_OF if version >= since)) - 1
     parts = [rights, *([_BIND_TCP | _CONNECT_TCP] if version >= 4 else [])]
     parts += [_SCOPED_SOCKETS | _SCOPED_SIGNALS] if version >= 6 else []
     rules = ctypes.create_string_buffer(struct.pack(f"={len(parts)}Q", *parts), 8 * len(parts))
-    ruleset = syscall("landlock_create_ruleset", ctypes.addressof(rules), len(rules), 0)
+    ruleset = call_kernel("landlock_create_ruleset", ctypes.addressof(rules), len(rules), 0)
     try:
-        _allow(ruleset, [*read, *_libraries()], _READ & rights)
-        _allow(ruleset, write, _WRITE & rights)
+        _allow_paths(ruleset, [*read, *_library_folders()], _READ & rights)
+        _allow_paths(ruleset, write, _WRITE & rights)
         if Path(os.devnull).exists():
-            _allow(ruleset, [Path(os.devnull)], (_READ_FILE | _WRITE_FILE) & rights)
+            _allow_paths(ruleset, [Path(os.devnull)], (_READ_FILE | _WRITE_FILE) & rights)
         no_new_privileges()
-        syscall("landlock_restrict_self", ruleset, 0)
+        call_kernel("landlock_restrict_self", ruleset, 0)
     finally:
         os.close(ruleset)
 
 
-def _allow(ruleset: int, paths: Iterable[Path], rights: int) -> None:
+def _allow_paths(ruleset: int, paths: Iterable[Path], rights: int) -> None:
     rule = ctypes.create_string_buffer(_RULE.size)
     for path in paths:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             _RULE.pack_into(rule, 0, rights if path.is_dir() else rights & _OF_A_FILE, place)
-            syscall("landlock_add_rule", ruleset, _PATH_BENEATH, ctypes.addressof(rule), 0)
+            call_kernel("landlock_add_rule", ruleset, _PATH_BENEATH, ctypes.addressof(rule), 0)
         finally:
             os.close(place)
 
 
-def _libraries() -> Iterator[Path]:
+def _library_folders() -> Iterator[Path]:
     """The folders of Python and its libraries, without the folders around them, where a site may keep its state."""
     paths = sysconfig.get_paths()
     names = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]

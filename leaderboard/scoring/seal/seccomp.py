@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from itertools import chain, starmap
 from typing import Final, NamedTuple
 
-from .kernel import AUDIT, X86_64, NoSandbox, column, machine, no_new_privileges, syscall
+from .kernel import AUDIT, X86_64, NoSandbox, call_kernel, machine_index, machine_name, no_new_privileges
 from .system_calls import NEWEST, REFUSED, UNKNOWN
 
 _CLONE_THREAD: Final = 0x10000
@@ -70,11 +70,11 @@ def _own_rules(process: int) -> list[_Rule]:
     ]
 
 
-def missing() -> str:
+def reason_without_seccomp() -> str:
     """The reason why seccomp cannot be used, or ``""``."""
     errno_answer = ctypes.c_uint32(_ERRNO)
     try:
-        syscall("seccomp", _IS_KNOWN, 0, ctypes.addressof(errno_answer))
+        call_kernel("seccomp", _IS_KNOWN, 0, ctypes.addressof(errno_answer))
     except NoSandbox as error:
         return str(error)
     except OSError as error:
@@ -82,14 +82,14 @@ def missing() -> str:
     return ""
 
 
-def restrict() -> None:
+def restrict_calls() -> None:
     """Refuse all calls of the lists to this process. Raises ``NoSandbox`` if that is not possible."""
     rules = (*_RULES, *_own_rules(os.getpid()))
-    _install(_program(_numbers(REFUSED), _numbers(UNKNOWN), rules))
+    _install_filter(_filter_program(_call_numbers(REFUSED), _call_numbers(UNKNOWN), rules))
 
 
-def _numbers(calls: dict[str, tuple[int | None, int | None]]) -> list[int]:
-    return [number for numbers in calls.values() if (number := numbers[column()]) is not None]
+def _call_numbers(calls: dict[str, tuple[int | None, int | None]]) -> list[int]:
+    return [number for numbers in calls.values() if (number := numbers[machine_index()]) is not None]
 
 
 # --- the filter's program ---------------------------------------------------------------------------------------
@@ -105,28 +105,33 @@ _STEP: Final = struct.Struct("=HBBI")
 _GRANTED: Final = (_END, 0, 0, _ALLOW)
 
 
-def _refuse(number: int) -> _Step:
+def _refuse_call(number: int) -> _Step:
     return (_END, 0, 0, _ERRNO | number)
 
 
-def _program(refused: Iterable[int], unknown: Iterable[int], rules: Iterable[_Rule]) -> list[_Step]:
-    steps: list[_Step] = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, AUDIT[machine()]), (_END, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
-    if machine() == X86_64:
-        steps += [(_AT_LEAST, 0, 1, _X32), _refuse(errno.ENOSYS)]
-    steps += [(_ABOVE, 0, 1, NEWEST), _refuse(errno.ENOSYS)]
+def _filter_program(refused: Iterable[int], unknown: Iterable[int], rules: Iterable[_Rule]) -> list[_Step]:
+    steps: list[_Step] = [
+        (_LOAD, 0, 0, 4),
+        (_EQUAL, 1, 0, AUDIT[machine_name()]),
+        (_END, 0, 0, _KILL),
+        (_LOAD, 0, 0, 0),
+    ]
+    if machine_name() == X86_64:
+        steps += [(_AT_LEAST, 0, 1, _X32), _refuse_call(errno.ENOSYS)]
+    steps += [(_ABOVE, 0, 1, NEWEST), _refuse_call(errno.ENOSYS)]
     answers = chain(((n, errno.EPERM) for n in refused), ((n, errno.ENOSYS) for n in unknown))
-    steps += chain.from_iterable(((_EQUAL, 0, 1, number), _refuse(answer)) for number, answer in answers)
+    steps += chain.from_iterable(((_EQUAL, 0, 1, number), _refuse_call(answer)) for number, answer in answers)
     steps += chain.from_iterable(map(_by_argument, rules))
     return [*steps, _GRANTED]
 
 
 def _by_argument(rule: _Rule) -> list[_Step]:
     """The steps of one rule. The lower half of an argument decides, as it does in the kernel for these calls."""
-    number = rule.numbers[column()]
+    number = rule.numbers[machine_index()]
     if number is None:
         return []
     low = 16 + 8 * rule.argument  # both machines are little-endian
-    found, otherwise = _GRANTED, _refuse(errno.EPERM)
+    found, otherwise = _GRANTED, _refuse_call(errno.EPERM)
     if not rule.is_allowed:
         found, otherwise = otherwise, found
     tests: list[_Step] = [(_LOAD, 0, 0, low), (_AND, 0, 0, rule.mask)]
@@ -136,14 +141,14 @@ def _by_argument(rule: _Rule) -> list[_Step]:
     return [(_EQUAL, 0, len(tests), number), *tests]
 
 
-def _install(steps: Iterable[_Step]) -> None:
+def _install_filter(steps: Iterable[_Step]) -> None:
     code = b"".join(starmap(_STEP.pack, steps))
     instructions = ctypes.create_string_buffer(code, len(code))
     # struct sock_fprog: a 16-bit count, and a pointer to the instructions at the next aligned place.
     program = ctypes.create_string_buffer(struct.pack("@HP", len(code) // _STEP.size, ctypes.addressof(instructions)))
     try:
         no_new_privileges()
-        stranger = syscall("seccomp", _SET_FILTER, _ALL_THREADS, ctypes.addressof(program))
+        stranger = call_kernel("seccomp", _SET_FILTER, _ALL_THREADS, ctypes.addressof(program))
     except OSError as error:
         raise NoSandbox(f"The filter of calls was not taken ({error.strerror}).") from error
     if stranger:

@@ -137,7 +137,7 @@ def submission_out(submission: Submission, splits: Collection[Split] = ()) -> Su
     )
 
 
-def paginate(found: QuerySet[Any], page: int) -> tuple[list[Any], int, int]:
+def paginate_items(found: QuerySet[Any], page: int) -> tuple[list[Any], int, int]:
     """(items of the page, number of pages, number of items). Raises `ApiError` for a page beyond the end."""
     total = found.count()
     pages = max(1, -(-total // PAGE_SIZE))

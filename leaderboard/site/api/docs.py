@@ -20,26 +20,26 @@ EXAMPLE_VALUES = {"file": "@submission.csv", "note": '"first try"', "status": "f
 
 
 @cache
-def document() -> Document:
+def openapi_document() -> Document:
     """The OpenAPI document; cached until the next start, because making it is slow."""
     return dict(operations.get_openapi_schema(path_prefix=ROOT))
 
 
 def openapi(request: HttpRequest) -> HttpResponse:
-    return JsonResponse(document())
+    return JsonResponse(openapi_document())
 
 
 @open_page_to(SiteAudience.ANYONE)
 def api(request: HttpRequest) -> HttpResponse:
     """The page with the documentation of the API."""
-    found = document()
+    found = openapi_document()
     site = request.build_absolute_uri("/").rstrip("/")
     listed = [
-        _operation(method, path, details, site)
+        _operation_facts(method, path, details, site)
         for path, methods in found["paths"].items()
         for method, details in methods.items()
     ]
-    shapes = [(name, _fields(shape, "answer")) for name, shape in sorted(found["components"]["schemas"].items())]
+    shapes = [(name, _field_list(shape, "answer")) for name, shape in sorted(found["components"]["schemas"].items())]
     context = {"operations": listed, "shapes": shapes, "site": site}
     return render(request, "site/api.html", context)
 
@@ -48,7 +48,7 @@ def not_found(request: HttpRequest, path: str) -> HttpResponse:
     raise Http404("The API has no such address; see /api/v1/docs.")
 
 
-def _operation(method: str, path: str, details: Document, site: str) -> Document:
+def _operation_facts(method: str, path: str, details: Document, site: str) -> Document:
     """One operation for the template. All errors have the schema `ErrorsOut`."""
     fields = [
         {
@@ -61,7 +61,7 @@ def _operation(method: str, path: str, details: Document, site: str) -> Document
         for parameter in details["parameters"]
     ]
     for body in details.get("requestBody", {}).get("content", {}).values():
-        fields += _fields(body["schema"], "form")
+        fields += _field_list(body["schema"], "form")
     statuses = {int(status): answer for status, answer in details["responses"].items()}
     return {
         "id": details["operationId"],
@@ -71,7 +71,7 @@ def _operation(method: str, path: str, details: Document, site: str) -> Document
         "fields": fields,
         "success": next((str(status), _shape_of(answer)) for status, answer in statuses.items() if status < 400),
         "refusals": [(str(status), responses[status]) for status in statuses if status >= 400],
-        "curl": _curl(method, path, site, [field["name"] for field in fields if field["place"] == "form"]),
+        "curl": _curl_command(method, path, site, [field["name"] for field in fields if field["place"] == "form"]),
     }
 
 
@@ -81,7 +81,7 @@ def _shape_of(answer: Document) -> str:
     return str(content["schema"]["$ref"]).rsplit("/", 1)[-1] if content else ""
 
 
-def _fields(schema: Document, place: str) -> list[Document]:
+def _field_list(schema: Document, place: str) -> list[Document]:
     """The fields of a form or of a response (`place`)."""
     return [
         {
@@ -108,7 +108,7 @@ def _type_text(schema: Document) -> str:
     return str(schema.get("format") or schema.get("type") or "object")
 
 
-def _curl(method: str, path: str, site: str, fields: list[str]) -> str:
+def _curl_command(method: str, path: str, site: str, fields: list[str]) -> str:
     address = f"{site}{path}".replace("{slug}", "my-competition").replace("{submission_id}", "ID")
     lines = ['curl -H "Authorization: Bearer $LEADERBOARD_TOKEN"']
     sent = [f"  -F {name}={value}" for name, value in EXAMPLE_VALUES.items() if name in fields]

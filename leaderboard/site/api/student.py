@@ -32,7 +32,7 @@ from leaderboard.submissions import converting, submit_conditions, submitting
 from .answers import (
     competition_summary,
     metric_out,
-    paginate,
+    paginate_items,
     secondary_metrics_out,
     submission_out,
     submission_without_scores,
@@ -88,7 +88,7 @@ PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a pag
 def list_competitions(request: HttpRequest, page: PageNumber = 1) -> CompetitionPage:
     """The competitions you may open, newest first."""
     at = database_now()
-    items, pages, total = paginate(visible_competitions(token_owner(request)), page)
+    items, pages, total = paginate_items(visible_competitions(token_owner(request)), page)
     lines = [CompetitionSummaryOut(**competition_summary(competition, at)) for competition in items]
     return CompetitionPage(page=page, pages=pages, total=total, items=lines)
 
@@ -274,7 +274,7 @@ def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> S
     competition = visible_competition_with_counts(user, slug)
     if not (competition.is_member or competition.is_run_by(user)):
         raise Http404("You are not a member of this competition.")
-    items, pages, total = paginate(submissions_with_scores(user).filter(competition=competition), page)
+    items, pages, total = paginate_items(submissions_with_scores(user).filter(competition=competition), page)
     at = database_now()
     splits = visible_splits(competition, user, at)
     found = [submission_out(item, splits) for item in items]
