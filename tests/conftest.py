@@ -37,7 +37,7 @@ from leaderboard.common.made_files import make_wheel, make_worked_examples
 from leaderboard.common.shared_cache import SharedCache
 from leaderboard.competitions import page_tasks, wake_ups
 from leaderboard.competitions import services as competitions
-from leaderboard.competitions.models import Competition, Membership, Submission
+from leaderboard.competitions.models import Competition, Membership, Submission, TruthDraft
 from leaderboard.ground_truths.services import drafts, publishing
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.operations import consistency
@@ -338,16 +338,17 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
         },
     )
     with patch.object(table_jobs, "run_page_job", answer_once):
-        drafts.save_draft(
-            competition=competition,
-            spec=TruthSpec(
-                metric=metric, params=params, file_name="truth.csv", chunks=[truth.encode()], secondary=tuple(secondary)
-            ),
-        )
+        save_truth(competition, truth, metric=metric, params=params, secondary=tuple(secondary))
         publishing.publish_draft(competition=competition, user=host)
     if launched:
         publishing.launch_competition(competition=competition)
     return competition
+
+
+def save_truth(competition: Competition, truth: str, **fields: Any) -> TruthDraft:
+    """Upload answers as the draft: to be scored by accuracy, if `fields` of the spec say nothing else."""
+    settings = {"metric": "accuracy", "file_name": "truth.csv", **fields}
+    return drafts.save_draft(competition=competition, spec=TruthSpec(chunks=[truth.encode()], **settings))
 
 
 @pytest.fixture

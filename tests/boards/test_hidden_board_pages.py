@@ -22,7 +22,7 @@ from leaderboard.ground_truths.services import drafts
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import submitting
 from tests.boards.test_hidden_board import file_with, hidden
-from tests.conftest import close, enter, submit
+from tests.conftest import close, enter, save_truth, submit
 from tests.pages import signed_in
 
 pytestmark = pytest.mark.thorough
@@ -276,7 +276,7 @@ def test_log_loss_is_clipped_at_a_thousandth_unless_ada_says_otherwise(ada: User
     assert re.search(r'name="param-clip" value="0.001"', page)
     assert "We suggest clipping at 0.001" in page
     truth = "id,y\n" + "".join(f"{row},{row % 2}\n" for row in range(40))
-    drafts.save_draft(competition=Competition.objects.get(), spec=TruthSpec(file_name="t.csv", chunks=[truth.encode()]))
+    save_truth(Competition.objects.get(), truth, metric="")
     draft = Competition.objects.get().truth_draft
     assert draft.params.get("clip", 0.001) == 0.001
     drafts.save_draft(competition=Competition.objects.get(), spec=TruthSpec(metric="log_loss", params={"clip": 1e-15}))

@@ -19,7 +19,7 @@ from leaderboard.competitions.models import Competition, GroundTruth, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.services import data_files, drafts
 from leaderboard.ground_truths.specs import TruthSpec
-from tests.conftest import TRUTH, answers, close, enter, make_competition, submit
+from tests.conftest import TRUTH, answers, close, enter, make_competition, save_truth, submit
 from tests.ground_truths.test_publishing import files_in, publish_again
 
 
@@ -31,7 +31,7 @@ def test_removing_a_competition_removes_its_files(
     boards.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
     data_files.add_data_file(competition=pets, file_name="a.csv", chunks=[b"id,x\n1,2\n"])
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
-    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[TRUTH.encode()]))
+    save_truth(pets, TRUTH)
     competitions.delete_competition(competition=pets)
     assert files_in(settings) == []
     assert not Submission.objects.exists()

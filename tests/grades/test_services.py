@@ -20,11 +20,10 @@ from leaderboard.grades import rules as grade_rules
 from leaderboard.grades import services as grade_services
 from leaderboard.grades.files import graded_students
 from leaderboard.grades.models import Grade, GradeRelease, GradeRules
-from leaderboard.ground_truths.services import drafts, publishing
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.services import publishing
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import hiding, score
-from tests.conftest import answers, close, enter, make_competition, submit
+from tests.conftest import answers, close, enter, make_competition, save_truth, submit
 
 RULES: dict[str, Any] = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 1.0}], "title": "Pets"}
 
@@ -242,20 +241,11 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
     set_rules(pets)
     enter(pets, bo)
     submit(pets, bo, answers())
-    drafts.save_draft(
-        competition=pets,
-        spec=TruthSpec(
-            metric="error_rate",
-            file_name="truth.csv",
-            chunks=[
-                (
-                    "id,label,Usage\n"
-                    + "".join(
-                        f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)
-                    )
-                ).encode()
-            ],
-        ),
+    save_truth(
+        pets,
+        "id,label,Usage\n"
+        + "".join(f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)),
+        metric="error_rate",
     )
     candidate = publishing.publish_draft(competition=pets, user=ada)
     score.rescore_batch(candidate.pk)

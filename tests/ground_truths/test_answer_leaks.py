@@ -12,9 +12,8 @@ from django.conf import LazySettings
 from leaderboard.accounts.models import User
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.ground_truths.services import checks, data_files, drafts, publishing
-from leaderboard.ground_truths.specs import TruthSpec
-from tests.conftest import ANSWERS, TRUTH, make_competition
+from leaderboard.ground_truths.services import checks, data_files, publishing
+from tests.conftest import ANSWERS, TRUTH, make_competition, save_truth
 from tests.ground_truths.test_publishing import BARE, files_in, publish_again
 
 LINES = list(enumerate(BARE.replace("label", "kind").splitlines()))
@@ -134,10 +133,7 @@ def test_a_table_that_nobody_can_look_into_is_said_to_be_one(pets: Competition) 
 def test_the_column_of_groups_is_no_answer(ada: User) -> None:
     competition = make_competition(ada, launched=False)
     grouped = "id,label,farm\n" + "".join(f"{i},{'cat' if i % 5 else 'dog'},{i % 4}\n" for i in range(1, 41))
-    drafts.save_draft(
-        competition=competition,
-        spec=TruthSpec(metric="accuracy", file_name="two.csv", chunks=[grouped.encode()], group_column="farm"),
-    )
+    save_truth(competition, grouped, group_column="farm")
     features = "id,farm\n" + "".join(f"{i},{i % 4}\n" for i in range(1, 41))
     data_files.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
     assert publishing.publish_draft(competition=competition, user=ada).submission_columns == ["id", "label"]

@@ -23,15 +23,13 @@ from leaderboard.ground_truths.services import drafts, publishing, rescoring
 from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import score, submitting
-from tests.conftest import TRUTH, answers, enter, make_competition, submit
+from tests.conftest import TRUTH, answers, enter, make_competition, save_truth, submit
 
 BARE = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
 
 
 def publish_again(competition: Competition, user: User, truth: str) -> None:
-    drafts.save_draft(
-        competition=competition, spec=TruthSpec(metric="accuracy", file_name="two.csv", chunks=[truth.encode()])
-    )
+    save_truth(competition, truth)
     publishing.publish_draft(competition=competition, user=user)
 
 
@@ -125,7 +123,7 @@ def test_a_draft_without_any_file_is_refused(ada: User, pets: Competition) -> No
 def test_a_check_that_breaks_changes_nothing(
     pets: Competition, monkeypatch: pytest.MonkeyPatch, settings: LazySettings, trouble: BaseException
 ) -> None:
-    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="a.csv", chunks=[TRUTH.encode()]))
+    save_truth(pets, TRUTH, file_name="a.csv")
     before = files_in(settings)
 
     def broken(*_: object, **__: object) -> None:
@@ -141,10 +139,7 @@ def test_a_check_that_breaks_changes_nothing(
 def test_wrong_parameters_are_refused_before_anything_is_stored(pets: Competition, settings: LazySettings) -> None:
     before = files_in(settings)
     with pytest.raises(metrics.ParameterError):
-        drafts.save_draft(
-            competition=pets,
-            spec=TruthSpec(metric="fbeta", params={"beta": -1}, file_name="a.csv", chunks=[TRUTH.encode()]),
-        )
+        save_truth(pets, TRUTH, metric="fbeta", params={"beta": -1}, file_name="a.csv")
     assert files_in(settings) == before
 
 
@@ -158,14 +153,10 @@ def test_a_column_with_a_name_too_long_to_be_kept_is_refused_in_words(
     cells = ["{i},{label}", "{i},{label},{who}"]["row" in header]
     lines = [cells.format(i=i, label="cat" if i % 3 else "dog", who=i % 4) for i in range(1, 41)]
     with pytest.raises(competitions.CannotHost, match="has 339 characters; the limit is 200"):
-        drafts.save_draft(
-            competition=competition,
-            spec=TruthSpec(
-                metric="accuracy",
-                file_name="truth.csv",
-                chunks=["\n".join([header.format(long=long.strip()), *lines]).encode()],
-                group_column=long if "row" in header else "",
-            ),
+        save_truth(
+            competition,
+            "\n".join([header.format(long=long.strip()), *lines]),
+            group_column=long if "row" in header else "",
         )
     assert sorted(settings.FILES_DIR.rglob("*.*")) == files
 
@@ -175,13 +166,11 @@ def test_drafts_leave_one_file_and_their_publication_none_but_the_answers_and_th
 ) -> None:
     before = len(files_in(settings))
     for _ in range(3):
-        drafts.save_draft(
-            competition=pets, spec=TruthSpec(metric="accuracy", file_name="a.csv", chunks=[BARE.encode()])
-        )
+        save_truth(pets, BARE, file_name="a.csv")
     assert len(files_in(settings)) == before + 1
     publishing.publish_draft(competition=pets, user=ada)
     assert len(files_in(settings)) == before + 2
-    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="a.csv", chunks=[BARE.encode()]))
+    save_truth(pets, BARE, file_name="a.csv")
     with pytest.raises(competitions.CannotHost, match="Apply or discard"):
         publishing.publish_draft(competition=pets, user=ada)
     drafts.discard_draft(competition=pets)
@@ -194,10 +183,7 @@ def test_the_systems_split_depends_on_secret_seed_and_ids_alone(ada: User) -> No
     competition = make_competition(ada, launched=False)
 
     def public_ids(truth: str, seed: int) -> set[str]:
-        drafts.save_draft(
-            competition=competition,
-            spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[truth.encode()], public_share=0.5, seed=seed),
-        )
+        save_truth(competition, truth, public_share=0.5, seed=seed)
         ground_truth = publishing.publish_draft(competition=competition, user=ada)
         lines = path_of(ground_truth.file_key).read_text().splitlines()
         return {line.split(",")[0] for line in lines if line.endswith(",Public")}
@@ -222,9 +208,7 @@ def test_a_correction_with_other_ids_says_what_becomes_of_the_files(pets: Compet
     """As a spreadsheet makes them, which eats zeros."""
 
     def other_ids(text: str) -> list[str]:
-        draft = drafts.save_draft(
-            competition=pets, spec=TruthSpec(metric="accuracy", file_name="new.csv", chunks=[text.encode()])
-        )
+        draft = save_truth(pets, text)
         assert draft.report["ok"]
         return [one["message"] for one in draft.report["findings"] if one["code"] == "other_ids"]
 

@@ -10,12 +10,11 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Rescoring, Team
-from leaderboard.ground_truths.services import drafts, publishing, rescoring
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.services import publishing, rescoring
 from leaderboard.ground_truths.views import rescoring as rescoring_page
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import score
-from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
+from tests.conftest import TRUTH, answers, close, enter, make_competition, person, save_truth, submit
 from tests.grades.test_services import set_rules
 from tests.pages import signed_in, text_of
 
@@ -26,9 +25,7 @@ GRADES = "/host/pets/candidate/grades/"
 
 def correct(competition: Competition, ada: User, truth: str = TRUTH.replace("3,dog", "3,bird")) -> None:
     """Publish a corrected truth and measure everything with it."""
-    drafts.save_draft(
-        competition=competition, spec=TruthSpec(metric="accuracy", file_name="two.csv", chunks=[truth.encode()])
-    )
+    save_truth(competition, truth)
     publishing.publish_draft(competition=competition, user=ada)
     assert competition.candidate_id
     score.rescore_batch(competition.candidate_id)

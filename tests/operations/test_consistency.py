@@ -28,11 +28,10 @@ from leaderboard.competitions.models import (
     Standing,
     Submission,
 )
-from leaderboard.ground_truths.services import data_files, drafts, publishing, rescoring
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.services import data_files, publishing, rescoring
 from leaderboard.operations import consistency
 from leaderboard.operations.models import ConsistencyRun
-from tests.conftest import answers, enter, person, submit
+from tests.conftest import answers, enter, person, save_truth, submit
 
 
 @pytest.fixture
@@ -90,7 +89,7 @@ def test_leaving_a_team_and_a_second_ground_truth_break_nothing(
     joining.accept_rules(membership=joining.join_by_invitation(user=fay, invitation=team.invitation))
     teams.leave_team(membership=Membership.objects.get(user=fay))
     truth = "id,label,Usage\n" + "".join(f"{i},cat,{'Public' if i % 2 else 'Private'}\n" for i in range(1, 14))
-    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[truth.encode()]))
+    save_truth(pets, truth)
     publishing.publish_draft(competition=pets, user=ada)
     work()
     pets.refresh_from_db()

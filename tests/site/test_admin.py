@@ -16,9 +16,8 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
-from leaderboard.ground_truths.services import data_files, drafts, publishing
-from leaderboard.ground_truths.specs import TruthSpec
-from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
+from leaderboard.ground_truths.services import data_files, publishing
+from tests.conftest import TRUTH, answers, close, enter, make_competition, person, save_truth, submit
 from tests.pages import signed_in, text_of, upload
 from tests.site.test_host import FILLED
 
@@ -98,16 +97,7 @@ def test_the_form_of_a_competition_leads_to_each_page_that_does_what_it_does_not
     found = links()
     assert {"Dashboard", "Data", "Submissions", "People", "Teams", "Reveal", "Grades", "Delete"} <= set(found)
     assert "Waiting ground truth" not in found
-    drafts.save_draft(
-        competition=pets,
-        spec=TruthSpec(
-            metric="accuracy",
-            file_name="new.csv",
-            chunks=[TRUTH.replace("\n7,cat", "\n7,dog").encode()],
-            public_share=0.5,
-            seed=1,
-        ),
-    )
+    save_truth(pets, TRUTH.replace("\n7,cat", "\n7,dog"), public_share=0.5, seed=1)
     publishing.publish_draft(competition=pets, user=None)
     waiting = links()
     assert set(waiting) - set(found) == {"Waiting ground truth"}
@@ -247,9 +237,7 @@ def test_staff_see_only_the_competitions_they_host(hers: Client, ada: User, bo: 
     baseline = boards.add_baseline(
         competition=secret, user=hal, name="secret-baseline", file_name="b.csv", chunks=[answers()]
     )
-    drafts.save_draft(
-        competition=secret, spec=TruthSpec(metric="accuracy", file_name="secret-truth.csv", chunks=[TRUTH.encode()])
-    )
+    save_truth(secret, TRUTH, file_name="secret-truth.csv")
     keys = {
         "competition": secret.pk,
         "truthdraft": TruthDraft.objects.get().pk,

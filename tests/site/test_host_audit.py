@@ -12,10 +12,8 @@ from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.ground_truths.services import drafts
-from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import score
-from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
+from tests.conftest import TRUTH, answers, close, enter, make_competition, person, save_truth, submit
 from tests.pages import signed_in, text_of, upload
 from tests.site.test_host import FILLED, MEANT
 
@@ -27,7 +25,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     client.post(f"/host/{made.slug}/settings/", {**FILLED, "slug": "pond-life"})
     made.refresh_from_db()
     host = f"/host/{made.slug}"
-    drafts.save_draft(competition=made, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[TRUTH.encode()]))
+    save_truth(made, TRUTH)
     chosen = {"action": "use", "metric": "accuracy", "parameters_of": "accuracy"}
     client.post(f"{host}/truth/metric/", chosen)
     client.post(f"{host}/clone/", {"title": "Once more", "slug": "again"})
@@ -46,9 +44,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     enter(made, bo)
     submit(made, bo, answers())
     for action in ("discard", "apply"):
-        drafts.save_draft(
-            competition=made, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[TRUTH.encode()])
-        )
+        save_truth(made, TRUTH)
         client.post(f"{host}/truth/metric/", chosen)
         work()
         client.post(f"{host}/candidate/", {"action": action})

@@ -32,11 +32,10 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
 from leaderboard.ground_truths.queries import preview_candidate
-from leaderboard.ground_truths.services import drafts, publishing, rescoring
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.services import publishing, rescoring
 from leaderboard.submissions import outcomes, submitting
 from leaderboard.submissions import score as score_module
-from tests.conftest import TRUTH, answers, enter, submit
+from tests.conftest import TRUTH, answers, enter, save_truth, submit
 
 
 def waiting_file(competition: Competition, user: User, data: bytes | None = None) -> Submission:
@@ -210,9 +209,7 @@ class TestRescoring:
         return submit(pets, bo, answers()), submit(pets, cy, answers(public=1))
 
     def correct(self, competition: Competition, user: User, truth: str = CORRECTED) -> GroundTruth:
-        drafts.save_draft(
-            competition=competition, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[truth.encode()])
-        )
+        save_truth(competition, truth)
         return publishing.publish_draft(competition=competition, user=user)
 
     def board(self, competition: Competition) -> list[tuple[int | None, str]]:

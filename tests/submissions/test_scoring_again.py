@@ -15,13 +15,12 @@ from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.ground_truths.services import drafts, publishing, rescoring
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.services import publishing, rescoring
 from leaderboard.insights import activity
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
 from leaderboard.submissions import claims, queue, score, scoring_again, submitting
-from tests.conftest import TRUTH, answers, claim, close, enter, make_competition, person, submit
+from tests.conftest import TRUTH, answers, claim, close, enter, make_competition, person, save_truth, submit
 from tests.pages import signed_in, text_of
 
 ADDRESS = "/host/pets/submissions/again/"
@@ -106,7 +105,7 @@ def test_invalid_files_are_read_again_once_the_ground_truth_is_another(ada: User
     enter(pets, bo)
     file = submit(pets, bo, answers())
     assert file.status == "invalid"
-    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[TRUTH.encode()]))
+    save_truth(pets, TRUTH)
     publishing.publish_draft(competition=pets, user=ada)
     work()
     rescoring.apply_candidate(competition=pets, user=ada)
