@@ -8,8 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ PAGE = (ROOT / "docs" / "operating.md").read_text()
 BOTH = PAGE + (ROOT / "docs" / "deploy.md").read_text()
 ALARMS = PAGE.partition("## Alarms")[2].partition("\n## ")[0]
 RULES = yaml.safe_load((ROOT / "docs" / "alerts.yml").read_text())["groups"][0]["rules"]
+LEVELS = ("warning", "error", "exception", "critical")
 PLACEHOLDER = re.compile(r"%(?:\.\d)?[sdrgf]")
 
 
@@ -37,19 +38,25 @@ def words_of(node: ast.expr) -> str:
     return PLACEHOLDER.sub("…", node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def logged(*levels: str) -> Iterator[str]:
+@cache
+def all_logged() -> list[tuple[str, str]]:
+    """Level and text of all that the site logs."""
+    sources = [text for path in (ROOT / "leaderboard").rglob("*.py") if "log." in (text := path.read_text())]
+    calls = [node for text in sources for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    named = [(ast.unparse(call.func).removeprefix("log."), call) for call in calls]
+    return [(level, words_of(call.args[0])) for level, call in named if level in LEVELS]
+
+
+def logged(*levels: str) -> set[str]:
     """Every text that the site logs at these levels."""
-    for path in (ROOT / "leaderboard").rglob("*.py"):
-        calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
-        logs = (call for call in calls if ast.unparse(call.func) in {f"log.{level}" for level in levels})
-        yield from filter(None, (words_of(call.args[0]) for call in logs))
+    return {text for level, text in all_logged() if level in levels and text}
 
 
 # --- alarms -------------------------------------------------------------------------------------------------------
 
 
 def test_every_error_that_the_site_logs_is_explained() -> None:
-    texts = set(logged("error", "exception", "critical"))
+    texts = logged("error", "exception", "critical")
     assert len(texts) >= 8
     assert {text for text in texts if text not in ALARMS} == set()
 

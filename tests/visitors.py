@@ -12,7 +12,10 @@ import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
+
+import requests
 
 REDIRECTS = (301, 302, 303, 307)
 BOUNDARY = "----leaderboard-visitor"
@@ -211,6 +214,28 @@ def encode_form(fields: dict[str, str], file: tuple[str, bytes] | None = None) -
     head += f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
     head += "Content-Type: text/csv\r\n\r\n"
     return head.encode() + data + f"\r\n--{BOUNDARY}--\r\n".encode(), f"multipart/form-data; boundary={BOUNDARY}"
+
+
+class Caller:
+    """Somebody at a site's pages who asks one after the other; `longest` is the longest wait for an answer."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self.longest, self._session = address, 0.0, requests.Session()
+
+    def get(self, path: str) -> requests.Response:
+        return self._ask("GET", path)
+
+    def post(self, path: str, files: dict[str, tuple[str, str]] | None = None, **fields: str) -> requests.Response:
+        """Send the form of a page with its own token; the page that follows."""
+        found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', self.get(path).text)
+        assert found, path
+        return self._ask("POST", path, data={"csrfmiddlewaretoken": found[1], **fields}, files=files)
+
+    def _ask(self, method: str, path: str, **given: Any) -> requests.Response:
+        begun = time.monotonic()
+        answer = self._session.request(method, urljoin(self.address, path), timeout=60, **given)
+        self.longest = max(self.longest, time.monotonic() - begun)
+        return answer
 
 
 async def sign_up(visitor: Visitor, code: str, name: str, password: str) -> Answer:

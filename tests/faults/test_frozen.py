@@ -14,17 +14,13 @@ from leaderboard.competitions.duties import SCHEDULES
 from tests.conftest import answers
 from tests.faults import test_processes
 from tests.faults.test_processes import scored, upload
-from tests.processes import asleep, below, broker, children_of, pages_worker, scorer, web_server, worker
+from tests.processes import asleep, below, broker, children_of, pages_worker, scorer, worker
 from tests.running_site import Site, patience, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 tokens, checks = test_processes.tokens, test_processes.checks
 RESTART_SECONDS = 30.0
-
-
-def web(site: Site) -> int:
-    """The process that answers."""
-    return children_of(web_server(site))[0]
+OFTEN = [schedule.task for schedule in SCHEDULES if schedule.every.total_seconds() == 5]
 
 
 def restarts(site: Site) -> str:
@@ -34,15 +30,13 @@ def restarts(site: Site) -> str:
 
 def begun_tasks(site: Site) -> dict[str, str]:
     """When each of the tasks that are due every five seconds was last begun."""
-    often = [schedule.task for schedule in SCHEDULES if schedule.every.total_seconds() == 5]
-    return {task: at for task, at in site.sql("SELECT * FROM competitions_duty") if task in often}
+    return {task: at for task, at in site.sql("SELECT * FROM competitions_duty") if task in OFTEN}
 
 
-@pytest.mark.fault(41, 42, 43, 44)
+@pytest.mark.fault(42, 43, 44)
 @pytest.mark.parametrize(
     ("part", "find"),
     [
-        ("web", web),
         ("valkey", broker),
         pytest.param("worker", worker, id="worker"),
         pytest.param("worker", scorer, id="process of the worker"),
@@ -56,21 +50,17 @@ def test_a_frozen_part_is_started_again_and_every_file_gets_its_score(
     frozen, before = find(site), restarts(site)
     begun = time.monotonic()
     os.kill(frozen, signal.SIGSTOP)
-    if part != "web":
-        submissions = [upload(site, "pets", token) for token in tokens]
-        assert time.monotonic() - begun <= 3 * len(tokens) * patience(), "an upload waits for none of these"
-        tasks = begun_tasks(site)
-        assert len(tasks) == 3
-        until(lambda: not set(tasks.items()) & set(begun_tasks(site).items()), seconds=12, what="sweep, reveal, launch")
+    submissions = [upload(site, "pets", token) for token in tokens]
+    assert time.monotonic() - begun <= 3 * len(tokens) * patience(), "an upload waits for none of these"
+    tasks = begun_tasks(site)
+    assert len(tasks) == len(OFTEN)
+    until(lambda: not set(tasks.items()) & set(begun_tasks(site).items()), seconds=12, what="sweep and reveal")
     until(lambda: len(restarts(site)) > len(before), seconds=RESTART_SECONDS, what="the restart")
     assert time.monotonic() - begun <= RESTART_SECONDS * patience()
     until(lambda: not Path(f"/proc/{frozen}").exists(), seconds=5, what="its end")
     (line,) = restarts(site).removeprefix(before).splitlines()
     assert f"{part} stopped (no " in line
     assert " for 15 s); starting it again in" in line
-    if part == "web":
-        until(lambda: answers_well(site), what="the web server")
-        submissions = [upload(site, "pets", token) for token in tokens]
     scored(site, *submissions, seconds=60)
 
 

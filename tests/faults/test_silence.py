@@ -6,41 +6,17 @@ import re
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
-import requests
 
 from tests.mail_servers import silent_server, taking_server
-from tests.running_site import Site, patience, running_site, until
+from tests.running_site import patience, running_site, until
+from tests.visitors import Caller
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 RESET, OIDC = "/accounts/password/reset/", "/accounts/oidc/1/login/"
 PEOPLE = [f"u{number}@example.org" for number in range(12)]
-
-
-class Stranger:
-    """A browser that is not signed in; it remembers the longest wait for a page."""
-
-    def __init__(self, site: Site) -> None:
-        self.site, self.browser, self.longest = site, requests.Session(), 0.0
-        self.post(RESET, email="no address")  # the first pages of a server take longer
-        self.longest = 0.0
-
-    def ask(self, method: str, path: str, **given: Any) -> requests.Response:
-        begun = time.monotonic()
-        answer = self.browser.request(method, f"{self.site.address}{path}", timeout=60, **given)
-        self.longest = max(self.longest, time.monotonic() - begun)
-        return answer
-
-    def get(self, path: str) -> requests.Response:
-        return self.ask("GET", path)
-
-    def post(self, path: str, **data: str) -> requests.Response:
-        found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', self.get(path).text)
-        assert found
-        return self.ask("POST", path, data={"csrfmiddlewaretoken": found[1], **data})
 
 
 @pytest.mark.fault(45)
@@ -59,7 +35,9 @@ def test_resets_are_answered_while_the_mail_server_is_silent_and_sent_once_there
                 "from leaderboard.accounts.models import User\n"
                 f"for email in {PEOPLE}: User.objects.create_user(email.partition('@')[0], email, 'a-long-one-4711')"
             )
-            dee = Stranger(site)
+            dee = Caller(site.address)
+            dee.post(RESET, email="no address")  # the first pages of a server take longer
+            dee.longest = 0.0
             for email in PEOPLE:
                 assert dee.post(RESET, email=email).status_code == 200
                 assert dee.get("/healthz").status_code == 200

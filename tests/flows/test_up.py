@@ -25,18 +25,15 @@ from leaderboard.operations.supervisor import prepare
 from leaderboard.operations.supervisor.place import Trouble
 from leaderboard.operations.supervisor.processes import FIRST_PAUSE, LONGEST_PAUSE, Heartbeats, ManagedProcess
 from manage import BASE
-from tests.running_site import patience
+from tests.processes import below, children_of, is_over
+from tests.running_site import patience, until
 
 DEADLINE = 60.0
 NEW_PASSWORD = "a rather long sentence 7"
 
 
 def wait_for(condition: Callable[[], bool], what: str, seconds: float = DEADLINE) -> None:
-    seconds *= patience()
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {seconds:.0f} s for: {what}"
-        time.sleep(0.02)
+    until(condition, what=what, seconds=seconds)
 
 
 class Up:
@@ -79,47 +76,14 @@ class Up:
         except OSError:
             return None
 
-    def below(self) -> dict[int, str]:
-        """Every process below `up`: pid and command line."""
-        parents = {pid: parent for pid in all_pids() if (parent := parent_of(pid))}
-        found, generation = set[int](), {self.process.pid}
-        while generation:
-            generation = {pid for pid, parent in parents.items() if parent in generation}
-            found |= generation
-        return {pid: command_of(pid) for pid in found}
+    def family(self) -> list[int]:
+        """Every process below `up`."""
+        return below(self.process.pid)
 
     def pid_of(self, part: str) -> int:
         """The leader of a part: the direct child of `up` whose command line has these words."""
-        own = [pid for pid, command in self.below().items() if part in command and parent_of(pid) == self.process.pid]
-        assert len(own) == 1, (part, self.below())
-        return own[0]
-
-
-def all_pids() -> list[int]:
-    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-
-
-def status_line(pid: int, key: str) -> str:
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return ""
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(f"{key}:")), "")
-
-
-def parent_of(pid: int) -> int:
-    return int(status_line(pid, "PPid") or 0)
-
-
-def is_alive(pid: int) -> bool:
-    return status_line(pid, "State")[:1] not in ("", "Z", "X")
-
-
-def command_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return ""
+        (own,) = children_of(self.process.pid, part)
+        return own
 
 
 def environment_of(pid: int) -> bytes:
@@ -129,8 +93,8 @@ def environment_of(pid: int) -> bytes:
         return b""
 
 
-def nobody_is_left(pids: dict[int, str]) -> bool:
-    return not any(is_alive(pid) for pid in pids)
+def nobody_is_left(pids: list[int]) -> bool:
+    return all(is_over(pid) for pid in pids)
 
 
 @pytest.fixture
@@ -146,7 +110,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Up]]:
     for one in running:
         one.process.kill()
         one.process.wait()
-        for pid in all_pids():
+        for pid in (int(entry) for entry in os.listdir("/proc") if entry.isdigit()):
             if f"VAR_DIR={one.var}\0".encode() in environment_of(pid):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -199,7 +163,7 @@ def test_an_operator_can_be_named_beforehand_and_no_child_learns_the_password(
 ) -> None:
     site = start(ADMIN_USERNAME="olga", ADMIN_PASSWORD=NEW_PASSWORD).started()
     assert "setup/" not in site.text
-    for pid in site.below():
+    for pid in site.family():
         assert NEW_PASSWORD.encode() not in environment_of(pid)
 
 
@@ -240,7 +204,7 @@ def test_every_part_that_is_killed_comes_back(start: Callable[..., Up]) -> None:
     site = start().started()
     parts = ["granian", "run_workers", "valkey-server"]
     before = {part: site.pid_of(part) for part in parts}
-    family = site.below()
+    family = site.family()
     for pid in before.values():
         os.kill(pid, signal.SIGKILL)
     wait_for(lambda: nobody_is_left(family), "children of the killed to go too")
@@ -261,9 +225,9 @@ def test_every_part_that_is_killed_comes_back(start: Callable[..., Up]) -> None:
 def test_the_process_that_answers_comes_back_when_it_is_killed(start: Callable[..., Up]) -> None:
     site = start().started()
     leader = site.pid_of("granian")
-    (answering,) = (pid for pid in site.below() if parent_of(pid) == leader)
+    (answering,) = children_of(leader)
     os.kill(answering, signal.SIGKILL)
-    wait_for(lambda: not is_alive(answering), "its end")
+    wait_for(lambda: is_over(answering), "its end")
     wait_for(lambda: site.page() == 200, "the page")
 
 
@@ -288,7 +252,7 @@ def test_pauses_grow_to_half_a_minute_and_start_over_after_a_healthy_minute(tmp_
 @pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_ctrl_c_ends_everybody_within_three_seconds(start: Callable[..., Up], how: signal.Signals) -> None:
     site = start().started()
-    family = site.below()
+    family = site.family()
     assert len(family) >= 6
     began = time.monotonic()
     site.process.send_signal(how)
@@ -302,7 +266,7 @@ def test_ctrl_c_ends_everybody_within_three_seconds(start: Callable[..., Up], ho
 @pytest.mark.long
 def test_a_part_that_hangs_is_ended_with_the_others(start: Callable[..., Up]) -> None:
     site = start().started()
-    family = site.below()
+    family = site.family()
     os.kill(site.pid_of("run_workers"), signal.SIGSTOP)
     began = time.monotonic()
     site.process.send_signal(signal.SIGINT)
@@ -314,7 +278,7 @@ def test_a_part_that_hangs_is_ended_with_the_others(start: Callable[..., Up]) ->
 @pytest.mark.slow
 def test_after_kill_9_nobody_is_left_and_the_next_up_works(start: Callable[..., Up]) -> None:
     site = start().started()
-    family = site.below()
+    family = site.family()
     os.kill(site.process.pid, signal.SIGKILL)
     wait_for(lambda: nobody_is_left(family), "the end of every child and grandchild", 3)
     assert start().started().page() == 200
@@ -324,8 +288,8 @@ def test_after_kill_9_nobody_is_left_and_the_next_up_works(start: Callable[..., 
 @pytest.mark.long
 def test_kill_9_in_the_middle_of_starting_leaves_nobody_either(start: Callable[..., Up]) -> None:
     site = start()
-    wait_for(lambda: len(site.below()) >= 4, "some children")
-    family = site.below()
+    wait_for(lambda: len(site.family()) >= 4, "some children")
+    family = site.family()
     os.kill(site.process.pid, signal.SIGKILL)
     wait_for(lambda: nobody_is_left(family), "the end of every child and grandchild", 3)
 

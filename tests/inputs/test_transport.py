@@ -10,7 +10,7 @@ from django.conf import LazySettings
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, Limits
-from tests.conftest import answers, enter, submit
+from tests.conftest import answers, enter
 from tests.inputs.doors import (
     DOORS,
     HANGS_UP,
@@ -178,24 +178,6 @@ def test_121_a_hundred_thousand_parts_are_not_counted_to_the_end(door: Door, bo:
 
 
 # --- again ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.case(124)
-def test_124_the_same_bytes_again_are_pointed_out_and_asked_about(pets: Competition, bo: User, cy: User) -> None:
-    enter(pets, bo)
-    submit(pets, bo, answers(), file_name="before.csv")
-    door = Form(bo)
-    asked = door.send(answers())
-    assert (asked.status, "It would get the same score and use an attempt" in asked.words) == (409, True)
-    assert (attempts_used(bo), len(stored_files())) == (1, 1)
-    again = door.post(dict(re.findall(r'type="hidden" name="(again|file_name)" value="([^"]+)"', asked.words)))
-    assert again.submission is not None
-    assert (attempts_used(bo), len(stored_files())) == (2, 2)
-    page = door.client.get(f"{door.address}?submission={again.submission.pk}").content.decode()
-    assert "ame file as" in page
-    assert "before.csv" in page
-    enter(pets, cy)
-    assert Form(cy).send(answers()).submission is not None
 
 
 @pytest.mark.case(124)
