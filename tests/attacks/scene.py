@@ -180,11 +180,12 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
         "lost": 1.0,
         "answers": [[FILE, 1]],
         "split": "public",
+        "off": 0.0,
+        "around": 0.0,
     }
     assert competition.ground_truth is not None
-    RowReport.objects.create(
-        ground_truth=competition.ground_truth, found={"targets": ["label"], "files": 1, "rows": [row], "reason": ""}
-    )
+    found = {"targets": ["label"], "files": 1, "scored": 1, "rows": [row], "reason": "", "residuals": None}
+    RowReport.objects.create(ground_truth=competition.ground_truth, found=found)
     return code
 
 
