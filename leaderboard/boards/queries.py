@@ -27,7 +27,7 @@ from leaderboard.competitions.models.competition import Split
 from .rows import BoardPageData, BoardRowData, shown_moment
 from .scores import ranked_files, sign_of
 from .secondary import SecondaryMetric, secondary_metrics_of, shown_secondary_values
-from .standings import StandingCandidate, standings_before
+from .standings import standings_before
 
 PAGE_SIZE = 100
 LEADERS = 10
@@ -64,9 +64,9 @@ def board_page(
     # With the last row of the page before, because a tie may continue from there.
     standings = list(shown_standings(ground_truth, split)[max(before - 1, 0) : before + PAGE_SIZE])
     last = standings.pop(0) if before else None
-    is_tie = last is not None and rank_order(last) == rank_order(standings[0])
+    is_tie = last is not None and last.order == standings[0].order
     first = rank_of(standings[0]) if is_tie else None
-    ranks = shared_ranks([*map(rank_order, standings)], above=before, first=first)
+    ranks = shared_ranks([standing.order for standing in standings], above=before, first=first)
     rows = ranked_rows(ground_truth, split, standings, ranks, at, sees_names, people)
     references = baseline_rows(ground_truth, split)
     merged = merge_baselines(rows, references, sign, is_first=page == 1, is_last=page == pages)
@@ -117,12 +117,8 @@ def shown_standings(ground_truth: GroundTruth, split: Split) -> QuerySet[Standin
     return standings.order_by(F("last_at").desc(), "team_id") if is_hidden(ground_truth, split) else standings
 
 
-rank_order = attrgetter("sort_key", "received_at")
-"""Tie rule: ranks follow the score, then the time of receipt; teams equal in both share a rank."""
-
-
 def is_better(sort_key: object, received_at: object) -> Q:
-    """Condition for standings that rank above one with this sort key and time of receipt (`rank_order`)."""
+    """Condition for standings that rank above one with this sort key and time of receipt (`Standing.order`)."""
     return Q(sort_key__lt=sort_key) | Q(sort_key=sort_key, received_at__lt=received_at)
 
 
@@ -147,7 +143,7 @@ def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None 
     return ranks
 
 
-def ranks_by_team(candidates: Iterable[StandingCandidate]) -> dict[int, int]:
+def ranks_by_team(candidates: Iterable[Standing]) -> dict[int, int]:
     """Team → rank; ties share a rank."""
     ordered = sorted(candidates, key=attrgetter("order"))
     ranks = shared_ranks([best.order for best in ordered])
@@ -343,7 +339,7 @@ def ranked_lines(
     ground_truth.competition = competition
     secondary_metrics = secondary_metrics_of(ground_truth)
     standings = list(shown_standings(ground_truth, split)[:at_most])
-    ranks = shared_ranks([*map(rank_order, standings)])
+    ranks = shared_ranks([standing.order for standing in standings])
     for standing, rank in zip(standings, ranks, strict=True):
         standing.ground_truth = ground_truth
         yield _ranked_row(standing, rank, secondary_metrics, sees_names=sees_names)

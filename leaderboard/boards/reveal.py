@@ -22,7 +22,7 @@ from leaderboard.competitions.models.competition import Split
 
 from .queries import ranks_by_team, standings_in_order
 from .scores import ranked_scores, sign_of
-from .standings import StandingCandidate, candidate_of, deciding_candidates, make_candidate, rebuild_standings
+from .standings import deciding_candidates, make_standing, rebuild_standings
 
 
 @transaction.atomic
@@ -88,7 +88,7 @@ class UnpickedFile:
 
 
 def unpicked_better_files(
-    ground_truth: GroundTruth, picks: Mapping[int, Sequence[StandingCandidate]]
+    ground_truth: GroundTruth, picks: Mapping[int, Sequence[Standing]]
 ) -> dict[int, UnpickedFile]:
     """Team → its best public file, for teams whose picked files are all worse; {} on a hidden board.
 
@@ -110,8 +110,8 @@ def unpicked_better_files(
 class MissedFinal:
     """A team's deciding file, its best file by private score, and the rank that the latter would have reached."""
 
-    decided: StandingCandidate
-    best: StandingCandidate
+    decided: Standing
+    best: Standing
     rank: int
     file_name: str = ""
     """File name of the best one; "" if that is the deciding one."""
@@ -124,22 +124,21 @@ class MissedFinal:
 def missed_final(team: Team, ground_truth: GroundTruth) -> MissedFinal | None:
     """The file that a team should have picked; None before the reveal, and for teams not on the private board."""
     board = list(standings_in_order(ground_truth, Split.PRIVATE))
-    standing = next((standing for standing in board if standing.team_id == team.pk), None)
-    if ground_truth.competition.revealed_at is None or standing is None:
+    decided = next((standing for standing in board if standing.team_id == team.pk), None)
+    if ground_truth.competition.revealed_at is None or decided is None:
         return None
-    decided = candidate_of(standing)
     named = _private_files(team, ground_truth)
     best, file_name = min(((decided, ""), *named), key=lambda candidate: candidate[0].order)
-    better = sum((other.sort_key, other.received_at) < best.order for other in board if other is not standing)
+    better = sum(other.order < best.order for other in board if other is not decided)
     return MissedFinal(decided, best, 1 + better, file_name)
 
 
-def _private_files(team: Team, ground_truth: GroundTruth) -> list[tuple[StandingCandidate, str]]:
+def _private_files(team: Team, ground_truth: GroundTruth) -> list[tuple[Standing, str]]:
     """(candidate by private score, file name) for each of the team's files that can be ranked."""
     rows = ranked_scores(ground_truth, Split.PRIVATE, teams=[team.pk])
     facts = rows.values_list("submission_id", "value", "submission__received_at", "submission__file_name")
     sign = sign_of(ground_truth)
-    return [(make_candidate(sign, team.pk, pk, value, received_at), name) for pk, value, received_at, name in facts]
+    return [(make_standing(sign, team.pk, pk, value, received_at), name) for pk, value, received_at, name in facts]
 
 
 # --- review before the reveal -----------------------------------------------------------------------------------
@@ -186,7 +185,7 @@ def review_before_reveal(competition: Competition) -> RevealReview:
     """Review before the reveal. Only for hosts: it includes private ranks."""
     teams = {team.pk: team for team in competition.teams.all()}
     # Ranks by the deciding files, which both boards show after the reveal.
-    by_split: dict[str, list[StandingCandidate]] = {Split.PUBLIC: [], Split.PRIVATE: []}
+    by_split: dict[str, list[Standing]] = {Split.PUBLIC: [], Split.PRIVATE: []}
     if (ground_truth := competition.ground_truth) is not None:
         ground_truth.competition = competition
         for split, best in deciding_candidates(ground_truth):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -24,26 +23,10 @@ IN_ONE_QUERY = 5000
 FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
 
 
-@dataclass(frozen=True)
-class StandingCandidate:
-    """A candidate for a standing: one scored, ranked submission of a team."""
-
-    team_id: int
-    submission_id: UUID
-    value: float
-    sort_key: float
-    received_at: datetime
-    is_picked_by_system: bool = False
-
-    @property
-    def order(self) -> tuple[float, datetime]:
-        return (self.sort_key, self.received_at)
-
-
-def best_submissions(ground_truth: GroundTruth, split: Split) -> Iterator[StandingCandidate]:
+def best_submissions(ground_truth: GroundTruth, split: Split) -> Iterator[Standing]:
     """Each team's best submission on a split, computed from the scores."""
     sign, scores = sign_of(ground_truth), ranked_scores(ground_truth, split)
-    return (make_candidate(sign, *facts) for facts in best_per_team(scores, ground_truth).values_list(*FACTS))
+    return (make_standing(sign, *facts) for facts in best_per_team(scores, ground_truth).values_list(*FACTS))
 
 
 def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
@@ -63,18 +46,7 @@ def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None
     return {team_id: value for team_id, value in rows if team_id is not None}
 
 
-def candidate_of(standing: Standing) -> StandingCandidate:
-    return StandingCandidate(
-        standing.team_id,
-        standing.submission_id,
-        standing.value,
-        standing.sort_key,
-        standing.received_at,
-        standing.is_picked_by_system,
-    )
-
-
-def final_submissions(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, list[StandingCandidate]]:
+def final_submissions(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, list[Standing]]:
     """Team → its final submissions with their public scores: those it selected, else its best public ones.
 
     `team` limits it to one team.
@@ -83,11 +55,11 @@ def final_submissions(ground_truth: GroundTruth, *, team: Team | None = None) ->
     # Selected files and other files are numbered separately, so that one query finds both.
     placed = scores.annotate(place=_rank_within_team(ground_truth, "submission__is_selected"))
     chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.limits.final_count))
-    picked: dict[int, list[StandingCandidate]] = defaultdict(list)
-    left: dict[int, list[StandingCandidate]] = defaultdict(list)
+    picked: dict[int, list[Standing]] = defaultdict(list)
+    left: dict[int, list[Standing]] = defaultdict(list)
     sign = sign_of(ground_truth)
     for *facts, is_selected in chosen.order_by("place").values_list(*FACTS, "submission__is_selected"):
-        best = replace(make_candidate(sign, *facts), is_picked_by_system=not is_selected)
+        best = make_standing(sign, *facts, is_picked_by_system=not is_selected)
         (picked if is_selected else left)[best.team_id].append(best)
     return {**left, **picked}
 
@@ -108,14 +80,28 @@ def best_per_team(scores: QuerySet[Score], ground_truth: GroundTruth) -> QuerySe
     return scores.annotate(place=_rank_within_team(ground_truth)).filter(place=1).order_by()
 
 
-def make_candidate(
-    sign: float, team_id: int | None, submission_id: UUID, value: float, received_at: datetime
-) -> StandingCandidate:
+def make_standing(
+    sign: float,
+    team_id: int | None,
+    submission_id: UUID,
+    value: float,
+    received_at: datetime,
+    *,
+    is_picked_by_system: bool = False,
+) -> Standing:
+    """A standing that is not stored: a scored, ranked submission of a team, without its ground truth and split."""
     assert team_id is not None, "baselines are not ranked"
-    return StandingCandidate(team_id, submission_id, value, sign * value, received_at)
+    return Standing(
+        team_id=team_id,
+        submission_id=submission_id,
+        value=value,
+        sort_key=sign * value,
+        received_at=received_at,
+        is_picked_by_system=is_picked_by_system,
+    )
 
 
-def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
+def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing]]:
     """Standings after the reveal: on both boards each team's final submission with the best private score."""
     sign, picks = sign_of(ground_truth), final_submissions(ground_truth)
     private = _private_values(
@@ -123,7 +109,9 @@ def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing
     )
     for team_id, candidates in picks.items():
         on_private = [
-            StandingCandidate(team_id, c.submission_id, value, sign * value, c.received_at, c.is_picked_by_system)
+            make_standing(
+                sign, team_id, c.submission_id, value, c.received_at, is_picked_by_system=c.is_picked_by_system
+            )
             for c in candidates
             if (value := private.get(c.submission_id)) is not None
         ]
@@ -144,17 +132,17 @@ def _private_values(ground_truth: GroundTruth, submissions: Sequence[UUID]) -> d
     return values
 
 
-def deciding_candidates(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
+def deciding_candidates(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing]]:
     """Candidates of both boards as of the reveal, or as it would be now. Before the reveal only for hosts."""
     competition = ground_truth.competition
     if competition.revealed_at is None or competition.ground_truth_id != ground_truth.pk:
         yield from final_standings(ground_truth)
         return
     for standing in Standing.objects.filter(ground_truth=ground_truth):
-        yield Split(standing.split), candidate_of(standing)
+        yield Split(standing.split), standing
 
 
-def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
+def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing]]:
     """The correct standings, computed from scores and selected files only."""
     if ground_truth.competition.revealed_at is not None:
         yield from final_standings(ground_truth)
@@ -170,7 +158,7 @@ def _teams_without_members(ground_truth: GroundTruth) -> set[int]:
     return set(teams.order_by().values_list("pk", flat=True))
 
 
-def expected_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate]:
+def expected_candidates(ground_truth: GroundTruth) -> Iterator[Standing]:
     """Each team's deciding submission: its best public one, or after the reveal its final with the best private score.
 
     Read from the standings for the competition's current ground truth, else computed.
@@ -179,7 +167,7 @@ def expected_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate
     is_revealed = competition.revealed_at is not None
     if competition.ground_truth_id == ground_truth.pk:
         split = Split.PRIVATE if is_revealed else Split.PUBLIC
-        return map(candidate_of, Standing.objects.filter(ground_truth=ground_truth, split=split))
+        return iter(Standing.objects.filter(ground_truth=ground_truth, split=split))
     if not is_revealed:
         return best_submissions(ground_truth, Split.PUBLIC)
     return (best for split, best in final_standings(ground_truth) if split == Split.PRIVATE)
@@ -199,7 +187,7 @@ def rebuild_boards(competition: Competition) -> None:
 def rebuild_standings(ground_truth: GroundTruth) -> int:
     """Delete the standings of a ground truth and compute them again from its scores; returns their number."""
     Standing.objects.filter(ground_truth=ground_truth).delete()
-    made = [_make_standing(ground_truth, split, best) for split, best in expected_standings(ground_truth)]
+    made = [_on_board(best, ground_truth, split) for split, best in expected_standings(ground_truth)]
     Standing.objects.bulk_create(made, batch_size=2000)
     ground_truth.competition.bump_board_version()
     return len(made)
@@ -260,9 +248,9 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
     current = {team_id: (pk, (sort_key, received_at)) for team_id, pk, sort_key, received_at in facts}
     sign, made = sign_of(ground_truth), []
     for submission, _, public in scored:
-        best = make_candidate(sign, submission.team_id, submission.pk, public, submission.received_at)
+        best = make_standing(sign, submission.team_id, submission.pk, public, submission.received_at)
         if best.team_id not in current:
-            made.append(_make_standing(ground_truth, Split.PUBLIC, best))
+            made.append(_on_board(best, ground_truth, Split.PUBLIC))
             continue
         key, order = current[best.team_id]
         if best.order < order:
@@ -275,23 +263,15 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
     Standing.objects.bulk_create(made)
 
 
-def _make_standing(ground_truth: GroundTruth, split: Split, best: StandingCandidate) -> Standing:
-    return Standing(
-        ground_truth=ground_truth,
-        split=split,
-        team_id=best.team_id,
-        submission_id=best.submission_id,
-        value=best.value,
-        sort_key=best.sort_key,
-        received_at=best.received_at,
-        is_picked_by_system=best.is_picked_by_system,
-    )
+def _on_board(standing: Standing, ground_truth: GroundTruth, split: Split) -> Standing:
+    standing.ground_truth, standing.split = ground_truth, split
+    return standing
 
 
 STANDING_FACTS = ("team_id", "submission_id", "value", "received_at")
 
 
-def standings_before(ground_truth: GroundTruth, before: datetime) -> Iterator[StandingCandidate]:
+def standings_before(ground_truth: GroundTruth, before: datetime) -> Iterator[Standing]:
     """Public standings of the current ground truth as they were at a time before the reveal; one query.
 
     A standing whose file was received before that time was the same then. So only files of teams that have improved
@@ -303,4 +283,4 @@ def standings_before(ground_truth: GroundTruth, before: datetime) -> Iterator[St
     moved = moved.filter(submission__received_at__lt=before).order_by()
     sign = sign_of(ground_truth)
     then = best_per_team(moved, ground_truth).values_list(*FACTS)
-    return (make_candidate(sign, *facts) for facts in still.union(then, all=True))
+    return (make_standing(sign, *facts) for facts in still.union(then, all=True))

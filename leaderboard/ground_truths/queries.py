@@ -21,6 +21,7 @@ from leaderboard.competitions.models import (
     Competition,
     GroundTruth,
     Score,
+    Standing,
     StudentPreview,
     Submission,
     Team,
@@ -375,7 +376,7 @@ def rank_moves(current: GroundTruth, candidate: GroundTruth, *, split: Split | N
     return sorted(moves, key=lambda move: (move.size, move.team.name))
 
 
-def _deciding_by_team(ground_truth: GroundTruth, split: Split | None) -> dict[int, standings.StandingCandidate]:
+def _deciding_by_team(ground_truth: GroundTruth, split: Split | None) -> dict[int, Standing]:
     if split is None:
         return {best.team_id: best for best in standings.expected_candidates(ground_truth)}
     return {best.team_id: best for board, best in standings.deciding_candidates(ground_truth) if board == split}

@@ -20,12 +20,11 @@ from django.utils.translation import ngettext
 from leaderboard.accounts.models import User
 from leaderboard.boards import reveal, standings
 from leaderboard.boards.reveal import UnpickedFile
-from leaderboard.boards.standings import StandingCandidate
 from leaderboard.common import logs
 from leaderboard.common.display_time import moment_text
 from leaderboard.common.hooks import on
 from leaderboard.competitions import hooks
-from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
+from leaderboard.competitions.models import Competition, Extension, Membership, Standing, Submission, Team
 from leaderboard.competitions.models.extension import effective_limits_of
 
 from . import kinds
@@ -210,7 +209,7 @@ def _notify_teams_before_deadline(competition: Competition, team_ids: list[int],
         people[membership.team_id].append(membership.user)
     if not people:
         return 0
-    picks: dict[int, list[StandingCandidate]] = {team: [] for team in people}
+    picks: dict[int, list[Standing]] = {team: [] for team in people}
     better_files: dict[int, UnpickedFile] = {}
     if (ground_truth := competition.ground_truth) is not None:
         finals = standings.final_submissions(ground_truth)
@@ -240,7 +239,7 @@ def _notify_teams_before_deadline(competition: Competition, team_ids: list[int],
 
 
 def _finals_text(
-    names: list[str], picks: list[StandingCandidate], better_file: UnpickedFile | None, *, names_files: bool
+    names: list[str], picks: list[Standing], better_file: UnpickedFile | None, *, names_files: bool
 ) -> str:
     if not picks:
         return _("Your team has no valid submission yet.")

@@ -151,11 +151,11 @@ def _compare_scores(
     standing = next((row for row in board if row.team_id == team_id), None)
     if standing is None:
         return comparison
-    ranks = boards.shared_ranks([*map(boards.rank_order, board)])
+    ranks = boards.shared_ranks([row.order for row in board])
     rank, rank_before = ranks[board.index(standing)], None
     if best and page_context.competition.revealed_at is None:
         order = (sign * best.value, best.submission.received_at)
-        rank_before = 1 + sum(boards.rank_order(row) < order for row in board if row.team_id != team_id)
+        rank_before = 1 + sum(row.order < order for row in board if row.team_id != team_id)
     better = [(number, row) for number, row in zip(ranks, board, strict=True) if number < rank]
     return replace(
         comparison,

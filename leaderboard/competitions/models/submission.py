@@ -294,6 +294,11 @@ class Standing(models.Model):
     def __str__(self) -> str:
         return f"{self.team}: {self.value!r}"
 
+    @property
+    def order(self) -> tuple[float, datetime]:
+        """Tie rule: ranks follow the score, then the time of receipt; teams equal in both share a rank."""
+        return self.sort_key, self.received_at
+
 
 class Worker(models.Model):
     """A worker process, which updates its row every few seconds, by the database's clock."""
