@@ -109,13 +109,13 @@ class AnswersForm(forms.Form):
         return cleaned
 
     @property
-    def upload(self) -> dict[str, Any]:
+    def upload_fields(self) -> dict[str, Any]:
         """Fields of `TruthSpec` for the uploaded file; {} without one."""
         file = self.cleaned_data["file"]
         return {"file_name": file.name, "chunks": file.chunks()} if file else {}
 
     @property
-    def split(self) -> dict[str, Any]:
+    def split_fields(self) -> dict[str, Any]:
         """Fields of `TruthSpec` for id column and split.
 
         Grouped splits are stratified too, as far as possible. A group column is ignored for other split methods. The
@@ -180,7 +180,7 @@ class ParameterForm(forms.Form):
             self.fields[parameter.name] = _field_of(parameter, "" if value is None else value, columns)
 
     @classmethod
-    def posted(
+    def from_post(
         cls, request: HttpRequest, key: str, truth: TruthDraft | GroundTruth | None, chooser: forms.Form
     ) -> ParameterForm:
         """The form with the posted parameters. If the page showed those of another metric, the proposed ones, with an
@@ -280,13 +280,13 @@ class SecondaryForm(forms.Form):
             )
 
     @property
-    def rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
+    def row_fields(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
         return [(self[f"metric_{n}"], self[f"params_{n}"]) for n in range(1, MAX_SECONDARY + 1)]
 
     @property
     def is_open(self) -> bool:
         """Whether the section of the page starts open: with errors, or with a metric chosen."""
-        return bool(self.errors) or any(metric.value() for metric, _ in self.rows)
+        return bool(self.errors) or any(metric.value() for metric, _ in self.row_fields)
 
     def clean(self) -> dict[str, Any]:
         chosen = []
@@ -306,7 +306,7 @@ class SecondaryForm(forms.Form):
         return {"metrics": tuple(chosen)}
 
     @property
-    def metrics(self) -> tuple[MetricWithParams, ...]:
+    def chosen_metrics(self) -> tuple[MetricWithParams, ...]:
         """The chosen metrics of a valid form."""
         chosen: tuple[MetricWithParams, ...] = self.cleaned_data["metrics"]
         return chosen

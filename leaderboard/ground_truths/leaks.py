@@ -53,7 +53,7 @@ def describe_leak(offered: bytes, truth: bytes, id_column: str, other_columns: I
     """
     if offered == truth:
         return metrics.Message("is the answer file itself")
-    true_columns = _columns(next(_tables_in(truth)), id_column, without=frozenset(other_columns))
+    true_columns = _read_columns(next(_tables_in(truth)), id_column, without=frozenset(other_columns))
     ids = _TruthIds(next((answers.keys() for answers in true_columns.values()), ()))
     # Three passes over the same table: the column of the ids, if any, is only known after the last row.
     tables = zip(_tables_in(offered), _tables_in(offered), _tables_in(offered), strict=False)
@@ -76,7 +76,7 @@ class _TruthIds:
         plain = {_normalised_cell(key): key for key in self._exact}
         self._plain = plain if len(plain) == len(self._exact) else {}
 
-    def resolve(self, cell: str) -> str:
+    def resolve_id(self, cell: str) -> str:
         """The id that a cell stands for; the cell itself if it is no id."""
         return cell if cell in self._exact else self._plain.get(_normalised_cell(cell), cell)
 
@@ -92,7 +92,7 @@ def _answers_by_id(
     lines: Iterator[str], id_column: str, ids: _TruthIds, true_columns: Answers
 ) -> tuple[str, int] | None:
     """(column, number of ids) for the first column with answers in rows with their ids; None without one."""
-    for name, cells in _columns(lines, id_column, ids, true_columns).items():
+    for name, cells in _read_columns(lines, id_column, ids, true_columns).items():
         for target, answers in true_columns.items():
             number = _leaked_by_id(answers, cells) if name == target else _leaked_by_copy(answers, cells)
             if number:
@@ -174,10 +174,10 @@ def _says_answer(answer: str, cell: str) -> bool:
         first, second = float(answer), float(cell.replace(",", "."))
     except ValueError:
         return False
-    return math.isclose(first, second, rel_tol=1e-13) or abs(first - second) <= _rounding(answer, cell)
+    return math.isclose(first, second, rel_tol=1e-13) or abs(first - second) <= _rounding_error(answer, cell)
 
 
-def _rounding(answer: str, cell: str) -> float:
+def _rounding_error(answer: str, cell: str) -> float:
     """The largest rounding error of a cell with fewer decimals than the answer; 0 if it cannot be a rounded answer."""
     first, second = DECIMAL.fullmatch(answer), DECIMAL.fullmatch(cell)
     if not first or not second:
@@ -187,7 +187,7 @@ def _rounding(answer: str, cell: str) -> float:
     return 0.5000001 * 10.0**-coarse if coarse < fine and len(digits) >= MIN_DIGITS else 0.0
 
 
-def _columns(
+def _read_columns(
     lines: Iterator[str],
     id_column: str,
     ids: _TruthIds | None = None,
@@ -211,7 +211,7 @@ def _columns(
             if place < len(row):
                 cells = {name: row[places[name]].strip() for name in columns if places[name] < len(row)}
                 key = row[place].strip()
-                _add_cells(columns, ids.resolve(key) if ids else key, cells, true_columns)
+                _add_cells(columns, ids.resolve_id(key) if ids else key, cells, true_columns)
                 if not columns:
                     break
     except (csv.Error, *UNREADABLE):
@@ -235,7 +235,7 @@ def _ids_in(lines: Iterator[str], id_column: str, ids: _TruthIds) -> str:
         ids_by_column: dict[str, set[str]] = {name: set() for name in header if name not in ("", "Usage")}
         for row in reader:
             for name, cell in zip(header, row, strict=False):
-                if name in ids_by_column and (key := ids.resolve(cell.strip())) in ids:
+                if name in ids_by_column and (key := ids.resolve_id(cell.strip())) in ids:
                     if key in ids_by_column[name]:
                         del ids_by_column[name]  # not unique, so it identifies no row
                     else:
@@ -264,7 +264,7 @@ def _tables_in(data: bytes) -> Iterator[Iterator[str]]:
     """An iterator over lines for the file, or for each file in a gzip or zip; at most `MAX_CHARACTERS` in total."""
     left = MAX_CHARACTERS
 
-    def lines(part: gzip.GzipFile | zipfile.ZipExtFile | io.BufferedReader) -> Iterator[str]:
+    def lines_of(part: gzip.GzipFile | zipfile.ZipExtFile | io.BufferedReader) -> Iterator[str]:
         # Read line by line: reading ahead would meet damage at the end of the file too early.
         nonlocal left
         encoding = "utf-16" if part.peek(2)[:2] in UTF_16 else "utf-8-sig"
@@ -276,13 +276,13 @@ def _tables_in(data: bytes) -> Iterator[Iterator[str]]:
     try:
         if data.startswith(b"\x1f\x8b"):
             with gzip.open(io.BytesIO(data)) as file:
-                yield lines(file)
+                yield lines_of(file)
         elif data.startswith(b"PK\x03\x04"):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 for member in archive.infolist():
                     with archive.open(member) as part:
-                        yield lines(part)  # type: ignore[arg-type]
+                        yield lines_of(part)  # type: ignore[arg-type]
         else:
-            yield lines(io.BufferedReader(io.BytesIO(data)))
+            yield lines_of(io.BufferedReader(io.BytesIO(data)))
     except UNREADABLE:
         return

@@ -131,7 +131,7 @@ def last_check(competition: Competition, *, may_fix: bool = False) -> dict[str, 
         "checked_at": check.checked_at if isinstance(check, TruthCheck) else None,
         "findings": shown_findings(check, may_fix=may_fix),
         "drafted": metric_or_none(truth.metric) if truth else None,
-        "question": _question(draft) if draft else "",
+        "question": _question_to_confirm(draft) if draft else "",
         "needs_other_file": draft is not None and needs_other_file(draft),
         "answer_columns": _answer_columns(draft) if draft else None,
         "files_alone_block": draft is not None and _is_blocked_by_data_files(draft.report),
@@ -156,7 +156,7 @@ def _is_blocked_by_data_files(report: dict[str, Any]) -> bool:
     return {finding["code"] for finding in checks.blocking_in(report)} == {ANSWERS_IN_DATA}
 
 
-def _question(draft: TruthDraft) -> str:
+def _question_to_confirm(draft: TruthDraft) -> str:
     """The metric's question to confirm before publishing; "" for most metrics."""
     metric = metric_or_none(draft.metric)
     return translated_message(metric.confirmation(draft.params)) if metric else ""
@@ -267,7 +267,7 @@ class RankMove:
     value_then: float | None
 
     @property
-    def gained(self) -> int:
+    def ranks_gained(self) -> int:
         """Ranks gained, negative when lost; 0 for a team on only one of the two boards."""
         return self.rank_now - self.rank_then if self.rank_now and self.rank_then else 0
 
@@ -276,10 +276,10 @@ class RankMove:
         return (self.rank_now, self.value_now) != (self.rank_then, self.value_then)
 
     @property
-    def size(self) -> tuple[int, int]:
+    def sort_key(self) -> tuple[int, int]:
         """Sort key, largest moves first: teams that appear or disappear, then by number of ranks."""
         stays = self.rank_now is not None and self.rank_then is not None
-        return (-abs(self.gained) if stays else -(10**9), self.rank_then or 10**9)
+        return (-abs(self.ranks_gained) if stays else -(10**9), self.rank_then or 10**9)
 
 
 @dataclass(frozen=True)
@@ -316,11 +316,11 @@ class RescoringPreview:
 
     @property
     def rising(self) -> int:
-        return sum(move.gained > 0 for move in self.moves)
+        return sum(move.ranks_gained > 0 for move in self.moves)
 
     @property
     def falling(self) -> int:
-        return sum(move.gained < 0 for move in self.moves)
+        return sum(move.ranks_gained < 0 for move in self.moves)
 
     @property
     def moved(self) -> int:
@@ -373,7 +373,7 @@ def rank_moves(current: GroundTruth, candidate: GroundTruth, *, split: Split | N
         )
         for team in Team.objects.filter(competition=current.competition_id, pk__in=now.keys() | then.keys())
     ]
-    return sorted(moves, key=lambda move: (move.size, move.team.name))
+    return sorted(moves, key=lambda move: (move.sort_key, move.team.name))
 
 
 def _deciding_by_team(ground_truth: GroundTruth, split: Split | None) -> dict[int, Standing]:

@@ -53,7 +53,7 @@ class TruthSpec:
     split_secret: str = ""
 
     @classmethod
-    def of(cls, truth: TruthDraft | GroundTruth | None) -> TruthSpec:
+    def from_truth(cls, truth: TruthDraft | GroundTruth | None) -> TruthSpec:
         """The settings of a draft or ground truth, with its file; the defaults for None."""
         if truth is None:
             return cls()
@@ -68,7 +68,7 @@ class TruthSpec:
             group_column=truth.group_column,
         )
 
-    def cleaned(self) -> TruthSpec:
+    def with_defaults(self) -> TruthSpec:
         """The same with all parameters filled in. Raises `metrics.ParameterError`, and `CannotHost` for secondary
         metrics."""
         return replace(

@@ -162,7 +162,7 @@ def correct_truth(
                 _("The answers can't be corrected."), [stored_text(problem) for problem in answer["problems"]]
             )
         data = target.read_bytes()
-    spec = replace(TruthSpec.of(ground_truth), file_name=f"corrected-{ground_truth.number}.csv", chunks=[data])
+    spec = replace(TruthSpec.from_truth(ground_truth), file_name=f"corrected-{ground_truth.number}.csv", chunks=[data])
     return save_draft(competition=competition, spec=spec)
 
 

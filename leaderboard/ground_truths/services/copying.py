@@ -61,7 +61,7 @@ def clone_competition(
     fields = {name: read_setting(competition, name) for name in EDITABLE if name not in ITS_OWN}
     slug = slug or free_slug(title)
     copy = competitions.create_competition(
-        user=user, is_proposal=True, title=title, slug=slug, **fields, **_dates(competition)
+        user=user, is_proposal=True, title=title, slug=slug, **fields, **_dates_of_copy(competition)
     )
     try:
         with transaction.atomic():
@@ -105,7 +105,7 @@ def _slug_of(title: str) -> str:
     return slug_from_title(title)[:50].strip("-")
 
 
-def _dates(competition: Competition) -> dict[str, datetime]:
+def _dates_of_copy(competition: Competition) -> dict[str, datetime]:
     """Dates of a copy: unchanged if they are in the future, else from now for as many days, to the same time of day."""
     now = timezone.now()
     if competition.opens_at > now:
@@ -133,7 +133,7 @@ def _copy_truth(source: Competition, copy: Competition) -> None:
     if ground_truth is None:
         return
     chunks = file_chunks(path_of(ground_truth.file_key, ground_truth.sha256))
-    spec = replace(TruthSpec.of(ground_truth), file_name=ground_truth.file_name, chunks=chunks)
+    spec = replace(TruthSpec.from_truth(ground_truth), file_name=ground_truth.file_name, chunks=chunks)
     drafts.save_draft(competition=copy, spec=spec, suggests_metrics=True)
 
 

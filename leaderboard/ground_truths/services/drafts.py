@@ -37,7 +37,7 @@ def save_draft(*, competition: Competition, spec: TruthSpec, suggests_metrics: b
     have and for column names that are too long; `storage.TooLarge`; `JobFailed` if the check itself broke. Nothing has
     changed then.
     """
-    spec = spec.cleaned()
+    spec = spec.with_defaults()
     draft = TruthDraft.objects.filter(competition=competition).first() or _new_draft(competition)
     earlier_key = draft.file_key
     try:
@@ -120,7 +120,7 @@ def _spec_of_same_split(draft: TruthDraft) -> TruthSpec:
 
     Before the launch the metric is suggested anew, because it was not chosen for these answers; after it, it is kept.
     """
-    spec = TruthSpec.of(draft)
+    spec = TruthSpec.from_truth(draft)
     return spec if draft.competition.launched_at else replace(spec, metric="", params={}, secondary=())
 
 

@@ -94,7 +94,7 @@ class FolderFile:
     sha256: str = ""
 
     @contextmanager
-    def opened(self) -> Iterator[IO[bytes]]:
+    def open_content(self) -> Iterator[IO[bytes]]:
         if self.key:
             with open_stored(self.key, self.sha256) as file:
                 yield file
@@ -110,7 +110,7 @@ def export_folder(competition: Competition, folder: Path) -> None:
     for part in folder_files(competition):
         path = folder / part.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.opened() as source, path.open("wb") as target:
+        with part.open_content() as source, path.open("wb") as target:
             shutil.copyfileobj(source, target)
 
 
@@ -343,7 +343,7 @@ def import_zip(*, chunks: Iterable[bytes], user: User, finds_address: bool = Fal
         folder.mkdir()
         upload = Path(place) / "upload.zip"
         _write_limited(chunks, upload, settings.MAX_UPLOAD_BYTES)
-        _unpack(upload, folder)
+        _unpack_zip(upload, folder)
         return import_folder(folder, user=user, needs_truth=False, finds_address=finds_address)
 
 
@@ -352,7 +352,7 @@ def export_zip(competition: Competition) -> Iterator[bytes]:
     outlet = StreamingBuffer()
     with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for part in folder_files(competition):
-            with part.opened() as source:
+            with part.open_content() as source:
                 yield from outlet.copied(archive, zipfile.ZipInfo(part.name), source)
     yield outlet.drain()
 
@@ -369,7 +369,7 @@ def _write_limited(chunks: Iterable[bytes], path: Path, limit: int) -> int:
     return size
 
 
-def _unpack(source: Path, folder: Path) -> None:
+def _unpack_zip(source: Path, folder: Path) -> None:
     """Unpack a zip. Raises `CannotHost` for files that are too large, whatever size the archive claims."""
     limit = left = settings.MAX_UPLOAD_BYTES * MAX_EXPANSION
     try:

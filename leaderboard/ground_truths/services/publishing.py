@@ -56,13 +56,13 @@ def publish_draft(
     draft.report = check_draft(draft)  # data files may have changed since the last check
     if not draft.report["ok"]:
         raise CannotHost(_("The answers can't be published."), list(map(stored_text, blocking_in(draft.report))))
-    _refuse_second_candidate(competition)
     with tempfile.TemporaryDirectory() as folder:
         stored = store_file([file_to_publish(draft, Path(folder)).read_bytes()], f"truths/{competition.pk}")
     try:
         with transaction.atomic():
             locked = lock_competition(competition.pk)
-            _refuse_second_candidate(locked)
+            if locked.candidate_id is not None:
+                raise CannotHost(_("A correction is pending. Apply or discard it first."))
             ground_truth = _create_ground_truth(locked, draft, stored, user, note)
             _make_current_or_candidate(locked, ground_truth)
             after = {**ground_truth_facts(ground_truth), "becomes": "candidate" if locked.candidate_id else "current"}
@@ -80,11 +80,6 @@ def publish_draft(
     except table_jobs.JobFailed:
         log.exception("sample submission of %s", ground_truth)
     return ground_truth
-
-
-def _refuse_second_candidate(competition: Competition) -> None:
-    if competition.candidate_id is not None:
-        raise CannotHost(_("A correction is pending. Apply or discard it first."))
 
 
 def _create_ground_truth(

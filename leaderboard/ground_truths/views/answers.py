@@ -108,7 +108,11 @@ def _check_file(request: HttpRequest, page_context: PageContext) -> HttpResponse
     try:
         if form.is_valid():
             is_new = form.cleaned_data["file"] and competition.launched_at is None
-            spec = replace(TruthSpec.of(None if is_new else current_truth(competition)), **form.split, **form.upload)
+            spec = replace(
+                TruthSpec.from_truth(None if is_new else current_truth(competition)),
+                **form.split_fields,
+                **form.upload_fields,
+            )
             drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
             return see_other("host_truth", fragment="#check", slug=competition.slug)
     except REFUSALS as error:
@@ -210,11 +214,11 @@ def _choose_metric(request: HttpRequest, page_context: PageContext, key: str) ->
     competition, action = page_context.competition, request.POST.get("action")
     draft, truth = draft_of(competition), current_truth(competition)
     form, secondary = MetricForm(request.POST), SecondaryForm(request.POST)
-    parameters, status = ParameterForm.posted(request, key, truth, form), 422
+    parameters, status = ParameterForm.from_post(request, key, truth, form), 422
     try:
         if all([form.is_valid(), parameters.is_valid(), secondary.is_valid()]):
-            earlier = TruthSpec.of(truth)
-            spec = replace(earlier, metric=key, params=parameters.cleaned_data, secondary=secondary.metrics)
+            earlier = TruthSpec.from_truth(truth)
+            spec = replace(earlier, metric=key, params=parameters.cleaned_data, secondary=secondary.chosen_metrics)
             if spec != earlier:
                 draft = drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
             if action == "look" or (draft and not draft.report["ok"]):

@@ -229,13 +229,13 @@ def _fix_draft(request: HttpRequest, competition: Competition, user: User) -> No
 def _check_again(request: HttpRequest, competition: Competition, *, redraws_split: bool = False) -> None:
     """Check the answers again with another split, ID column or metric. Raises `CannotHost` and `JobFailed`."""
     draft, posted = draft_of(competition), request.POST
-    spec = replace(TruthSpec.of(current_truth(competition)), redraws_split=redraws_split)
+    spec = replace(TruthSpec.from_truth(current_truth(competition)), redraws_split=redraws_split)
     if "split" in posted:
         form = AnswersForm(competition, request)
         if not form.is_valid():
             lines = [str(error) for errors in form.errors.values() for error in errors]
             raise CannotHost(_("The split didn't change."), lines)
-        spec = replace(spec, **form.split)
+        spec = replace(spec, **form.split_fields)
     key = posted.get("metric", spec.metric)
     if key != spec.metric:
         if metric_or_none(key) is None:

@@ -139,7 +139,7 @@ class TruthDraftAdmin(ScopedAdmin):
         try:
             is_valid = form.is_valid()
             if key := form.cleaned_data.get("metric", ""):
-                parameters = ParameterForm.posted(request, key, current_truth(competition), form)
+                parameters = ParameterForm.from_post(request, key, current_truth(competition), form)
                 is_valid = form.is_valid() and parameters.is_valid()
             if secondary.is_valid() and is_valid and parameters is not None:
                 draft = _draft_of_form(form, parameters, secondary)
@@ -262,10 +262,10 @@ def _draft_of_form(form: TruthForm, parameters: ParameterForm, secondary: Second
     spec = TruthSpec(
         metric=form.cleaned_data["metric"],
         params=parameters.cleaned_data,
-        secondary=secondary.metrics,
+        secondary=secondary.chosen_metrics,
         answers=form.cleaned_data["answers"],
-        **form.split,
-        **form.upload,
+        **form.split_fields,
+        **form.upload_fields,
     )
     return drafts.save_draft(competition=form.cleaned_data["competition"], spec=spec, suggests_metrics=True)
 

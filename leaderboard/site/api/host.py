@@ -311,7 +311,7 @@ def _requested_metric(current: GroundTruth | None, metric: str, params: str) -> 
     if not isinstance(requested, dict):
         words = _("“params” must be a JSON object.")
         raise ApiError(422, words, [{"code": "params", "message": words, "column": "params"}])
-    spec = TruthSpec.of(current)
+    spec = TruthSpec.from_truth(current)
     if current and metric in ("", current.metric):
         return replace(spec, params={**current.params, **requested})
     return replace(spec, metric=metric.replace("\0", ""), params=requested)
