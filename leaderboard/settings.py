@@ -124,6 +124,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "leaderboard.common.context_processors.frame_context",
+                "leaderboard.notifications.queries.page_header_context",
             ],
         },
     },

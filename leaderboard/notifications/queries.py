@@ -7,6 +7,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
 from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.models import User
@@ -15,14 +17,17 @@ from leaderboard.boards import queries as boards
 from leaderboard.boards.scores import sign_of
 from leaderboard.common.hooks import on
 from leaderboard.common.queries import count_rows
+from leaderboard.common.responses import signed_in_user
 from leaderboard.competitions import hooks as competitions_hooks
+from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, Membership, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
 from .kinds import NoticeKind
 from .models import Announcement, Notice
 
-LATEST_NOTICES = 3
+MAX_LATEST_NOTICES = 3
+MAX_ANNOUNCEMENTS = 30
 
 
 def sends_mail() -> bool:
@@ -58,10 +63,15 @@ def page_header(user: User) -> PageHeader:
     return PageHeader(unread=facts.unread_notices, runs_any=bool(facts.hosts_any or facts.assists_any))
 
 
+def page_header_context(request: HttpRequest) -> dict[str, Any]:
+    """Template context `page_header` for pages of signed-in people; computed when a template reads it."""
+    return {"page_header": SimpleLazyObject(lambda: page_header(signed_in_user(request.user)))}
+
+
 def latest_notices(user: User) -> list[Notice]:
     """The newest notices of a person, for the home page."""
     notices = Notice.objects.filter(user=user).select_related("competition")
-    return list(notices.order_by("-created_at", "-pk")[:LATEST_NOTICES])
+    return list(notices.order_by("-created_at", "-pk")[:MAX_LATEST_NOTICES])
 
 
 def notice_choices_of(user: User) -> dict[NoticeKind, str]:
@@ -71,6 +81,14 @@ def notice_choices_of(user: User) -> dict[NoticeKind, str]:
 
 
 # --- announcements ----------------------------------------------------------------------------------------------
+
+
+def announcements_for(page_context: PageContext) -> list[Announcement]:
+    """Announcements that are not withdrawn: for members those sent to them, for hosts and assistants all."""
+    announcements = Announcement.objects.filter(competition=page_context.competition)
+    if page_context.membership is not None:
+        return list(announcements.for_user(page_context.user)[:MAX_ANNOUNCEMENTS])
+    return list(announcements.filter(withdrawn_at=None)[:MAX_ANNOUNCEMENTS]) if page_context.assists else []
 
 
 def announcement_readers(

@@ -20,8 +20,8 @@ from leaderboard.competitions.services import CannotHost
 
 from . import kinds
 from .kinds import Delivery, NoticeKind, NoticeText
-from .mentions import extract_mentions, mark_mention
 from .models import Announcement, Notice, NoticeChoice, email_due_at
+from .personal_data import extract_mentions, mark_mention
 from .queries import announcement_readers, sends_mail
 
 log = logging.getLogger(__name__)

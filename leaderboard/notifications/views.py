@@ -89,8 +89,8 @@ def stop_mail(request: HttpRequest, token: str) -> HttpResponse:
 def host_announcements(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Form for an announcement, and the list of all, including withdrawn ones."""
     competition, status = page_context.competition, 200
-    team_id = request.POST.get("audience", "").removeprefix("team:") or request.GET.get("team", "")
-    team = competition.teams.filter(pk=posted_number(team_id)).first()
+    team_id = posted_number(request.POST.get("audience", "").removeprefix("team:") or request.GET.get("team", ""))
+    team = competition.teams.filter(pk=team_id).first() if team_id else None
     form = AnnouncementForm(competition, posted_data(request), team=team, initial=_proposal(request, page_context))
     if request.method == "POST":
         status = 422

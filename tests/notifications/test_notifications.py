@@ -98,7 +98,9 @@ def test_following_a_notice_marks_it_read_and_leads_there(bo: User) -> None:
 
 def test_all_are_marked_read_at_once(bo: User) -> None:
     tell(bo), tell(bo, title="Another")
-    page = signed_in(bo).post("/notifications/", follow=True).content.decode()
+    client = signed_in(bo)
+    assert "Mark all as read" in client.get("/notifications/").content.decode()
+    page = client.post("/notifications/", follow=True).content.decode()
     assert "2 notifications marked as read." in page
     assert "Mark all as read" not in page
     assert bo.notices.filter(read_at=None).count() == 0

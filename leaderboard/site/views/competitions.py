@@ -21,6 +21,7 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.metric_display import competition_metric
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.models.competition import CompetitionQuerySet, Split
+from leaderboard.notifications.queries import announcements_for
 
 PER_PAGE = 24
 CHIPS = (
@@ -101,6 +102,7 @@ def overview(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     context = {
         "page_context": page_context,
         "measure": competition_metric(competition.ground_truth),
+        "announcements": announcements_for(page_context),
         "podium": podium(page_context) if page_context.state == "revealed" else (),
         "site": request.build_absolute_uri("/").rstrip("/"),
     }

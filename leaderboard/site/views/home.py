@@ -28,6 +28,7 @@ from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import signed_in_user
 from leaderboard.competitions.models import Competition, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
+from leaderboard.notifications.queries import latest_notices
 from leaderboard.submissions import submit_conditions
 
 HERO_ROWS = 5
@@ -51,6 +52,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "running": _with_movement([one for one in teams if one.is_running]),
         "over": [one for one in reversed(teams) if not one.is_running],
         "hosted": hosted[:HOSTED_SHOWN],
+        "news": latest_notices(user),
         "tasks": [task for one in hosted for task in one.tasks],
         "open": [(one, one.state(at)) for one in _listed(at).exclude(pk__in=joined)[:OPEN_SHOWN]],
     }
