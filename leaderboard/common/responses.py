@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+import tempfile
+import zipfile
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -12,13 +14,13 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import F, OrderBy
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.request import split_domain_port
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from . import folders
-from .storage import path_of
+from .storage import path_of, scratch_folder
 from .web_requests import counted_address
 
 # htmx stops polling when it gets this status.
@@ -80,11 +82,18 @@ def as_download(key: str, name: str) -> FileResponse:
     return FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
 
 
-def streamed_zip(pieces: Iterable[bytes], name: str) -> StreamingHttpResponse:
-    """A zip file that is made while it is sent."""
-    answer = StreamingHttpResponse(pieces, content_type="application/zip")
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+def zip_download(name: str, write: Callable[[zipfile.ZipFile], None]) -> FileResponse:
+    """A zip file that `write` fills, in a nameless file of the storage's folder: it need not fit into memory, and a
+    crash leaves nothing behind."""
+    file = tempfile.TemporaryFile(dir=scratch_folder())  # noqa: SIM115 - the response closes it
+    try:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            write(archive)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
 
 
 HERE = ("localhost", "127.0.0.1", "[::1]")

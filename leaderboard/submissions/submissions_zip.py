@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from django.db.models import Prefetch, Q
 
 from leaderboard.accounts.models import User
-from leaderboard.common.file_formats import StreamingBuffer, safe_cell
+from leaderboard.common.file_formats import add_to_zip, safe_cell
 from leaderboard.common.storage import open_stored
 from leaderboard.competitions import hooks
 from leaderboard.competitions.models import Competition, Score, Submission
@@ -44,27 +44,23 @@ MANIFEST = (
 )
 
 
-def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
-    """Stream all files that teams submitted before `at`, and `manifest.csv` with hashes, times and scores.
+def write_submissions(archive: zipfile.ZipFile, competition: Competition, at: datetime) -> None:
+    """Write all files that teams submitted before `at`, and `manifest.csv` with hashes, times and scores.
 
-    Only a piece of one file is in memory at a time, and no transaction is open during a slow download. A file that is
-    missing in the storage is in the manifest without a path.
+    Only a piece of one file is in memory at a time. A file that is missing in the storage is in the manifest without a
+    path.
     """
-    outlet = StreamingBuffer()
-    with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        lost: set[str] = set()
-        for submission in _files_in_order(competition, at):
-            try:
-                with open_stored(submission.file_key, submission.sha256) as file:
-                    entry = zipfile.ZipInfo(path_in(submission), submission.received_at.astimezone(UTC).timetuple()[:6])
-                    yield from outlet.copied(archive, entry, file)
-            except FileNotFoundError:
-                lost.add(str(submission.pk))
-        with archive.open("manifest.csv", "w", force_zip64=True) as target:
-            for line in _manifest_lines(competition, at, lost):
-                target.write(line.encode())
-                yield outlet.drain()
-    yield outlet.drain()
+    lost: set[str] = set()
+    for submission in _files_in_order(competition, at):
+        try:
+            with open_stored(submission.file_key, submission.sha256) as file:
+                entry = zipfile.ZipInfo(path_in(submission), submission.received_at.astimezone(UTC).timetuple()[:6])
+                add_to_zip(archive, entry, file)
+        except FileNotFoundError:
+            lost.add(str(submission.pk))
+    with archive.open("manifest.csv", "w", force_zip64=True) as target:
+        for line in _manifest_lines(competition, at, lost):
+            target.write(line.encode())
 
 
 def path_in(submission: Submission) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
@@ -26,7 +27,8 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, Limits, Submission
 from leaderboard.grades import rules as grade_rules
-from leaderboard.ground_truths.services import data_files, folders
+from leaderboard.ground_truths.services import data_files
+from leaderboard.site.api import host as api_host
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answer_forms_at_once, answers, close, enter, make_competition, submit
 from tests.submissions.test_scoring_again import failed
@@ -261,7 +263,7 @@ def test_a_host_reads_whose_each_file_is(bos: Terminal, ada: User, cy: User) -> 
 
 def test_an_export_that_broke_off_leaves_no_file(adas: Terminal, ada: User, tmp_path: Path) -> None:
     make_competition(ada)
-    adas.monkeypatch.setattr(folders, "export_zip", lambda _competition: iter([b"PK\x03\x04 and no more"]))
+    adas.monkeypatch.setattr(api_host, "zip_download", lambda *_: HttpResponse(b"PK\x03\x04 and no more"))
     output = adas.run("export pets")
     assert output.code == 6
     assert "did not arrive whole" in output.err

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import io
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
@@ -14,7 +13,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.accounts.models import User
-from leaderboard.common.file_formats import StreamingBuffer
+from leaderboard.common.file_formats import add_to_zip
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.storage import StoredFile, clean_name, open_stored, path_of, remove_file, store_file
@@ -80,16 +79,13 @@ def add_data_file(
     return added
 
 
-def data_zip(competition: Competition, sample: bytes) -> Iterator[bytes]:
-    """Stream a zip of all data files and the sample submission (`sample`, b"" without one)."""
-    outlet = StreamingBuffer()
-    with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for file in competition.data_files.all():
-            with open_stored(file.file_key, file.sha256) as source:
-                yield from outlet.copied(archive, zipfile.ZipInfo(file.name), source)
-        if sample and not competition.data_files.filter(name=SAMPLE).exists():
-            yield from outlet.copied(archive, zipfile.ZipInfo(SAMPLE), io.BytesIO(sample))
-    yield outlet.drain()
+def write_data(archive: zipfile.ZipFile, competition: Competition, sample: bytes) -> None:
+    """Write all data files and the sample submission (`sample`, b"" without one)."""
+    for file in competition.data_files.all():
+        with open_stored(file.file_key, file.sha256) as source:
+            add_to_zip(archive, zipfile.ZipInfo(file.name), source)
+    if sample and not competition.data_files.filter(name=SAMPLE).exists():
+        archive.writestr(SAMPLE, sample)
 
 
 def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:

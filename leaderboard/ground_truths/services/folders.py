@@ -29,7 +29,7 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.common.display_time import known_zones
-from leaderboard.common.file_formats import BROKEN_ARCHIVE_ERRORS, StreamingBuffer
+from leaderboard.common.file_formats import BROKEN_ARCHIVE_ERRORS, add_to_zip
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.storage import TooLarge, file_chunks, open_stored, size_text
 from leaderboard.competitions import services as competitions
@@ -347,14 +347,11 @@ def import_zip(*, chunks: Iterable[bytes], user: User, finds_address: bool = Fal
         return import_folder(folder, user=user, needs_truth=False, finds_address=finds_address)
 
 
-def export_zip(competition: Competition) -> Iterator[bytes]:
-    """Stream a zip of the folder for `import_zip`; only a piece of one file is in memory at a time."""
-    outlet = StreamingBuffer()
-    with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for part in folder_files(competition):
-            with part.open_content() as source:
-                yield from outlet.copied(archive, zipfile.ZipInfo(part.name), source)
-    yield outlet.drain()
+def write_folder(archive: zipfile.ZipFile, competition: Competition) -> None:
+    """Write the folder for `import_zip`; only a piece of one file is in memory at a time."""
+    for part in folder_files(competition):
+        with part.open_content() as source:
+            add_to_zip(archive, zipfile.ZipInfo(part.name), source)
 
 
 def _write_limited(chunks: Iterable[bytes], path: Path, limit: int) -> int:

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.common.responses import as_download, see_other, signed_in_user, streamed_zip
+from leaderboard.common.responses import as_download, see_other, signed_in_user, zip_download
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import DataFileForm
 from leaderboard.competitions.host_responses import (
@@ -60,8 +60,8 @@ def data_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBas
     competition = page_context.competition
     if not page_context.has_data:
         return redirect("data", slug=competition.slug)
-    pieces = data_files.data_zip(competition, _sample(request, page_context))
-    return streamed_zip(pieces, f"{competition.slug}.zip")
+    sample = _sample(request, page_context)
+    return zip_download(f"{competition.slug}.zip", lambda archive: data_files.write_data(archive, competition, sample))
 
 
 def _sample(request: HttpRequest, page_context: PageContext) -> bytes:
@@ -127,4 +127,5 @@ def add_posted_file(request: HttpRequest, page_context: PageContext, form: DataF
 @open_to(Audience.HOSTS)
 def host_export(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
     """Download the competition as a zip that any Leaderboard site can import as a draft. It contains the answers."""
-    return streamed_zip(folders.export_zip(page_context.competition), f"{page_context.competition.slug}.zip")
+    competition = page_context.competition
+    return zip_download(f"{competition.slug}.zip", lambda archive: folders.write_folder(archive, competition))

@@ -16,7 +16,7 @@ from ninja.files import UploadedFile
 import metrics
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
-from leaderboard.common.responses import streamed_zip
+from leaderboard.common.responses import zip_download
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import PageContext
@@ -376,4 +376,5 @@ def export_grades(
 )
 def export_competition(request: HttpRequest, slug: str) -> HttpResponseBase:
     """For hosts: the competition as a zip of a folder, which makes a draft of it on any site. It holds the answers."""
-    return streamed_zip(folders.export_zip(hosted_competition(request, slug)), f"{slug}.zip")
+    competition = hosted_competition(request, slug)
+    return zip_download(f"{slug}.zip", lambda archive: folders.write_folder(archive, competition))

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.boards import services as boards
-from leaderboard.common.responses import as_download, in_order, see_other, signed_in_user, sort_choice, streamed_zip
+from leaderboard.common.responses import as_download, in_order, see_other, signed_in_user, sort_choice, zip_download
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import hooks
 from leaderboard.competitions import services as competitions
@@ -208,5 +208,8 @@ def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpRespo
 def host_submissions_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
     if request.method != "POST":
         return see_other("host_submissions", slug=page_context.competition.slug)
-    pieces = submissions_zip.submissions_zip(page_context.competition, page_context.at)
-    return streamed_zip(pieces, f"{page_context.competition.slug}-submissions.zip")
+    competition, at = page_context.competition, page_context.at
+    return zip_download(
+        f"{competition.slug}-submissions.zip",
+        lambda archive: submissions_zip.write_submissions(archive, competition, at),
+    )
