@@ -19,7 +19,7 @@ from leaderboard.common.form_widgets import LongSelect, MarkdownText
 from leaderboard.common.names import slug_from_title
 
 from .models import Competition
-from .models.competition_settings import PLACES, make_settings, read_setting, setting_field, write_rows
+from .models.competition_settings import OWN_FIELDS, PLACES, make_settings, read_setting, setting_field, write_rows
 
 MEGABYTE = 1024 * 1024
 NOT_SETTINGS = ("max_megabytes", "hosts")
@@ -117,18 +117,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Competition
-        fields: ClassVar = [
-            "title",
-            "slug",
-            "subtitle",
-            "course",
-            "contact",
-            "overview",
-            "rules",
-            "opens_at",
-            "closes_at",
-            "zone",
-        ]
+        fields: ClassVar = list(OWN_FIELDS)
         labels: ClassVar = {
             "title": _("Title"),
             "subtitle": _("Subtitle"),

@@ -198,7 +198,9 @@ def test_numbers_of_one_competition_open_nothing_under_the_name_of_another(
     tried, opened = 0, []
     for address in addresses():
         named = {
-            name for name in ("submission_id", "team_id", "number", "file_id", "baseline_id") if name in address.route
+            name
+            for name in ("submission_id", "team_id", "number", "file_id", "baseline_id")
+            if f":{name}>" in address.route
         }
         if not named or "<slug:slug>" not in address.route or address.name == "host_truth_file":
             continue

@@ -124,7 +124,7 @@ def test_a_connection_without_a_whole_header_ends(port: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.attack("bodies sent drop by drop, so that others cannot hand in")
+@pytest.mark.attack("bodies sent drop by drop, so that others cannot submit")
 @pytest.mark.case(112)
 def test_six_hundred_bodies_that_fall_silent_keep_nobody_waiting_and_end(port: int) -> None:
     with connected(port, 600, request(length=100_000, person="dee") + b"x" * 1000) as connections:

@@ -49,7 +49,7 @@ def outcome(verb: Callable[[], object]) -> str:
 
 
 @pytest.mark.parametrize("turn", range(4))
-@pytest.mark.attack("teams that join, leave, move and hand in at the same moment")
+@pytest.mark.attack("teams that join, leave, move and submit at the same moment")
 def test_people_who_join_two_teams_while_a_host_moves_the_member_of_one_to_the_other(
     pets: Competition, ada: User, bo: User, cy: User, turn: int
 ) -> None:
@@ -68,7 +68,7 @@ def test_people_who_join_two_teams_while_a_host_moves_the_member_of_one_to_the_o
 
 
 @pytest.mark.parametrize("turn", range(4))
-@pytest.mark.attack("teams that join, leave, move and hand in at the same moment")
+@pytest.mark.attack("teams that join, leave, move and submit at the same moment")
 def test_a_file_handed_in_while_its_team_is_given_up_is_kept_and_counts(
     pets: Competition, bo: User, cy: User, turn: int
 ) -> None:
@@ -87,7 +87,7 @@ def test_a_file_handed_in_while_its_team_is_given_up_is_kept_and_counts(
     assert taken == 3
 
 
-@pytest.mark.attack("teams that join, leave, move and hand in at the same moment")
+@pytest.mark.attack("teams that join, leave, move and submit at the same moment")
 def test_who_leaves_sixteen_times_at_once_leaves_once(pets: Competition, bo: User, cy: User, dee: User) -> None:
     link = enter(pets, bo).team.invitation
     mine = joining.join_by_invitation(user=cy, invitation=link)
