@@ -24,7 +24,7 @@ from ..core.parameters import Range
 from ..reading.column_kinds import LabelSet
 from ..reading.columns import WORDS, to_decimal
 from ..reading.tables import codes_among
-from .cells import blocks, expand, rank_within, starts_by_owner, starts_of
+from .cells import blocks, expand, is_new, rank_within, starts_by_owner, starts_of
 from .label_sets import Separator as Separator
 from .tokens import Tokens, arrow_texts, in_words, labels_in, stripped, tokens
 
@@ -90,19 +90,11 @@ def ranked_labels(column: Coded, separator: str | None, k: int) -> Lists:
 
 def _without_repeats(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The codes with -1 where a cell repeats a code."""
-    counts = np.diff(starts)
+    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    keys = owner * (int(codes.max(initial=0)) + 1) + codes
+    order = np.argsort(keys, kind="stable")
     done = codes.copy()
-    for length in np.unique(counts[counts > 1]):
-        cells = np.flatnonzero(counts == length)
-        for some in blocks(np.full(len(cells), length)):
-            places = starts[cells[some]][:, None] + np.arange(length)
-            # Few lists repeat a label, and sorting the rows of a matrix finds these fast.
-            ordered = np.sort(codes[places], axis=1)
-            places = places[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
-            order = np.argsort(codes[places], axis=1, kind="stable")
-            ordered = np.take_along_axis(codes[places], order, axis=1)
-            is_again = ordered[:, 1:] == ordered[:, :-1]
-            done[np.take_along_axis(places, order, axis=1)[:, 1:][is_again]] = -1
+    done[order[~is_new(keys[order])]] = -1
     return done
 
 

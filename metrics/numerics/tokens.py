@@ -187,29 +187,14 @@ def _tokens(array: Any, separator: str | None, read: Reader, distinct: bool) -> 
     else:
         places, which = expand(starts_of(np.array(counts)), raw)
         owner, codes = owner[which], flat[places]
-    starts = starts_by_owner(owner, len(array))
-    codes = _sorted_within(starts, codes)
-    if distinct and len(codes):
-        is_first = is_new(owner, codes)
-        if not is_first.all():
-            owner, codes = owner[is_first], codes[is_first]
-            starts = starts_by_owner(owner, len(array))
-    return Tokens(starts, codes, vocabulary)
-
-
-_SHORT = 32
-
-
-def _sorted_within(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The codes sorted within each cell; cells of the same short length are sorted together as a matrix."""
-    counts = np.diff(starts)
-    done = codes.copy()
-    for length in np.unique(counts[(counts > 1) & (counts <= _SHORT)]):
-        places = starts[:-1][counts == length][:, None] + np.arange(length)
-        done[places] = np.sort(codes[places], axis=1)
-    for cell in np.flatnonzero(counts > _SHORT):
-        done[starts[cell] : starts[cell + 1]].sort()
-    return done
+    # Sorted by cell, and by code within each cell.
+    bits = len(vocabulary).bit_length()
+    keys = (owner << bits) + codes
+    keys.sort()
+    if distinct:
+        keys = keys[is_new(keys)]
+    codes = (keys & ((1 << bits) - 1)).astype(flat.dtype)
+    return Tokens(starts_by_owner(keys >> bits, len(array)), codes, vocabulary)
 
 
 def jaccard(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.ndarray) -> np.ndarray:

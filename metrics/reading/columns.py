@@ -18,7 +18,7 @@ from ..core.arrays import Coded, take
 from ..core.errors import Problem, shown
 from ..core.messages import EXAMPLES, Message, Param, Plural, listed
 from .ids import over_several_lines
-from .tables import Table, blank_rows, line_breaks, pick, plain, raw_cells
+from .tables import Table, blank_rows, line_breaks, pick, plain
 from .text import LONGEST_LINE
 
 WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "complex")
@@ -280,10 +280,15 @@ def reason(text: str) -> tuple[str, Plural]:
 
 def read_ranked(cells: Cells) -> tuple[Coded, np.ndarray]:
     """Labels and confidences of ``label confidence`` cells; an empty cell has the label ``""``."""
+    import pyarrow.compute as pc
+
     array = cells.array
-    offsets, _ = raw_cells(array)
-    filled = offsets[1:] > offsets[:-1]
-    fine, flat = _halves(array, filled) or _words(cells, filled)
+    parts = pc.utf8_split_whitespace(array)
+    words = plain(pc.list_value_length(parts), np.int32)
+    is_filled = plain(pc.binary_length(array), np.int32) > 0
+    cells.refuse("not_label_and_confidence", _NO_PAIR, np.flatnonzero(is_filled & (words != 2)))
+    fine = np.flatnonzero(is_filled & (words == 2))
+    flat = pick(parts, fine).flatten()
     coded = pick(flat, np.arange(0, len(flat), 2)).dictionary_encode()
     texts = pick(flat, np.arange(1, len(flat), 2))
     values = fast_numbers(texts)
@@ -295,34 +300,4 @@ def read_ranked(cells: Cells) -> tuple[Coded, np.ndarray]:
     codes[fine] = plain(coded.indices, np.int32) + 1
     confidence = np.zeros(len(array))
     confidence[fine] = values
-    return Coded(codes, ["", *(text.rstrip(" ") for text in coded.dictionary.to_pylist())]), confidence
-
-
-def _halves(array: Any, filled: np.ndarray) -> tuple[np.ndarray, Any] | None:
-    """As ``_words``, but faster and with a trailing space in each label, for cells that are two words of visible ASCII
-    with one space between; ``None`` if other cells occur."""
-    import pyarrow as pa
-
-    offsets, data = raw_cells(array)
-    used = data[offsets[0] : offsets[-1]]
-    soft = np.flatnonzero((used - np.uint8(33)) > 93) + offsets[0]
-    fine = np.flatnonzero(filled)
-    starts, ends = offsets[fine], offsets[fine + 1]
-    if len(soft) != len(fine) or not len(fine) or (data[soft] != 32).any():
-        return None
-    if (soft <= starts).any() or (soft + 1 >= ends).any():
-        return None
-    halves = np.empty(2 * len(fine) + 1, np.int32)
-    halves[:-1:2], halves[1::2], halves[-1] = starts, soft + 1, ends[-1]
-    return fine, pa.StringArray.from_buffers(2 * len(fine), pa.py_buffer(halves), array.buffers()[2])
-
-
-def _words(cells: Cells, filled: np.ndarray) -> tuple[np.ndarray, Any]:
-    """The places of cells of two words, and these words, concatenated; refuses other cells."""
-    import pyarrow.compute as pc
-
-    parts = pc.utf8_split_whitespace(cells.array)
-    widths = plain(pc.list_value_length(parts), np.int32)
-    cells.refuse("not_label_and_confidence", _NO_PAIR, np.flatnonzero(filled & (widths != 2)))
-    fine = np.flatnonzero(filled & (widths == 2))
-    return fine, pick(parts, fine).flatten()
+    return Coded(codes, ["", *coded.dictionary.to_pylist()]), confidence

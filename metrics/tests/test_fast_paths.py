@@ -122,29 +122,6 @@ def _cells(texts: list[str]) -> Cells:
     return Cells(tables.read_table(data.encode(), lambda names, line: []), "y", "id")
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["cat 0.5", "dog 1e-3", "cat -2"],
-        ["cat 0.5", "", "dog 7"],
-        ["cat  0.5", "dog\u00a01"],
-        ["ünï 0.25"],
-        ["cat 0.5", "x", "a b 1"],
-        ["cat x"],
-        [""],
-    ],
-)
-def test_two_words_are_told_apart_the_same_way_in_a_hurry(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    fast = _cells(texts)
-    quick = numbers_module.read_ranked(fast)
-    slow = _cells(texts)
-    monkeypatch.setattr(numbers_module, "_halves", lambda array, filled: None)
-    plain = numbers_module.read_ranked(slow)
-    assert [quick[0].values[code] for code in quick[0].codes] == [plain[0].values[code] for code in plain[0].codes]
-    np.testing.assert_array_equal(quick[1], plain[1])
-    assert fast.problems == slow.problems
-
-
 def test_a_column_of_texts_that_hardly_repeat_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbers_module, "_TRIED", 4)
     for answers, is_left in (("abca", True), ("abab", False), ("abc", False), ("abcaaaaaaa", True)):
