@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import NamedTuple
 
 from django.template.defaultfilters import filesizeformat
@@ -88,7 +88,8 @@ class SubmissionProgress:
     @property
     def seen(self) -> str:
         """A text that changes whenever the page would look different; a poll that sends it back gets 204."""
-        return f"{self.submission.status}-{self.submission.is_slow:d}-{self.queue}"
+        facts = astuple(self.queue) if self.queue else ()
+        return "-".join(map(str, (self.submission.status, self.submission.is_slow, *facts)))
 
 
 def progress_of(page_context: PageContext, submission: Submission) -> SubmissionProgress:
