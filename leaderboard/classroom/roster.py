@@ -12,7 +12,6 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.institution.people import student_numbers_of
 from leaderboard.accounts.models import User
@@ -28,14 +27,6 @@ from .models import RosterDraft, RosterEntry, RosterList
 
 # Fields by which a line is matched with an entry; without any of them, name and section are used.
 MATCHING_FIELDS = ("student_id", "sis_user_id", "email", "login")
-FIELD_LABELS = {
-    "name": gettext_lazy("Name"),
-    "email": gettext_lazy("E-mail address"),
-    "student_id": gettext_lazy("Student ID"),
-    "sis_user_id": gettext_lazy("SIS user ID"),
-    "login": gettext_lazy("Login"),
-    "section": gettext_lazy("Section"),
-}
 
 
 @dataclass(frozen=True)
@@ -51,7 +42,7 @@ class RosterChange:
     @property
     def named_differences(self) -> list[tuple[str, str, str]]:
         """The differences with the names of the fields as shown to hosts."""
-        return [(str(FIELD_LABELS[name]), before, after) for name, before, after in self.differences]
+        return [(str(roster_files.FIELD_LABELS[name]), before, after) for name, before, after in self.differences]
 
     @property
     def name(self) -> str:

@@ -18,15 +18,14 @@ from django.utils.translation import gettext_lazy, ngettext
 
 MAX_ROSTER_BYTES = 1_000_000
 MAX_ROSTER_ROWS = 5_000
-FIELD_NAMES = {
-    "name": gettext_lazy("name"),
-    "email": gettext_lazy("email"),
-    "student_id": gettext_lazy("student id"),
-    "sis_user_id": gettext_lazy("sis user id"),
-    "login": gettext_lazy("login"),
-    "section": gettext_lazy("section"),
+FIELD_LABELS = {
+    "name": gettext_lazy("Name"),
+    "email": gettext_lazy("E-mail address"),
+    "student_id": gettext_lazy("Student ID"),
+    "sis_user_id": gettext_lazy("SIS user ID"),
+    "login": gettext_lazy("Login"),
+    "section": gettext_lazy("Section"),
 }
-FIELDS = tuple(FIELD_NAMES)
 MAX_CHARACTERS = {"name": 200, "email": 254, "student_id": 100, "sis_user_id": 100, "login": 150, "section": 200}
 
 # Titles reduced to lower-case letters and digits: "SIS User ID", "sis_user_id" and "SIS-User-ID" are the same.
@@ -212,7 +211,7 @@ def _line_values(cells: dict[str, str]) -> dict[str, str]:
     if number := cells.get("university_id"):
         # Brightspace and Moodle export the university's number, which is the SIS ID in a list from Canvas.
         cells = {"student_id": number, "sis_user_id": number, **cells}
-    values = {name: " ".join(value.split()) for name, value in cells.items() if name in FIELDS}
+    values = {name: " ".join(value.split()) for name, value in cells.items() if name in FIELD_LABELS}
     if "name" in values:
         values["name"] = plain_name(values["name"])
     elif "first" in cells or "last" in cells:
@@ -249,10 +248,10 @@ def _line_problem(values: dict[str, str], surplus: int, cells: Sequence[str]) ->
         return _("“%(email)s” isn't an e-mail address") % {"email": email[:60]}
     for name, value in values.items():
         if len(value) > MAX_CHARACTERS[name]:
-            return _("the %(field)s is longer than %(number)s characters") % {
-                "field": FIELD_NAMES[name],
+            return _("“%(field)s” is longer than %(number)s characters") % {
+                "field": FIELD_LABELS[name],
                 "number": MAX_CHARACTERS[name],
             }
         if any(ord(sign) < 32 or 0xD800 <= ord(sign) < 0xE000 for sign in value):
-            return _("the %(field)s contains unprintable characters") % {"field": FIELD_NAMES[name]}
+            return _("“%(field)s” contains unprintable characters") % {"field": FIELD_LABELS[name]}
     return ""

@@ -93,7 +93,11 @@ def join_card(request: HttpRequest, code: str) -> HttpResponse:
         return remember_way_in(_signed_out_page(request, entry.competition), join_card=digest)
     user = signed_in_user(request.user)
     membership = Membership.objects.filter(competition=entry.competition, user=user).first()
-    context: dict[str, object] = {"entry": entry, "membership": membership, "refusal": _closed_page(entry.competition)}
+    context: dict[str, object] = {
+        "entry": entry,
+        "membership": membership,
+        "refusal": _closed_refusal(entry.competition),
+    }
     return _confirm_join(
         request,
         entry.competition,
@@ -155,7 +159,7 @@ def _signed_out_page(
         "state": competition.state(timezone.now()),
         "host": host,
         "may_sign_up": settings.LOCAL_PASSWORDS and (has_way_in or settings.OPEN_SIGN_UP),
-        "refusal": _closed_page(competition),
+        "refusal": _closed_refusal(competition),
         "is_team": is_team,
     }
     return render(request, "classroom/join_signed_out.html", context)
@@ -168,11 +172,11 @@ def _join_page(
     if Membership.objects.filter(competition=competition, user=signed_in_user(request.user)).exists():
         messages.info(request, _("You've already joined “%(competition)s”.") % {"competition": competition})
         return redirect("overview", slug=competition.slug)
-    refusal = _closed_page(competition) or join_refusal(competition, signed_in_user(request.user))
+    refusal = _closed_refusal(competition) or join_refusal(competition, signed_in_user(request.user))
     return _confirm_join(request, competition, template, enter, {"refusal": refusal})
 
 
-def _closed_page(competition: Competition) -> str:
+def _closed_refusal(competition: Competition) -> str:
     has_closed = competition.state(timezone.now()) in ("closed", "revealed")
     return _("The deadline of this competition has passed.") if has_closed else ""
 

@@ -79,7 +79,7 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
         granted = team.extensions.filter(pk=posted_number(request.POST.get("grant", ""))).first()
         if granted is not None and extensions.opens_final_ranking(granted):
             context = {"page_context": page_context, "team": team, "extension": granted}
-            return render(request, "classroom/ask_take_back.html", context)
+            return render(request, "classroom/ask_revoke_extension.html", context)
     if request.method == "POST":
         try:
             if done := _do_action(page_context, team, request, extension_form, reason_form):
@@ -190,20 +190,20 @@ def team(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def _team_facts(request: HttpRequest, page_context: PageContext, membership: Membership) -> dict[str, Any]:
-    competition, own = page_context.competition, membership.team
-    members = list(own.memberships.select_related("user"))
-    stays = competition.why_teams_are_closed(page_context.at)
+    competition, team = page_context.competition, membership.team
+    members = list(team.memberships.select_related("user"))
+    closed_reason = competition.why_teams_are_closed(page_context.at)
     if page_context.is_disqualified:
-        stays = stays or _("Your team is disqualified. Members can't join or leave.")
+        closed_reason = closed_reason or _("Your team is disqualified. Members can't join or leave.")
     return {
         "page_context": page_context,
-        "team": own,
+        "team": team,
         "members": members,
-        "invitation_link": responses.absolute_url(request, "invitation", own.invitation),
-        "stays": stays,
-        "names_stay": page_context.at >= competition.closes_at,
+        "invitation_link": responses.absolute_url(request, "invitation", team.invitation),
+        "closed_reason": closed_reason,
+        "name_is_fixed": page_context.at >= competition.closes_at,
         "is_full": len(members) >= competition.limits.team_size,
-        "is_captain": own.is_led_by(membership.user),
+        "is_captain": team.is_led_by(membership.user),
     }
 
 
