@@ -189,8 +189,11 @@ def test_a_web_server_whose_reading_threads_are_all_stuck_says_so_and_is_started
             return visitors[-1]
 
         async def play() -> None:
-            slack, program, reader = patience(), Visitor(site.address, token=keys[3][1]), visitor(0)
+            slack, program = patience(), Visitor(site.address, token=keys[3][1])
+            reader, cy, dee = (visitor(student) for student in range(3))
             assert (await program.get("/api/v1/competitions/pets")).status == 200
+            for person in (reader, cy, dee):  # whoever is not known yet waits for the threads of strangers
+                assert (await person.get("/c/pets/")).status == 200
             strangers = [Visitor(site.address) for _ in range(4)]
             visitors.extend([program, *strangers])
             stuck = [asyncio.create_task(one.ask("GET", "/stuck/")) for one in strangers]
@@ -198,8 +201,8 @@ def test_a_web_server_whose_reading_threads_are_all_stuck_says_so_and_is_started
                 page = await reader.get("/c/pets/leaderboard/")
                 assert page.status == 200, "strangers of one address have half of the threads"
                 assert page.seconds < 2 * slack
-            stuck.append(asyncio.create_task(visitor(1).ask("GET", "/stuck/")))
-            waiting = asyncio.create_task(visitor(2).get("/c/pets/"))
+            stuck.append(asyncio.create_task(cy.ask("GET", "/stuck/")))
+            waiting = asyncio.create_task(dee.get("/c/pets/"))
             assert (await program.upload("pets", answers(), key="beside")).status in (200, 201)
             begun = time.monotonic()
             while await is_well(site):
