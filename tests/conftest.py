@@ -22,7 +22,7 @@ from django.core import mail
 from django.core.cache import caches
 from django.core.management.commands.migrate import Command as MigrateCommand
 from django.db import connection
-from django.test import override_settings
+from django.test import Client, override_settings
 from django.utils import timezone
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -46,6 +46,7 @@ from leaderboard.scoring import table_jobs
 from leaderboard.submissions import claims, converting, queue, score, submitting
 from metrics.core import custom
 from tests import databases
+from tests.common.languages import second_language
 from tests.recordings import recorded
 from tests.running_site import Site, running_site
 from tests.scorer_in_process import score_here
@@ -352,6 +353,14 @@ def save_truth(competition: Competition, truth: str, **fields: Any) -> TruthDraf
 
 
 @pytest.fixture
+def hers(ada: User) -> Client:
+    """Ada's browser."""
+    client = Client()
+    client.force_login(ada)
+    return client
+
+
+@pytest.fixture
 def draft(ada: User) -> Competition:
     """Ada's competition before its answers."""
     now = timezone.now()
@@ -457,6 +466,12 @@ def hostile_scorer() -> Iterator[None]:
     yield
     scoring.close_scorer()
     scorer_client._PROGRAM[:] = program
+
+
+@pytest.fixture
+def two_languages() -> Iterator[None]:
+    with second_language():
+        yield
 
 
 @pytest.fixture

@@ -11,16 +11,13 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
+from tests.pages import text_of
 
 
 def link_in(email: mail.EmailMessage) -> str:
     found = re.search(r"https://class\.example(/accounts/\S+)", str(email.body))
     assert found, email.body
     return found[1]
-
-
-def text_of(page: object) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", page.content.decode()).split())  # type: ignore[attr-defined]
 
 
 SIGN_UP = {

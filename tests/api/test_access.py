@@ -10,6 +10,7 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.boards import reveal
 from leaderboard.competitions.models import Admission, Competition, Submission
 from tests.conftest import answers, close, make_competition, submit
+from tests.pages import signed_in
 
 from .conftest import Program
 
@@ -128,8 +129,7 @@ def test_a_broken_token_opens_nothing(pets: Competition, header: str) -> None:
 
 
 def test_a_session_is_not_a_token(bo: User, pets: Competition) -> None:
-    client = Client()
-    client.force_login(bo)
+    client = signed_in(bo)
     assert client.get("/api/v1/competitions").status_code == 401
 
 

@@ -25,7 +25,7 @@ from leaderboard.competitions.models import Competition
 from leaderboard.submissions import submitting
 from tests.conftest import answers, enter
 from tests.processes import worker
-from tests.running_site import running_site, until
+from tests.running_site import Site, until
 
 COUNTING = "from leaderboard.common.shared_cache import count_try\nprint(count_try('thing', 'bo', seconds=60))"
 
@@ -134,9 +134,8 @@ def message(task: str, arguments: Any, **changes: Any) -> str:
 @pytest.mark.slow
 @pytest.mark.takes(12)
 @pytest.mark.attack("hostile messages at the broker")
-def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> None:
+def test_hostile_messages_are_dropped_and_the_worker_lives(site: Site, tmp_path: Path) -> None:
     """After each of them the same worker does what an honest message asks for."""
-    folder = tmp_path / "var"
     loot = tmp_path / "loot"
     pickle = b"cposix\nsystem\n(S'touch " + str(loot).encode() + b"'\ntR."
     score = "leaderboard.submissions.tasks.score_next_submissions"
@@ -158,25 +157,24 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
         message(score, [], body=b'{"args": "no list"}'),
         message(score, [], headers={}),
     ]
-    with running_site(folder) as site:
-        sock = folder / "run" / "valkey.sock"
-        assert stat.S_IMODE(sock.stat().st_mode) == 0o600
-        assert stat.S_IMODE(sock.parent.stat().st_mode) == 0o700
-        broker = Redis(unix_socket_path=str(sock))
-        kept_closed = {"port": "0", "unixsocketperm": "600", "maxmemory-policy": "noeviction"}
-        assert {name: value for name in kept_closed for value in broker.config_get(name).values()} == kept_closed
-        before = worker(site)
-        for words in hostile:
-            broker.lpush("celery", words)
-        until(lambda: broker.llen("celery") == 0, what="the queue to be read")
-        (token,) = site.make_class("bo")
-        counted = site.shell(COUNTING)
-        status, output = site.upload("pets", token, b"id,label\n1,cat\n")
-        assert status == 201, output
-        site.until_all_is_scored()
-        assert worker(site) == before
-        assert not loot.exists()
+    sock = site.folder / "run" / "valkey.sock"
+    assert stat.S_IMODE(sock.stat().st_mode) == 0o600
+    assert stat.S_IMODE(sock.parent.stat().st_mode) == 0o700
+    broker = Redis(unix_socket_path=str(sock))
+    kept_closed = {"port": "0", "unixsocketperm": "600", "maxmemory-policy": "noeviction"}
+    assert {name: value for name in kept_closed for value in broker.config_get(name).values()} == kept_closed
+    before = worker(site)
+    for words in hostile:
+        broker.lpush("celery", words)
+    until(lambda: broker.llen("celery") == 0, what="the queue to be read")
+    (token,) = site.make_class("bo")
+    counted = site.shell(COUNTING)
+    status, output = site.upload("pets", token, b"id,label\n1,cat\n")
+    assert status == 201, output
+    site.until_all_is_scored()
+    assert worker(site) == before
+    assert not loot.exists()
 
-        assert [counted, site.shell(COUNTING)] == ["1", "2"], "what one process counted the next one knows"
-        [key] = broker.keys("*tries:thing:bo")
-        assert 0 < broker.ttl(key) <= 60
+    assert [counted, site.shell(COUNTING)] == ["1", "2"], "what one process counted the next one knows"
+    [key] = broker.keys("*tries:thing:bo")
+    assert 0 < broker.ttl(key) <= 60

@@ -18,6 +18,7 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Admission, Competition, Submission, Team
 from leaderboard.grades.models import Gradebook
 from tests.conftest import answers, enter, submit
+from tests.pages import signed_in
 
 from .scene import Scene, addresses, ask, filled
 
@@ -32,8 +33,7 @@ def test_no_name_becomes_a_formula_in_a_table(pets: Competition, ada: User, bo: 
     teams.rename_team(membership=enter(pets, bo), name=name)
     submit(pets, bo, answers(public=1), file_name=f"{name}.csv", note=name)
     Admission.objects.update(is_listed=True)
-    host = Client()
-    host.force_login(ada)
+    host = signed_in(ada)
     cells = []
     for path in ("/c/pets/leaderboard.csv", "/host/pets/board.csv"):
         response = host.get(path)

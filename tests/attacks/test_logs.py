@@ -23,6 +23,7 @@ from leaderboard.competitions.models import Competition, Submission
 from leaderboard.submissions import submit_conditions, submitting
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, enter
+from tests.pages import signed_in
 
 from .scene import FILE, NOTE, PRIVATE_NUMBERS, TRUTH, Scene, addresses, ask, filled
 
@@ -99,8 +100,7 @@ def test_a_request_a_file_and_its_score_can_be_followed(
 ) -> None:
     """The request's id is on what the request did; the submission's is on what the worker did."""
     enter(pets, bo)
-    client = Client()
-    client.force_login(bo)
+    client = signed_in(bo)
     upload = io.BytesIO(answers())
     upload.name = "mine.csv"
     response = client.post("/c/pets/submit/", {"file": upload, "note": "", "upload_key": "k" * 32})
@@ -150,8 +150,7 @@ def test_names_of_teams_files_and_browsers_forge_no_line(
     pets: Competition, bo: User, log: io.StringIO, name: str
 ) -> None:
     membership = enter(pets, bo)
-    client = Client()
-    client.force_login(bo)
+    client = signed_in(bo)
     teams.rename_team(membership=membership, name="Bo")
     client.post(
         "/c/pets/team/", {"action": "rename", "name": name}, headers={"User-Agent": name.encode().decode("latin-1")}

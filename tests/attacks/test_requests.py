@@ -17,6 +17,7 @@ from leaderboard.common import storage
 from leaderboard.competitions.models import Competition, GroundTruth
 from tests.conftest import make_competition
 from tests.inputs.doors import body_of, part, post_bytes, stored_files
+from tests.pages import signed_in
 
 from .scene import Scene, addresses, ask, filled
 
@@ -86,8 +87,7 @@ def test_no_link_of_ours_leads_elsewhere(bo: User, target: str) -> None:
     answers = [Client().get("/theme/", {"to": "dark", "next": target})]
     given = {"login": "bo", "password": "correct horse", "next": target}
     answers.append(Client().post("/accounts/login/", given))
-    client = Client()
-    client.force_login(bo)
+    client = signed_in(bo)
     answers.append(client.get("/accounts/login/", {"next": target}))
     answers.append(client.get("/accounts/signup/", {"next": target}))
     answers.append(client.post("/accounts/logout/", {"next": target}))

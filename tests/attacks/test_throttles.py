@@ -14,6 +14,7 @@ from leaderboard.common.responses import client_address_of
 from leaderboard.common.web_pools import DELAY
 from leaderboard.competitions.models import Competition
 from tests.attacks.test_signing_in import reset_form
+from tests.pages import signed_in
 
 CLASS, ELSEWHERE = "10.0.0.1", "10.0.0.2"
 
@@ -98,8 +99,7 @@ def test_a_right_code_opens_after_a_hundred_and_one_wrong_ones_from_its_address(
 
 @pytest.mark.attack("wrong join codes that stop a class from joining")
 def test_a_right_code_opens_for_bo_who_typed_many_wrong_ones(pets: Competition, bo: User) -> None:
-    client = Client()
-    client.force_login(bo)
+    client = signed_in(bo)
     for number in range(12):
         assert client.get(f"/join/WRONG{number}/").status_code == 404
     right = client.get(f"/join/{pets.admission.join_code}/")
@@ -109,8 +109,7 @@ def test_a_right_code_opens_for_bo_who_typed_many_wrong_ones(pets: Competition, 
 @pytest.mark.parametrize("path", ["/join/WRONG/", "/slip/WRONG/", "/invitation/nothing/"])
 @pytest.mark.attack("accounts by the thousand")
 def test_wrong_codes_and_links_are_slowed_down(bo: User, path: str) -> None:
-    client = Client()
-    client.force_login(bo)
+    client = signed_in(bo)
     answers = [client.get(path) for _ in range(12)]
     assert {answer.status_code for answer in answers} == {404}
     assert [delay_of(answer) for answer in answers] == [0] * 10 + [2, 4]

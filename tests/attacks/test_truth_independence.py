@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from leaderboard.accounts.models import User
@@ -16,6 +15,7 @@ from leaderboard.competitions.models import Competition
 from leaderboard.submissions import score
 from tests.api.conftest import Program
 from tests.conftest import enter, make_competition
+from tests.pages import signed_in
 
 pytestmark = [pytest.mark.thorough, pytest.mark.takes(10)]  # each check is a process
 IDS = [f"r{number}" for number in range(8)]
@@ -76,8 +76,7 @@ def test_bo_reads_on_every_door_that_his_labels_are_written_otherwise(pets: Comp
     _, found = bos.get(f"submissions/{made['id']}")
     assert (found["status"], found["errors"]) == ("scored", [])
     assert [warning["code"] for warning in found["warnings"]] == ["foreign_labels"]
-    client = Client()
-    client.force_login(bo)
+    client = signed_in(bo)
     pages = [
         client.get(reverse("submit", args=["pets"]), {"submission": made["id"]}),
         client.get(reverse("submission", args=["pets", made["id"]])),

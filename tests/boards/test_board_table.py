@@ -16,6 +16,7 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import BoardSettings, Competition, Submission
 from leaderboard.submissions import hiding
 from tests.conftest import answers, close, enter, make_competition, submit
+from tests.pages import signed_in
 
 BOARD = "/c/pets/leaderboard/"
 
@@ -95,8 +96,7 @@ def test_tables_are_cached_by_section_and_by_zone(board: Competition, ada: User,
     Competition.objects.update(board_version=98)
     everybody = table()
     assert "In section" not in everybody
-    ours = Client()
-    ours.force_login(ada)
+    ours = signed_in(ada)
     assert "In section" in ours.get(BOARD, {"section": "Lab 1"}).content.decode()
     assert table(zone="Asia/Kolkata") != everybody
     assert table() == everybody

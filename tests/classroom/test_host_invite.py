@@ -7,7 +7,6 @@ import smtplib
 from datetime import timedelta
 
 import pytest
-from django.conf import LazySettings
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
@@ -18,22 +17,14 @@ from leaderboard.classroom.models import HostingRole, RosterEntry
 from leaderboard.common.models import AuditEntry, AuditEvent, OutgoingEmail
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.notifications import emails
-from tests.classroom.test_roster import read, text_of
+from tests.classroom.test_roster import read
 from tests.common.languages import CODE, second_language
 from tests.conftest import close
-from tests.pages import signed_in
+from tests.pages import signed_in, text_of
 
 INVITE, PEOPLE = "/host/pets/people/invite/", "/host/pets/people/"
 ALL = {"all": "yes"}
 LINK = re.compile(r"https://class\.example/slip/([A-Z2-9]+)/")
-
-
-@pytest.fixture
-def post(settings: LazySettings) -> list[mail.EmailMessage]:
-    """A site with a mail server; gives what it sent."""
-    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    settings.SITE_URL = "https://class.example"
-    return mail.outbox
 
 
 @pytest.fixture

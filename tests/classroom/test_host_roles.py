@@ -15,9 +15,8 @@ from leaderboard.classroom.models import HostingRole, RoleInvitation
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.notifications.models import Notice
-from tests.classroom.test_roster import text_of
 from tests.conftest import enter
-from tests.pages import signed_in, tidy
+from tests.pages import signed_in, text_of, tidy
 
 ROLES = "/host/pets/people/roles/"
 LEAVE = "/host/pets/people/leave/"

@@ -18,6 +18,7 @@ from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.submissions import submitting
 from tests.conftest import answers, enter, make_competition
+from tests.pages import signed_in
 
 
 def test_a_missing_page_carries_its_request_id(client: Client, db: None) -> None:
@@ -86,8 +87,7 @@ def test_17_20_22_what_the_site_stands_on_is_away_and_nothing_is_taken(
         raise error
 
     enter(pets, bo)
-    client = Client()
-    client.force_login(bo)
+    client = signed_in(bo)
     token = ApiToken.issue(bo, "test")[1]
 
     def upload() -> tuple[Any, Any]:

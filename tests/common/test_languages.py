@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,17 +19,11 @@ from leaderboard.notifications.kinds import NoticeKind, NoticeText
 from leaderboard.notifications.models import Notice
 from leaderboard.notifications.services import notify_people
 from leaderboard.submissions import claims
-from tests.common.languages import CODE, second_language
+from tests.common.languages import CODE
 from tests.conftest import answers, enter, make_competition, submit
 from tests.pages import signed_in
 
 FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
-
-
-@pytest.fixture
-def two_languages() -> Iterator[None]:
-    with second_language():
-        yield
 
 
 def choose_language(user: User, language: str) -> None:

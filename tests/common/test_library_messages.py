@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -23,19 +22,15 @@ from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import scorer_answer
 from leaderboard.scoring.messages import MalformedMessage
 from leaderboard.submissions import claims
-from tests.common.languages import CODE, second_language
+from tests.common.languages import CODE
 from tests.common.test_translated_pages import outside_brackets
 from tests.conftest import answers, enter, make_competition, submit
 from tests.pages import signed_in
 
+pytestmark = pytest.mark.usefixtures("two_languages")
+
 FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
 REFUSED = b"id,label\n1,cat\n1,dog\nx,\n"
-
-
-@pytest.fixture(autouse=True)
-def _two_languages() -> Iterator[None]:
-    with second_language():
-        yield
 
 
 @pytest.fixture

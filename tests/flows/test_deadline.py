@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from tests import event_loop
 from tests.conftest import answers
-from tests.running_site import Site, running_site, until
+from tests.running_site import Site, until
 from tests.visitors import Visitor, encode_form
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -57,19 +56,18 @@ async def all_at_once(site: Site, tokens: list[str], deadline: float) -> list[Se
 
 
 @pytest.mark.sqlite
-def test_files_sent_just_before_the_deadline_count_while_two_hundred_wait(tmp_path: Path) -> None:
-    with running_site(tmp_path / "var") as site:
-        tokens = site.make_class(*(f"s{number}" for number in range(STUDENTS)), is_listed=True)
-        assert event_loop.run(is_answered(site)) == 200
-        deadline = float(site.shell(DEADLINE))
-        until(lambda: time.time() > deadline - BEGIN_SECONDS, every=0.01, what="the last seconds")
-        sent = event_loop.run(all_at_once(site, tokens, deadline))
-        in_time = [one for one in sent if one.before > SURE_SECONDS]
-        assert len(in_time) > STUDENTS / 2, "too busy a machine to send in time"
-        assert [one.text for one in in_time if one.status != 201] == []
-        site.until_all_is_scored()
-        accepted = sum(one.status == 201 for one in sent)
-        assert len(site.submissions("status = 'scored' AND is_late = 0")) == accepted >= len(in_time)
+def test_files_sent_just_before_the_deadline_count_while_two_hundred_wait(site: Site) -> None:
+    tokens = site.make_class(*(f"s{number}" for number in range(STUDENTS)), is_listed=True)
+    assert event_loop.run(is_answered(site)) == 200
+    deadline = float(site.shell(DEADLINE))
+    until(lambda: time.time() > deadline - BEGIN_SECONDS, every=0.01, what="the last seconds")
+    sent = event_loop.run(all_at_once(site, tokens, deadline))
+    in_time = [one for one in sent if one.before > SURE_SECONDS]
+    assert len(in_time) > STUDENTS / 2, "too busy a machine to send in time"
+    assert [one.text for one in in_time if one.status != 201] == []
+    site.until_all_is_scored()
+    accepted = sum(one.status == 201 for one in sent)
+    assert len(site.submissions("status = 'scored' AND is_late = 0")) == accepted >= len(in_time)
 
 
 async def is_answered(site: Site) -> int:

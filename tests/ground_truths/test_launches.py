@@ -41,11 +41,6 @@ SPLIT = {"public_percent": "40", "seed": "3", "split_by": "stratified", "action"
 
 
 @pytest.fixture
-def hers(ada: User) -> Client:
-    return signed_in(ada)
-
-
-@pytest.fixture
 def pond(ada: User) -> Competition:
     """A draft after its first step."""
     return copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="What swims there?")

@@ -7,7 +7,6 @@ from uuid import UUID
 
 import pytest
 from django.conf import LazySettings
-from django.test import Client
 from django.utils import timezone
 
 import metrics
@@ -24,6 +23,7 @@ from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import score, submitting
 from tests.conftest import TRUTH, answers, enter, make_competition, save_truth, submit
+from tests.pages import signed_in
 
 BARE = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
 
@@ -83,8 +83,7 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     preview = preview_candidate(pets)
     assert preview is not None
     assert (preview.is_complete, preview.invalid, preview.scored) == (True, 1, 0)
-    client = Client()
-    client.force_login(ada)
+    client = signed_in(ada)
     page = client.get("/host/pets/candidate/").content.decode()
     assert "1 submission was invalid and stays so" in page
     rescoring.apply_candidate(competition=pets)

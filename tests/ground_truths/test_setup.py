@@ -29,11 +29,6 @@ ONLY = "id,rentals\n" + "".join(f"{i},{y:.1f}\n" for i, t, w, y in ROWS)
 
 
 @pytest.fixture
-def hers(ada: User) -> Client:
-    return signed_in(ada)
-
-
-@pytest.fixture
 def pond(ada: User) -> Competition:
     return copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="What swims there?")
 

@@ -39,11 +39,6 @@ def with_uncertainties(pets: Competition, bo: User, cy: User) -> Competition:
     return pets
 
 
-@pytest.fixture
-def hers(ada: User) -> Client:
-    return signed_in(ada)
-
-
 def find(client: Client, row: str = "4", page: str = PAGE) -> str:
     """Look for the rows; gives when they were found, as the form about a row sends it along."""
     assert client.post(page, {"action": "find"}).status_code == 303

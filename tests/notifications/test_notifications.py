@@ -47,14 +47,6 @@ def long_ago() -> datetime:
     return timezone.now() - timedelta(hours=1)
 
 
-@pytest.fixture
-def post(settings: LazySettings) -> list[mail.EmailMessage]:
-    """A site with a mail server; gives what it sent."""
-    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    settings.SITE_URL = "https://class.example"
-    return mail.outbox
-
-
 # --- on the page ------------------------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from leaderboard.ground_truths.specs import TruthSpec
 from leaderboard.submissions import claims, score
 from metrics.core import custom
 from tests.conftest import enter, make_competition, submit
-from tests.pages import tidy
+from tests.pages import signed_in, tidy
 from tests.scorer_in_process import forget
 
 pytestmark = pytest.mark.thorough
@@ -73,8 +73,7 @@ def gaps(metrics_folder: Path, ada: User, bo: User) -> Competition:
 
 
 def page_of(user: User, url: str) -> str:
-    client = Client()
-    client.force_login(user)
+    client = signed_in(user)
     response = client.get(url)
     assert response.status_code == 200, url
     return response.content.decode()

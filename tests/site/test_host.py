@@ -40,11 +40,6 @@ FILLED = {
 MEANT = {"action": "remove", "is_meant": "yes"}
 
 
-@pytest.fixture
-def hers(ada: User) -> Client:
-    return signed_in(ada)
-
-
 def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client, bo: User) -> None:
     assert "Create a competition" in text_of(hers.get("/host/"))
     answers_file = "id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 31))
@@ -240,8 +235,7 @@ def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: 
 
 def test_a_co_host_finds_their_competition_and_cannot_open_new_ones(pets: Competition, dee: User) -> None:
     roles.give_role(role=HostingRole.HOST, competition=pets, name="dee")
-    client = Client()
-    client.force_login(dee)
+    client = signed_in(dee)
     page = client.get("/host/").content.decode()
     assert "Cats or dogs" in page
     assert "Create a competition" not in page

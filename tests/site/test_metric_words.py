@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +26,14 @@ from leaderboard.operations.management.commands import makemessages
 from leaderboard.site.views.metrics import matching_metrics
 from metrics.core.registry import built_in
 from tests.boards.test_secondary_pages import TRUTH, a_file
-from tests.common.languages import CODE, Bracketed, second_language
+from tests.common.languages import CODE, Bracketed
 from tests.conftest import enter, make_competition, submit
 from tests.pages import signed_in
 
+pytestmark = pytest.mark.usefixtures("two_languages")
+
 LIBRARY = Path(metrics.__file__).parent
 FOREIGN = {"Accept-Language": f"{CODE}, en;q=0.5"}
-
-
-@pytest.fixture(autouse=True)
-def _two_languages() -> Iterator[None]:
-    with second_language():
-        yield
 
 
 def read(path: str, client: Client | None = None) -> str:

@@ -276,8 +276,7 @@ def test_a_host_without_a_team_picks_nothing(pets: Competition, ada: User) -> No
 
 def test_too_many_picks_change_nothing_and_keep_their_ticks(pets: Competition, bo: User) -> None:
     files = [str(submit(pets, bo, answers(public=wrong)).pk) for wrong in range(3)]
-    client = Client()
-    client.force_login(bo)
+    client = signed_in(bo)
     page = client.post("/c/pets/finals/", {"final": files}, follow=True).content.decode()
     assert "Choose at most 2" in page
     assert page.count('name="final"') == page.count(" checked") == 3
