@@ -232,15 +232,10 @@ def move_student(*, membership: Membership, team: Team, user: User) -> None:
         team = competition.teams.get(pk=team.pk)
         if refusal := _team_refusal(team, membership):
             raise CannotJoin(refusal)
-        membership.team = team
-        membership.save(update_fields=["team"])
         before = {"team": audit_team(old_team)}
-        if old_team.memberships.exists():
-            note_departure(old_team, membership)
-        elif old_team.submissions.exists():
+        _move_membership(membership, team)
+        if old_team.pk and not old_team.memberships.exists():
             disqualify_team(team=old_team, user=user, reason=_("Its last member moved to another team."))
-        else:
-            old_team.delete()
         competition.bump_board_version()
         notify_team(kinds.MEMBER_MOVED, team, name=membership.user)
         AuditEntry.append(
@@ -298,8 +293,11 @@ def _link_to_roster(membership: Membership, entry: RosterEntry | None) -> None:
 
 
 def _move_membership(membership: Membership, team: Team) -> None:
+    """Move a member. The old team is told, and deleted if it has neither members nor submissions."""
     old_team = membership.team
     membership.team = team
     membership.save(update_fields=["team"])
-    if not old_team.memberships.exists():
+    if old_team.memberships.exists():
+        note_departure(old_team, membership)
+    elif not old_team.submissions.exists():
         old_team.delete()

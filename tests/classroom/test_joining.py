@@ -80,6 +80,17 @@ def test_cy_follows_bos_invitation_and_leaves_no_empty_team(pets: Competition, b
     assert Team.objects.filter(competition=pets).count() == 1
 
 
+def test_a_captain_who_follows_an_invitation_leaves_a_captain_behind(
+    pets: Competition, bo: User, cy: User, dee: User
+) -> None:
+    old, new = enter(pets, bo).team, enter(pets, dee).team
+    joining.join_by_invitation(user=cy, invitation=old.invitation)
+    joining.join_by_invitation(user=bo, invitation=new.invitation)
+    old.refresh_from_db()
+    assert old.captain == cy
+    assert Notice.objects.filter(user=cy, title="A member left your team").exists()
+
+
 def test_cy_with_submissions_cannot_change_teams(pets: Competition, bo: User, cy: User) -> None:
     bos = enter(pets, bo)
     enter(pets, cy)
