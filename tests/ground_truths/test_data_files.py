@@ -56,6 +56,7 @@ def test_all_files_come_in_one_zip_with_the_sample(client: Client, with_files: C
     assert 'href="/c/pets/data.zip"' in client.get("/c/pets/data/").content.decode()
     archive = zipfile.ZipFile(io.BytesIO(body(client, "/c/pets/data.zip")))
     assert sorted(archive.namelist()) == ["sample_submission.csv", "train.csv"]
+    assert {entry.date_time[0] for entry in archive.infolist()} == {1980}, "the same files are the same bytes"
     for name in archive.namelist():
         alone = f"/c/pets/data/{name}" if name.startswith("sample") else f"/c/pets/data/files/{name}"
         assert archive.read(name) == body(client, alone)

@@ -85,7 +85,8 @@ def write_data(archive: zipfile.ZipFile, competition: Competition, sample: bytes
         with open_stored(file.file_key, file.sha256) as source:
             add_to_zip(archive, zipfile.ZipInfo(file.name), source)
     if sample and not competition.data_files.filter(name=SAMPLE).exists():
-        archive.writestr(SAMPLE, sample)
+        # Its date is that of every entry without one, and not now: the same files are the same bytes.
+        archive.writestr(zipfile.ZipInfo(SAMPLE), sample, zipfile.ZIP_DEFLATED)
 
 
 def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
