@@ -232,7 +232,8 @@ def _columns(text: bytes, body: int, width: int) -> list[Any] | None:
         )
     except pa.ArrowInvalid:
         return None
-    return [trimmed(column.combine_chunks()) for column in table.columns]
+    # One block becomes one chunk, which needs no copy.
+    return [trimmed(column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()) for column in table.columns]
 
 
 def trimmed(array: Any) -> Any:
