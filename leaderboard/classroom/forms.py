@@ -1,4 +1,4 @@
-"""Hosts' forms about people: roles, admission, the class list, account matching, extensions."""
+"""Forms about people: roles, admission, class list, accounts, extensions; for students, joining and the team's name."""
 
 from __future__ import annotations
 
@@ -222,3 +222,40 @@ class TeamForm(forms.Form):
         others = others.annotate(members=Count("memberships"))
         field = cast("forms.ModelChoiceField[Team]", self.fields["team"])
         field.queryset = others.filter(members__gte=1, members__lt=competition.limits.team_size)
+
+
+# --- students ---------------------------------------------------------------------------------------------------
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(
+        label=gettext_lazy("Join code"),
+        max_length=40,
+        help_text=gettext_lazy("Eight letters and digits from your teacher. Spaces, hyphens and case don't matter."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
+    )
+
+
+class RulesForm(forms.Form):
+    """A checkbox that must be ticked; without rules an empty form."""
+
+    accepted = forms.BooleanField(
+        label=gettext_lazy("I have read the rules and accept them"),
+        error_messages={"required": gettext_lazy("Accept the rules to take part.")},
+    )
+
+    def __init__(self, *args: Any, has_rules: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not has_rules:
+            del self.fields["accepted"]
+
+
+class TeamNameForm(forms.Form):
+    name = forms.CharField(
+        label=gettext_lazy("Team name"), max_length=60, help_text=gettext_lazy("Everyone sees it on the leaderboard.")
+    )
+
+    def __init__(self, *args: Any, competition: Competition, is_on_board: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if competition.board.uses_pseudonyms or not is_on_board:
+            self.fields["name"].help_text = gettext_lazy("Your team and the hosts see it.")

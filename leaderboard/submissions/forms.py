@@ -1,4 +1,4 @@
-"""Students' forms: join code, rules, upload, note, team name."""
+"""Students' forms: upload, repeated upload, note."""
 
 from __future__ import annotations
 
@@ -8,31 +8,6 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
-
-from leaderboard.competitions.models import Competition
-
-
-class CodeForm(forms.Form):
-    code = forms.CharField(
-        label=_("Join code"),
-        max_length=40,
-        help_text=_("Eight letters and digits from your teacher. Spaces, hyphens and case don't matter."),
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
-    )
-
-
-class RulesForm(forms.Form):
-    """A checkbox that must be ticked; without rules an empty form."""
-
-    accepted = forms.BooleanField(
-        label=_("I have read the rules and accept them"),
-        error_messages={"required": _("Accept the rules to take part.")},
-    )
-
-    def __init__(self, *args: Any, has_rules: bool, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if not has_rules:
-            del self.fields["accepted"]
 
 
 class UploadForm(forms.Form):
@@ -86,12 +61,3 @@ class NoteForm(forms.Form):
         help_text=_("Your team and the hosts see it."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
-
-
-class TeamNameForm(forms.Form):
-    name = forms.CharField(label=_("Team name"), max_length=60, help_text=_("Everyone sees it on the leaderboard."))
-
-    def __init__(self, *args: Any, competition: Competition, is_on_board: bool = True, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if competition.board.uses_pseudonyms or not is_on_board:
-            self.fields["name"].help_text = _("Your team and the hosts see it.")

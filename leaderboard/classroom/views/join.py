@@ -19,9 +19,9 @@ from leaderboard.common.shared_cache import note_wrong_try
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
-from leaderboard.submissions.forms import CodeForm, RulesForm
 
 from .. import joining, teams
+from ..forms import CodeForm, RulesForm
 from ..joining import join_refusal
 from ..models import RosterEntry, join_card_digest
 

@@ -20,10 +20,9 @@ from leaderboard.competitions.forms import ReasonForm
 from leaderboard.competitions.host_responses import is_confirmed
 from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
 from leaderboard.submissions import submit_conditions
-from leaderboard.submissions.forms import TeamNameForm
 
 from .. import extensions, queries, teams
-from ..forms import ExtensionForm
+from ..forms import ExtensionForm, TeamNameForm
 from ..queries import people_called
 
 PER_PAGE = 50
