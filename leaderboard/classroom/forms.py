@@ -156,8 +156,8 @@ class LinkAccountsForm(forms.Form):
         for name, text in list(self.cleaned_data.items()):
             entry = self.waiting.find_entry(text)
             if text and entry is None:
-                words = _("“%(text)s” matches nobody, or several people. Choose one from the list.")
-                self.add_error(name, ValidationError(words % {"text": text}))
+                fault = _("“%(text)s” matches nobody, or several people. Choose one from the list.")
+                self.add_error(name, ValidationError(fault % {"text": text}))
             elif entry and entry.pk in self.pairs.values():
                 self.add_error(name, _("Two accounts for one person. Leave one empty."))
             elif entry:

@@ -59,7 +59,7 @@ def scored_again(*, competition: Competition, teams: Collection[int | None]) -> 
 def rescored(*, competition: Competition, teams: Collection[int], message: str) -> int:
     """A candidate has become the current ground truth, and the host wants the affected teams to be notified.
 
-    `words` is the host's message, if any. Returns the number of people notified.
+    `message` is the host's message, if any. Returns the number of people notified.
     """
     raise NotImplementedError
 

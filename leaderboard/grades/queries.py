@@ -318,18 +318,18 @@ def _late_files(
 
 @dataclass(frozen=True)
 class GradeMove:
-    """A student whose points would change from `now` to `then`; None is no grade."""
+    """A student whose points would change; None is no grade."""
 
     student: Student
-    now: float | None
-    then: float | None
-    reason: str
-    """The reasons for `then`."""
+    points: float | None
+    new_points: float | None
+    explanation: str
+    """The reasons for `new_points`."""
 
     @property
     def gained(self) -> float:
         """Points gained, negative when lost; no grade counts as 0."""
-        return (self.then or 0.0) - (self.now or 0.0)
+        return (self.new_points or 0.0) - (self.points or 0.0)
 
 
 @dataclass(frozen=True)
@@ -363,13 +363,13 @@ def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades |
     if not is_saved:
         return None
     sheet = GradeSheet(rules, is_saved, deciding_split(competition, at))
-    now, then = _sheets_by_ground_truth((current, candidate), sheet, competition, {})
+    sheet_now, new_sheet = _sheets_by_ground_truth((current, candidate), sheet, competition, {})
     moves = [
-        GradeMove(row.student, row.mark.points, other.mark.points, other.mark.explanation)
-        for row, other in zip(now.rows, then.rows, strict=False)  # a sheet with faults has no rows
-        if other.mark.points != row.mark.points
+        GradeMove(row.student, row.mark.points, new_row.mark.points, new_row.mark.explanation)
+        for row, new_row in zip(sheet_now.rows, new_sheet.rows, strict=False)  # a sheet with faults has no rows
+        if new_row.mark.points != row.mark.points
     ]
     moves.sort(key=lambda move: (-abs(move.gained), move.student.name.casefold()))
-    faults = tuple(dict.fromkeys((*now.faults, *then.faults)))
+    faults = tuple(dict.fromkeys((*sheet_now.faults, *new_sheet.faults)))
     is_released = GradeRelease.current(competition) is not None
-    return TouchedGrades(len(now.rows), tuple(moves), faults, is_released)
+    return TouchedGrades(len(sheet_now.rows), tuple(moves), faults, is_released)
