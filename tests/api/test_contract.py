@@ -27,29 +27,6 @@ CHECKS: list[Any] = [
     checks.response_headers_conformance,
     checks.response_schema_conformance,
 ]
-OPERATIONS = (
-    "list_competitions",
-    "read_competition",
-    "read_leaderboard",
-    "submit",
-    "list_submissions",
-    "read_submission",
-    "answer_of_task",
-    "list_files",
-    "download_file",
-    "add_file",
-    "convert_submission",
-    "create_competition",
-    "check_truth",
-    "publish_truth",
-    "launch",
-    "read_rescoring",
-    "apply_rescoring",
-    "discard_rescoring",
-    "score_again",
-    "export_grades",
-    "export_competition",
-)
 HOSTED = (
     "add_file",
     "create_competition",
@@ -62,6 +39,19 @@ HOSTED = (
     "score_again",
     "export_grades",
     "export_competition",
+)
+OPERATIONS = (
+    "list_competitions",
+    "read_competition",
+    "read_leaderboard",
+    "submit",
+    "list_submissions",
+    "read_submission",
+    "answer_of_task",
+    "list_files",
+    "download_file",
+    "convert_submission",
+    *HOSTED,
 )
 ASKED = ("list_", "read_", "download_")
 QUESTIONS = [name for name in OPERATIONS if name.startswith(ASKED) and name not in HOSTED]

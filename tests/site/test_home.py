@@ -29,6 +29,13 @@ def words(page: str) -> str:
     return " ".join(strip_tags(page).split())
 
 
+def bo_competes_in_six(ada: User, bo: User) -> None:
+    for slug in ("one", "two", "three", "four", "five", "six"):
+        competition = make_competition(ada, slug=slug)
+        enter(competition, bo)
+        submit(competition, bo, answers())
+
+
 def part(page: str, name: str) -> str:
     """A list of the page by its test id; empty where it is not there."""
     _before, found, after = page.partition(f'data-testid="{name}"')
@@ -61,7 +68,7 @@ def test_dee_sees_nothing_of_private_competitions_and_drafts(ada: User, bo: User
         assert title not in page
 
 
-def test_a_rounded_or_hidden_board_is_no_advertisement(ada: User, bo: User) -> None:
+def test_a_hidden_board_is_no_advertisement(ada: User, bo: User) -> None:
     pets = make_competition(ada, is_listed=True, hides_scores=True)
     enter(pets, bo)
     submit(pets, bo, answers())
@@ -166,10 +173,7 @@ def test_bo_sees_on_every_page_that_the_team_is_out_or_the_competition_paused(
 def test_the_page_asks_modestly_however_many_teams_there_are(
     ada: User, bo: User, django_assert_max_num_queries: Any
 ) -> None:
-    for slug in ("one", "two", "three", "four", "five", "six"):
-        competition = make_competition(ada, slug=slug)
-        enter(competition, bo)
-        submit(competition, bo, answers())
+    bo_competes_in_six(ada, bo)
     client = signed_in(bo)
     with django_assert_max_num_queries(12):
         assert words(client.get("/").content.decode()).count("1st of 1 team") == 6
@@ -214,10 +218,7 @@ def test_an_assistant_sees_the_competition_and_no_task(ada: User, cy: User, pets
 
 
 def test_a_hosts_page_asks_modestly(ada: User, bo: User, django_assert_max_num_queries: Any) -> None:
-    for slug in ("one", "two", "three", "four", "five", "six"):
-        competition = make_competition(ada, slug=slug)
-        enter(competition, bo)
-        submit(competition, bo, answers())
+    bo_competes_in_six(ada, bo)
     client = signed_in(ada)
     with django_assert_max_num_queries(12):
         assert part(client.get("/").content.decode(), "hosted").count("<li>") == 6
