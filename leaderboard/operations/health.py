@@ -56,18 +56,19 @@ class SiteHealth:
     storage: bool
     broker: bool
     worker_heard: float | None
-    oldest_pending: float | None
-    in_hand: int
+    pending: PendingFiles
     late_tasks: tuple[str, ...]
 
     @property
     def is_able(self) -> bool:
         has_worker = self.worker_heard is not None and self.worker_heard <= HEARD_WITHIN.total_seconds()
-        is_moving = self.oldest_pending is None or self.oldest_pending <= STUCK_AFTER
+        is_moving = self.pending.oldest is None or self.pending.oldest <= STUCK_AFTER
         return all((self.database, self.storage, self.broker, has_worker, is_moving, not self.late_tasks))
 
     def as_dict(self) -> dict[str, Any]:
-        return {"able": self.is_able, **asdict(self)}
+        facts = asdict(self)
+        pending = facts.pop("pending")
+        return {"able": self.is_able, **facts, "oldest_pending": pending["oldest"], "in_hand": pending["in_hand"]}
 
 
 _is_migrated: list[bool] = []
@@ -119,8 +120,7 @@ def _read_health() -> SiteHealth:
         storage=can_write(),
         broker=queue_length() is not None,
         worker_heard=heard,
-        oldest_pending=queue.oldest,
-        in_hand=queue.in_hand,
+        pending=queue,
         late_tasks=late,
     )
 
@@ -137,13 +137,13 @@ def site_overview() -> dict[str, Any]:
     failed = Submission.objects.filter(status=Submission.Status.FAILED).select_related("competition", "team")
     newest = list(failed.order_by("-finished_at")[:SHOWN])
     held = Submission.objects.filter(is_held()).select_related("competition", "team")
-    queue = pending_files()
+    health = site_health()
     return {
         "heard_within": HEARD_WITHIN.total_seconds(),
         "stuck": STUCK_AFTER,
-        "health": site_health(),
-        "pending": queue,
-        "in_hand": held.order_by("received_at")[:SHOWN] if queue.in_hand else (),
+        "health": health,
+        "pending": health.pending,
+        "in_hand": held.order_by("received_at")[:SHOWN] if health.pending.in_hand else (),
         "queue": queue_length(),
         "last_sweep": duties.last_sweep(),
         "workers": [(worker, worker.last_seen_at >= now - HEARD_WITHIN) for worker in workers],
