@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.sqlite]
 TESTS = (
     "machines/test_races.py",
     "machines/test_team_races.py",
+    "faults/test_twice.py",
     "submissions/test_claims.py",
     "common/test_clock.py",
     "operations/test_consistency.py::test_a_site_in_use_passes_all_its_checks",
