@@ -233,15 +233,6 @@ def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: 
     ]
 
 
-def test_a_co_host_finds_their_competition_and_cannot_open_new_ones(pets: Competition, dee: User) -> None:
-    roles.give_role(role=HostingRole.HOST, competition=pets, name="dee")
-    client = signed_in(dee)
-    page = client.get("/host/").content.decode()
-    assert "Cats or dogs" in page
-    assert "Create a competition" not in page
-    assert client.get("/host/new/").status_code == 403
-
-
 @pytest.mark.parametrize(
     ("site", "host", "address", "command"),
     [
