@@ -1,4 +1,4 @@
-"""App configuration: the class list answers what rooms below ask, and invitations are e-mails of their own."""
+"""App configuration: registers the queries of the roster for lower rooms, and the kind of e-mail for invitations."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def move_refusal(team: Team, membership: Membership | None) -> str:
 
 
 def _team_refusal(team: Team, membership: Membership | None) -> str:
-    """The reason why even hosts cannot move somebody into a team: deadline, size, a disqualification; "" if none."""
+    """The reason why even hosts cannot move a student into a team: deadline, size, a disqualification; "" if none."""
     competition = team.competition
     if reason := competition.why_teams_are_closed(database_now()):
         return reason

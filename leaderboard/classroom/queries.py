@@ -148,7 +148,7 @@ class ClassPerson:
 
 
 def people_of_class(competition: Competition) -> list[ClassPerson]:
-    """Everybody, sorted by name; two queries."""
+    """All people on the roster or in a team, sorted by name; two queries."""
     memberships = competition.memberships.select_related("user", "team").only(*MEMBER_COLUMNS).order_by()
     members = {member.user_id: member for member in memberships.annotate(extended_to=extended_deadline())}
     for member in members.values():

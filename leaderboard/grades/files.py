@@ -191,9 +191,9 @@ def without_claimed_identities(students: Iterable[Student]) -> list[Student]:
     Unlisted students enter these themselves. With one of them on two lines a platform would import both marks for one
     person and keep the last.
     """
-    everybody = list(students)
-    emails = {student.email.casefold() for student in everybody if student.is_listed}
-    logins = {student.login.casefold() for student in everybody if student.is_listed}
+    all_students = list(students)
+    emails = {student.email.casefold() for student in all_students if student.is_listed}
+    logins = {student.login.casefold() for student in all_students if student.is_listed}
     return [
         student
         if student.is_listed
@@ -202,7 +202,7 @@ def without_claimed_identities(students: Iterable[Student]) -> list[Student]:
             email="" if student.email.casefold() in emails else student.email,
             login="" if student.login.casefold() in logins else student.login,
         )
-        for student in everybody
+        for student in all_students
     ]
 
 

@@ -1,4 +1,4 @@
-"""Grade sheets: the students of a class, and everybody's mark with reasons, computed from the scores of now."""
+"""Grade sheets: the students of a class, and their marks with reasons, computed from the scores of now."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class GradeRow:
 
 @dataclass(frozen=True)
 class GradeSheet:
-    """Everybody's mark by saved or proposed rules (`is_saved`). With `faults` there are no rows."""
+    """The marks of all students by saved or proposed rules (`is_saved`). With `faults` there are no rows."""
 
     rules: GradingRules
     is_saved: bool
@@ -189,7 +189,7 @@ def deciding_split(competition: Competition, at: datetime) -> Split:
 
 
 def grade_sheet(competition: Competition, *, at: datetime) -> GradeSheet:
-    """Everybody's mark by the scores of now. Only for hosts: it may use private scores before the reveal."""
+    """The marks of all students by the scores of now. Only for hosts: it may use private scores before the reveal."""
     rules, is_saved = grade_rules(competition)
     # None for a withdrawn release.
     release = GradeRelease.current(competition)

@@ -60,7 +60,7 @@ def release_obstacles(sheet: GradeSheet, competition: Competition) -> list[str]:
 
 
 def release_grades(*, competition: Competition, user: User | None) -> GradeRelease:
-    """Store everybody's mark as it is now, show it to the student and notify them.
+    """Store the marks of all students as they are now, show them to the students and notify these.
 
     Raises `CannotHost` with the obstacles.
     """

@@ -47,7 +47,7 @@ PEOPLE_ORDERS: dict[str, Callable[[ClassPerson], Any]] = {
 
 @open_to(Audience.ASSISTANTS)
 def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Everybody on the roster or in a team, filtered by section, state and text."""
+    """All people on the roster or in a team, filtered by section, state and text."""
     people = queries.people_of_class(page_context.competition)
     section, state, text = read_filter(request.GET)
     name, is_backwards = sort_choice(request, PEOPLE_ORDERS, "name")
