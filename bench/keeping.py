@@ -40,7 +40,7 @@ def fill(submissions: int, rows: int) -> None:
     from leaderboard.competitions.models import Membership, Score, Submission, Team
     from leaderboard.competitions.models.competition import Split
     from leaderboard.ground_truths.services import drafts, publishing
-    from leaderboard.ground_truths.specs import TruthSpec
+    from leaderboard.ground_truths.specs import GroundTruthSpec
 
     call_command("migrate", verbosity=0)
     now = timezone.now()
@@ -50,7 +50,9 @@ def fill(submissions: int, rows: int) -> None:
         closes_at=now + timedelta(days=9),
     )  # fmt: skip
     truth = "id,label,Usage\n" + "".join(f"{i},{i % 3},{'Public' if i % 2 else 'Private'}\n" for i in range(rows))
-    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[truth.encode()]))
+    drafts.save_draft(
+        competition=pets, spec=GroundTruthSpec(metric="accuracy", file_name="t.csv", chunks=[truth.encode()])
+    )
     ground_truth = publishing.publish_draft(competition=pets, user=ada)
     publishing.launch_competition(competition=pets)
     people = User.objects.bulk_create(User(username=f"p{i}", email=f"p{i}@example.org") for i in range(TEAMS))

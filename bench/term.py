@@ -27,7 +27,7 @@ from leaderboard.competitions.models import Competition, Membership, Submission,
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades import services as grade_services
 from leaderboard.ground_truths.services import copying, data_files, drafts, publishing, setup
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.insights import hardest_rows
 from leaderboard.notifications import emails, services
 from leaderboard.notifications.kinds import NoticeKind
@@ -179,7 +179,7 @@ def _course(term: Term, state: str) -> Competition:
     )
     drafts.save_draft(
         competition=competition,
-        spec=TruthSpec(
+        spec=GroundTruthSpec(
             metric="accuracy", file_name="answers.csv", chunks=[truth()], secondary=(("balanced_accuracy", {}),)
         ),
     )
@@ -210,7 +210,7 @@ def _begun(ada: User, state: str, title: str) -> Competition:
     if state == "new":
         drafts.save_draft(
             competition=competition,
-            spec=TruthSpec(metric="accuracy", file_name="answers.csv", chunks=[truth()]),
+            spec=GroundTruthSpec(metric="accuracy", file_name="answers.csv", chunks=[truth()]),
             suggests_metrics=True,
         )
         publishing.publish_draft(competition=competition, user=ada)
@@ -319,7 +319,7 @@ def _end(term: Term, competition: Competition) -> None:
     hardest_rows.find_hard_rows(competition=competition)
     corrected = truth().replace(b",newt,Private", b",toad,Private", 4)
     drafts.save_draft(
-        competition=competition, spec=TruthSpec(metric="accuracy", file_name="corrected.csv", chunks=[corrected])
+        competition=competition, spec=GroundTruthSpec(metric="accuracy", file_name="corrected.csv", chunks=[corrected])
     )
     candidate = publishing.publish_draft(competition=competition, user=ada, is_confirmed=True)
     score.rescore_batch(candidate.pk)

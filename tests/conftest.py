@@ -39,7 +39,7 @@ from leaderboard.competitions import page_tasks, wake_ups
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership, Submission, TruthDraft
 from leaderboard.ground_truths.services import drafts, publishing
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.operations import consistency
 from leaderboard.scoring import client as scorer_client
 from leaderboard.scoring import table_jobs
@@ -349,7 +349,7 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
 def save_truth(competition: Competition, truth: str, **fields: Any) -> TruthDraft:
     """Upload answers as the draft: to be scored by accuracy, if `fields` of the spec say nothing else."""
     settings = {"metric": "accuracy", "file_name": "truth.csv", **fields}
-    return drafts.save_draft(competition=competition, spec=TruthSpec(chunks=[truth.encode()], **settings))
+    return drafts.save_draft(competition=competition, spec=GroundTruthSpec(chunks=[truth.encode()], **settings))
 
 
 @pytest.fixture

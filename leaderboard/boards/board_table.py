@@ -211,9 +211,9 @@ def _team_cell(row: BoardRowData) -> SafeString:
     if row.is_baseline:
         return format_html('<th scope="row"><i aria-hidden="true">◆</i> {}</th>', row.name)
     members = "" if [row.real_name or row.name] == list(row.members) else ", ".join(row.members)
-    beside = format_html_join("", " <small>{}</small>", [(text,) for text in (row.real_name, members) if text])
+    small_texts = format_html_join("", " <small>{}</small>", [(text,) for text in (row.real_name, members) if text])
     avatar = format_html('<i class="avatar h{}" aria-hidden="true">{}</i>', colour_of(row.name), initials(row.name))
-    return format_html('<th scope="row">{}{}{}</th>', avatar, row.name, beside)
+    return format_html('<th scope="row">{}{}{}</th>', avatar, row.name, small_texts)
 
 
 def _score_cell(row: BoardRowData) -> SafeString:

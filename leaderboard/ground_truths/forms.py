@@ -110,13 +110,13 @@ class AnswersForm(forms.Form):
 
     @property
     def upload_fields(self) -> dict[str, Any]:
-        """Fields of `TruthSpec` for the uploaded file; {} without one."""
+        """Fields of `GroundTruthSpec` for the uploaded file; {} without one."""
         file = self.cleaned_data["file"]
         return {"file_name": file.name, "chunks": file.chunks()} if file else {}
 
     @property
     def split_fields(self) -> dict[str, Any]:
-        """Fields of `TruthSpec` for id column and split.
+        """Fields of `GroundTruthSpec` for id column and split.
 
         Grouped splits are stratified too, as far as possible. A group column is ignored for other split methods. The
         split of a new file is not redrawn.

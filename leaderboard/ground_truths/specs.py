@@ -20,7 +20,7 @@ PROPOSED_PARAMETERS = {"clip": 0.001}
 
 
 @dataclass(frozen=True, kw_only=True)
-class TruthSpec:
+class GroundTruthSpec:
     """Everything that can be asked of a ground truth; pages, admin, API, import and copies fill it in.
 
     Without a `metric` the most plausible one is taken, with its defaults; `secondary` metrics are shown next to the
@@ -53,7 +53,7 @@ class TruthSpec:
     split_secret: str = ""
 
     @classmethod
-    def from_truth(cls, truth: TruthDraft | GroundTruth | None) -> TruthSpec:
+    def from_truth(cls, truth: TruthDraft | GroundTruth | None) -> GroundTruthSpec:
         """The settings of a draft or ground truth, with its file; the defaults for None."""
         if truth is None:
             return cls()
@@ -68,7 +68,7 @@ class TruthSpec:
             group_column=truth.group_column,
         )
 
-    def with_defaults(self) -> TruthSpec:
+    def with_defaults(self) -> GroundTruthSpec:
         """The same with all parameters filled in. Raises `metrics.ParameterError`, and `CannotHost` for secondary
         metrics."""
         return replace(

@@ -17,7 +17,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport, Submission, TruthDraft
 from leaderboard.competitions.services import CannotHost
 from leaderboard.ground_truths.services.drafts import save_draft
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.scoring import table_jobs
 
 MAX_TEAMS = 10
@@ -25,7 +25,7 @@ MAX_SUSPICIOUS = 20
 MAX_ROWS = 60
 MIN_AGREEING_SHARE = 0.8
 """A row is suspicious if at least this share of the best files has the same other answer."""
-SLIP_TOLERANCE = 0.1
+MAX_FACTOR_ERROR = 0.1
 """Relative tolerance by which `HardRow.guess` recognises a slip, such as a wrong decimal point."""
 PLACEHOLDERS = ("-1", "-9", "-99", "-999", "-9999", "99", "999", "9999", "99999")
 
@@ -63,7 +63,9 @@ class HardRow:
             return "placeholder"
         slips = {"point": 10.0, "digit": 0.1, "sign": -1.0}
         near = (
-            kind for kind, factor in slips.items() if abs(factor * prediction - answer) <= SLIP_TOLERANCE * abs(answer)
+            kind
+            for kind, factor in slips.items()
+            if abs(factor * prediction - answer) <= MAX_FACTOR_ERROR * abs(answer)
         )
         return next(near, "") if answer else ""
 
@@ -162,7 +164,9 @@ def correct_truth(
                 _("The answers can't be corrected."), [stored_text(problem) for problem in answer["problems"]]
             )
         data = target.read_bytes()
-    spec = replace(TruthSpec.from_truth(ground_truth), file_name=f"corrected-{ground_truth.number}.csv", chunks=[data])
+    spec = replace(
+        GroundTruthSpec.from_truth(ground_truth), file_name=f"corrected-{ground_truth.number}.csv", chunks=[data]
+    )
     return save_draft(competition=competition, spec=spec)
 
 

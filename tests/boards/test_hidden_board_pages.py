@@ -19,7 +19,7 @@ from leaderboard.boards import services as boards_services
 from leaderboard.classroom import extensions, joining
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
 from leaderboard.ground_truths.services import drafts
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.submissions import submitting
 from tests.boards.test_hidden_board import file_with, hidden
 from tests.conftest import close, enter, save_truth, submit
@@ -279,7 +279,9 @@ def test_log_loss_is_clipped_at_a_thousandth_unless_ada_says_otherwise(ada: User
     save_truth(Competition.objects.get(), truth, metric="")
     draft = Competition.objects.get().truth_draft
     assert draft.params.get("clip", 0.001) == 0.001
-    drafts.save_draft(competition=Competition.objects.get(), spec=TruthSpec(metric="log_loss", params={"clip": 1e-15}))
+    drafts.save_draft(
+        competition=Competition.objects.get(), spec=GroundTruthSpec(metric="log_loss", params={"clip": 1e-15})
+    )
     page = signed_in(ada).get("/host/pets/truth/metric/").content.decode()
     assert re.search(r'name="param-clip" value="1e-15"', page)
 

@@ -24,7 +24,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership, Score, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.services import drafts, publishing
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, submit
 from tests.pages import board_fact, board_lines, signed_in
 
@@ -279,7 +279,7 @@ def test_a_draft_without_a_ground_truth_has_no_board_yet(client: Client, ada: Us
 
 def test_a_candidate_is_announced_and_does_not_mix_in(client: Client, board: Competition, ada: User) -> None:
     corrected = TRUTH.replace("cat", "dog", 1).encode()
-    drafts.save_draft(competition=board, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[corrected]))
+    drafts.save_draft(competition=board, spec=GroundTruthSpec(metric="accuracy", file_name="t.csv", chunks=[corrected]))
     before = ranks(page(client))
     publishing.publish_draft(competition=board, user=ada)
     text = page(client)

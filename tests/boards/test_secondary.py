@@ -17,7 +17,7 @@ from leaderboard.competitions.models import Admission, Competition, Score, Submi
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
 from leaderboard.ground_truths.services import drafts, folders, publishing, rescoring
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.operations import consistency
 from leaderboard.submissions import score as score_module
 from tests.conftest import enter, make_competition, submit
@@ -113,7 +113,7 @@ def test_what_cannot_be_asked_for_is_refused_at_once(
     tides: Competition, asked: list[tuple[str, dict[str, Any]]], words: str
 ) -> None:
     with pytest.raises(competitions.CannotHost) as refused:
-        drafts.save_draft(competition=tides, spec=TruthSpec(metric="mae", secondary=tuple(asked)))
+        drafts.save_draft(competition=tides, spec=GroundTruthSpec(metric="mae", secondary=tuple(asked)))
     assert refused.value.details == [words]
 
 
@@ -124,7 +124,7 @@ def test_a_new_ground_truth_may_have_others_and_measures_every_file_with_them(
     mine = submit(tides, bo, a_file())
     drafts.save_draft(
         competition=tides,
-        spec=TruthSpec(metric="mae", secondary=(("weighted_mae", {"weight": "w"}), ("rmse", {}))),
+        spec=GroundTruthSpec(metric="mae", secondary=(("weighted_mae", {"weight": "w"}), ("rmse", {}))),
     )
     ground_truth = publishing.publish_draft(competition=tides, user=ada)
     score_module.rescore_batch(ground_truth.pk)

@@ -9,7 +9,7 @@ from playwright.sync_api import FilePayload, Page, expect
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 from leaderboard.ground_truths.services import copying, drafts, publishing
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.submissions import score
 from metrics.tests.answer_files import table
 from tests.browser.conftest import OpenPage
@@ -59,10 +59,10 @@ def test_ada_launches_with_one_file_in_a_few_clicks(open_page: OpenPage, ada: Us
 def pond(ada: User) -> Competition:
     pond = copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="Newt, toad or **frog**?")
     drafts.save_draft(
-        competition=pond, spec=TruthSpec(file_name="answers.csv", chunks=[ANSWERS]), suggests_metrics=True
+        competition=pond, spec=GroundTruthSpec(file_name="answers.csv", chunks=[ANSWERS]), suggests_metrics=True
     )
     publishing.publish_draft(competition=pond, user=ada)
-    drafts.save_draft(competition=pond, spec=TruthSpec(metric="accuracy"), suggests_metrics=True)
+    drafts.save_draft(competition=pond, spec=GroundTruthSpec(metric="accuracy"), suggests_metrics=True)
     publishing.start_preview(competition=pond, user=ada)
     score.score_preview(pond.ground_truth_id or 0)
     return pond

@@ -18,7 +18,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition, StudentPreview, Submission
 from leaderboard.ground_truths.services import copying, drafts, publishing
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.submissions import score
 from tests.browser.conftest import OpenPage
 from tests.browser.waiting import until_page_says
@@ -167,7 +167,7 @@ def test_a_student_can_do_the_whole_term_by_the_guide(
         user=ada, title="Pond life", slug="pond-life", overview="Newt or toad?", rules="Be fair."
     )
     drafts.save_draft(
-        competition=competition, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[term.truth()])
+        competition=competition, spec=GroundTruthSpec(metric="accuracy", file_name="t.csv", chunks=[term.truth()])
     )
     publishing.publish_draft(competition=competition, user=ada)
     publishing.launch_competition(competition=competition)

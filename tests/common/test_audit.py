@@ -21,7 +21,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent, AuditLogOnlyGrows
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Baseline, Competition
 from leaderboard.ground_truths.services import data_files, drafts, publishing, rescoring
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from tests.conftest import TRUTH, answers, close, enter, make_competition, submit
 
 
@@ -37,7 +37,7 @@ def draft_again(competition: Competition, user: User) -> None:
     """Publish a corrected truth."""
     corrected = TRUTH.replace("1,cat", "1,dog").encode()
     drafts.save_draft(
-        competition=competition, spec=TruthSpec(metric="accuracy", file_name="t2.csv", chunks=[corrected])
+        competition=competition, spec=GroundTruthSpec(metric="accuracy", file_name="t2.csv", chunks=[corrected])
     )
     publishing.publish_draft(competition=competition, user=user)
 

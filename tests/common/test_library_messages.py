@@ -18,7 +18,7 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import CandidateProblem, Competition, StudentPreview, Submission, TruthDraft
 from leaderboard.ground_truths.services import drafts, publishing
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.scoring import scorer_answer
 from leaderboard.scoring.messages import MalformedMessage
 from leaderboard.submissions import claims
@@ -124,7 +124,9 @@ def drafted(host: User, data: bytes, metric: str = "accuracy") -> None:
     competition = competitions.create_competition(
         user=host, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
-    drafts.save_draft(competition=competition, spec=TruthSpec(metric=metric, file_name="truth.csv", chunks=[data]))
+    drafts.save_draft(
+        competition=competition, spec=GroundTruthSpec(metric=metric, file_name="truth.csv", chunks=[data])
+    )
 
 
 @pytest.mark.parametrize(("data", "code"), [(FAULTY, "repeated_ids"), (SOUND, "sorted_by_answer")])

@@ -18,7 +18,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.services import data_files, drafts
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from tests.conftest import TRUTH, answers, close, enter, make_competition, save_truth, submit
 from tests.ground_truths.test_publishing import files_in, publish_again
 
@@ -45,7 +45,9 @@ def test_a_file_over_the_limit_leaves_nothing(pets: Competition, ada: User, sett
     with pytest.raises(TooLarge):
         boards.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[b"123456"])
     with pytest.raises(TooLarge):
-        drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="t.csv", chunks=[b"123456"]))
+        drafts.save_draft(
+            competition=pets, spec=GroundTruthSpec(metric="accuracy", file_name="t.csv", chunks=[b"123456"])
+        )
     assert files_in(settings) == before
 
 

@@ -19,7 +19,7 @@ from leaderboard.competitions.models import Competition, Score, TruthDraft
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.queries import preview_candidate
 from leaderboard.ground_truths.services import drafts, publishing, rescoring
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import score, submitting
 from tests.conftest import TRUTH, answers, enter, make_competition, save_truth, submit
@@ -101,7 +101,7 @@ def test_before_the_launch_a_ground_truth_is_current_at_once(ada: User) -> None:
 
 
 def test_a_draft_takes_the_file_of_the_last_ground_truth_when_none_is_given(pets: Competition, ada: User) -> None:
-    draft = drafts.save_draft(competition=pets, spec=TruthSpec(metric="multilabel_f1"))
+    draft = drafts.save_draft(competition=pets, spec=GroundTruthSpec(metric="multilabel_f1"))
     assert draft.report["ok"]
     publishing.publish_draft(competition=pets, user=ada)
     assert pets.candidate is not None
@@ -115,7 +115,7 @@ def test_a_draft_without_any_file_is_refused(ada: User, pets: Competition) -> No
         user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at
     )
     with pytest.raises(competitions.CannotHost, match="Choose"):
-        drafts.save_draft(competition=bare, spec=TruthSpec(metric="accuracy"))
+        drafts.save_draft(competition=bare, spec=GroundTruthSpec(metric="accuracy"))
 
 
 @pytest.mark.parametrize("trouble", [table_jobs.JobFailed("killed"), MemoryError()])
@@ -130,7 +130,9 @@ def test_a_check_that_breaks_changes_nothing(
 
     monkeypatch.setattr(table_jobs, "run_page_job", broken)
     with pytest.raises(type(trouble)):
-        drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy", file_name="b.csv", chunks=[b"id,y\n"]))
+        drafts.save_draft(
+            competition=pets, spec=GroundTruthSpec(metric="accuracy", file_name="b.csv", chunks=[b"id,y\n"])
+        )
     assert TruthDraft.objects.get().file_name == "a.csv"
     assert files_in(settings) == before
 

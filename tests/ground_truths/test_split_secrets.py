@@ -15,7 +15,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.ground_truths.services import drafts, folders, publishing
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from tests.conftest import make_competition
 
 ROWS = 300
@@ -35,7 +35,7 @@ def started(ada: User, slug: str) -> Competition:
 def check(competition: Competition, text: str | None = ANSWERS, **fields: Any) -> TruthDraft:
     chunks = None if text is None else [text.encode()]
     draft: TruthDraft = drafts.save_draft(
-        competition=competition, spec=TruthSpec(metric="accuracy", file_name="truth.csv", chunks=chunks, **fields)
+        competition=competition, spec=GroundTruthSpec(metric="accuracy", file_name="truth.csv", chunks=chunks, **fields)
     )
     return draft
 

@@ -18,7 +18,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
 from leaderboard.ground_truths.services import data_files, drafts
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from metrics.tests.hostile import SECTIONS
 from metrics.tests.hostile_case import NUMBERS, Case, zipped
 from tests.conftest import TRUTH
@@ -220,7 +220,7 @@ def test_the_check_of_a_truth_says_what_blocks(draft: Competition, ada: User, se
         if not case.data:
             assert look(client, case.data).status_code == 422, case.number
             continue
-        drafts.save_draft(competition=draft, spec=TruthSpec(metric="rmse", file_name="t.csv", chunks=[case.data]))
+        drafts.save_draft(competition=draft, spec=GroundTruthSpec(metric="rmse", file_name="t.csv", chunks=[case.data]))
         report = TruthDraft.objects.get().report
         found = {finding["code"] for finding in report["findings"] if finding["blocking"]}
         # Reasons more than at home: both parts need a row, and a split is made of files with any length of line.

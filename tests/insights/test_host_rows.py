@@ -19,7 +19,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, RowReport, Submission, TruthDraft
 from leaderboard.ground_truths.services import drafts, publishing, rescoring
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.insights import hardest_rows
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import score
@@ -160,7 +160,7 @@ def test_what_cannot_be_corrected_is_said_and_nothing_lost(
 
 def test_a_file_on_its_way_is_not_overwritten(hers: Client, with_uncertainties: Competition, ada: User) -> None:
     made = find(hers)
-    drafts.save_draft(competition=with_uncertainties, spec=TruthSpec(metric="accuracy"))
+    drafts.save_draft(competition=with_uncertainties, spec=GroundTruthSpec(metric="accuracy"))
     sent = {"action": "correct", "made": made, "row": "4", "ignore-0": "on"}
     assert "Another file is being checked under" in text_of(hers.post(PAGE, sent))
     publishing.publish_draft(competition=with_uncertainties, user=ada)

@@ -22,7 +22,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
 from leaderboard.ground_truths.services import data_files, drafts
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.operations import backup_manifest, backups
 from tests.conftest import answers, close, enter, make_competition, submit
 
@@ -126,7 +126,7 @@ def test_a_backup_holds_every_file_that_a_row_speaks_of_and_no_other(
     enter(pets, bo)
     submit(pets, bo, answers())
     data_files.add_data_file(competition=pets, file_name="x.csv", chunks=[b"id,x\n1,2\n"])
-    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy"))
+    drafts.save_draft(competition=pets, spec=GroundTruthSpec(metric="accuracy"))
     (own_var / "files" / "orphan").write_bytes(b"of an upload that never got its row")
     (own_var / "secret_key").write_text("hush")
     manifest = backups.write_backup(tmp_path / "backup")

@@ -18,7 +18,7 @@ from leaderboard.common import storage
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.ground_truths.services import data_files, drafts
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.operations import backup_manifest, backups, consistency
 from leaderboard.operations.management.commands import sweep_files
 from leaderboard.submissions import scoring_again, submit_conditions, submitting
@@ -60,7 +60,7 @@ def test_whatever_belongs_to_something_stays(pets: Competition, ada: User, bo: U
     enter(pets, bo)
     submit(pets, bo, answers())
     data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
-    drafts.save_draft(competition=pets, spec=TruthSpec(metric="accuracy"))
+    drafts.save_draft(competition=pets, spec=GroundTruthSpec(metric="accuracy"))
     boards.add_baseline(competition=pets, user=ada, name="cats", file_name="b.csv", chunks=[answers(public=2)])
     before = stored()
     assert len(before) == 6

@@ -18,7 +18,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import CandidateProblem, Competition, DailyAttempts, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.services import drafts, publishing
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.submissions import claims, score
 from metrics.core import custom
 from tests.conftest import enter, make_competition, submit
@@ -172,7 +172,7 @@ def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_wit
     forget()
     second = submit(gaps, bo, MINE + b"\n")
     assert values(first) == values(second) == {"public": 2.0, "private": 1.0}
-    drafts.save_draft(competition=gaps, spec=TruthSpec(metric="gap"))
+    drafts.save_draft(competition=gaps, spec=GroundTruthSpec(metric="gap"))
     ground_truth = publishing.publish_draft(competition=gaps, user=ada)
     assert ground_truth.metric_version != gaps.ground_truth.metric_version  # type: ignore[union-attr]
     while score.rescore_batch(ground_truth.pk):
@@ -207,7 +207,7 @@ def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
 ) -> None:
     first = submit(gaps, bo, MINE.replace(b"\n1,2", b"\n1,40"))
     (metrics_folder / "gap.py").write_text(GAP.replace("> 50", "> 30"))
-    drafts.save_draft(competition=gaps, spec=TruthSpec(metric="gap"))
+    drafts.save_draft(competition=gaps, spec=GroundTruthSpec(metric="gap"))
     ground_truth = publishing.publish_draft(competition=gaps, user=ada)
     while score.rescore_batch(ground_truth.pk):
         pass

@@ -22,7 +22,7 @@ from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition_settings import EDITABLE, read_setting
 from leaderboard.competitions.services import CannotHost
 
-from ..specs import TruthSpec
+from ..specs import GroundTruthSpec
 from . import data_files, drafts, publishing
 
 USUAL_LENGTH = timedelta(days=14)
@@ -133,7 +133,7 @@ def _copy_truth(source: Competition, copy: Competition) -> None:
     if ground_truth is None:
         return
     chunks = file_chunks(path_of(ground_truth.file_key, ground_truth.sha256))
-    spec = replace(TruthSpec.from_truth(ground_truth), file_name=ground_truth.file_name, chunks=chunks)
+    spec = replace(GroundTruthSpec.from_truth(ground_truth), file_name=ground_truth.file_name, chunks=chunks)
     drafts.save_draft(competition=copy, spec=spec, suggests_metrics=True)
 
 

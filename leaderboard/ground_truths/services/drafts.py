@@ -21,7 +21,7 @@ from metrics.reading.containers import READERS, container_of, read_container
 from metrics.reading.headers import USAGE
 
 from ..queries import last_truth
-from ..specs import TruthSpec, proposed_parameters
+from ..specs import GroundTruthSpec, proposed_parameters
 from . import checks
 
 DEFAULT_METRIC = "accuracy"
@@ -29,7 +29,7 @@ GUESSES = ("name", "last")
 """Reasons for answer columns that the host should confirm."""
 
 
-def save_draft(*, competition: Competition, spec: TruthSpec, suggests_metrics: bool = False) -> TruthDraft:
+def save_draft(*, competition: Competition, spec: GroundTruthSpec, suggests_metrics: bool = False) -> TruthDraft:
     """Store an answer file with its settings as the draft and check it at once.
 
     All findings are in the draft's `report`, and with `suggests_metrics` the metrics that fit in `fits`. Raises
@@ -115,16 +115,16 @@ def _new_draft(competition: Competition) -> TruthDraft:
     return TruthDraft(competition=competition, split_secret=(last.split_secret if last else "") or new_split_secret())
 
 
-def _spec_of_same_split(draft: TruthDraft) -> TruthSpec:
+def _spec_of_same_split(draft: TruthDraft) -> GroundTruthSpec:
     """The draft's settings for other answers of its file.
 
     Before the launch the metric is suggested anew, because it was not chosen for these answers; after it, it is kept.
     """
-    spec = TruthSpec.from_truth(draft)
+    spec = GroundTruthSpec.from_truth(draft)
     return spec if draft.competition.launched_at else replace(spec, metric="", params={}, secondary=())
 
 
-def _take_file(draft: TruthDraft, spec: TruthSpec) -> None:
+def _take_file(draft: TruthDraft, spec: GroundTruthSpec) -> None:
     """Set the draft's file: the upload, else the file it has, else a copy of the last ground truth's; converted from a
     spreadsheet's format and without its split, if asked. Raises `CannotHost` if there is no file."""
     competition = draft.competition
@@ -150,7 +150,7 @@ def _take_file(draft: TruthDraft, spec: TruthSpec) -> None:
             draft.file_key = store_file([path.read_bytes()], f"truths/{competition.pk}").key
 
 
-def _take_settings(draft: TruthDraft, spec: TruthSpec) -> None:
+def _take_settings(draft: TruthDraft, spec: GroundTruthSpec) -> None:
     """Set the draft's fields. Raises `CannotHost` for answers that the file does not have."""
     draft.metric, draft.params = spec.metric, dict(spec.params)
     draft.secondary = [{"key": key, "params": params} for key, params in spec.secondary]

@@ -38,7 +38,7 @@ from leaderboard.competitions.models.competition_settings import EDITABLE, read_
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import JobFailed
 
-from ..specs import TruthSpec
+from ..specs import GroundTruthSpec
 from . import copying, data_files, drafts, publishing
 
 TIMES = ("opens_at", "closes_at")
@@ -142,7 +142,7 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
     if not truth.exists() or "key" not in metric:
         raise CannotHost(_("The folder needs truth.csv, and competition.toml a [metric] table with its key."))
     with _file_errors_explained("truth.csv"):
-        truth_spec = TruthSpec(
+        truth_spec = GroundTruthSpec(
             metric=str(metric["key"]),
             params=_read_table(metric, "params"),
             file_name="truth.csv",

@@ -21,7 +21,7 @@ from leaderboard.scoring import table_jobs
 from metrics.reading.headers import USAGE
 
 from ..queries import chosen_answers
-from ..specs import TruthSpec
+from ..specs import GroundTruthSpec
 from . import checks, data_files, drafts, publishing
 from .copying import NEW_TITLE, free_slug
 
@@ -245,7 +245,7 @@ def _new_file(folder: Path, number: int, name: str, chunks: Iterable[bytes]) -> 
 def _set_answers(competition: Competition, file: NewFile) -> None:
     """Make a file the draft with the answers, with a proposal for the columns that students predict."""
     answers, why = propose_answers(file, _columns_of_data_files(competition))
-    spec = TruthSpec(file_name=file.name, chunks=file_chunks(file.path), answers=answers, why=why)
+    spec = GroundTruthSpec(file_name=file.name, chunks=file_chunks(file.path), answers=answers, why=why)
     drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
 
 

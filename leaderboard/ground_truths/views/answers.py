@@ -22,7 +22,7 @@ from leaderboard.competitions.views import answered_by_worker
 from ..forms import AnswersForm, MetricForm, ParameterForm, SecondaryForm
 from ..queries import current_truth, discarded_numbers, draft_of, fitting_metrics, last_check, metric_or_none
 from ..services import checks, drafts, publishing
-from ..specs import TruthSpec
+from ..specs import GroundTruthSpec
 
 # Topic → codes of its findings. Codes without a topic prevent reading the file at all.
 CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
@@ -109,7 +109,7 @@ def _check_file(request: HttpRequest, page_context: PageContext) -> HttpResponse
         if form.is_valid():
             is_new = form.cleaned_data["file"] and competition.launched_at is None
             spec = replace(
-                TruthSpec.from_truth(None if is_new else current_truth(competition)),
+                GroundTruthSpec.from_truth(None if is_new else current_truth(competition)),
                 **form.split_fields,
                 **form.upload_fields,
             )
@@ -217,7 +217,7 @@ def _choose_metric(request: HttpRequest, page_context: PageContext, key: str) ->
     parameters, status = ParameterForm.from_post(request, key, truth, form), 422
     try:
         if all([form.is_valid(), parameters.is_valid(), secondary.is_valid()]):
-            earlier = TruthSpec.from_truth(truth)
+            earlier = GroundTruthSpec.from_truth(truth)
             spec = replace(earlier, metric=key, params=parameters.cleaned_data, secondary=secondary.chosen_metrics)
             if spec != earlier:
                 draft = drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)

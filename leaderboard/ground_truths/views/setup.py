@@ -47,7 +47,7 @@ from ..queries import (
     shown_findings,
 )
 from ..services import checks, copying, drafts, folders, publishing, setup
-from ..specs import TruthSpec, proposed_parameters
+from ..specs import GroundTruthSpec, proposed_parameters
 
 PageView = Callable[..., HttpResponse]
 PROPOSED_METRICS = 3
@@ -229,7 +229,7 @@ def _fix_draft(request: HttpRequest, competition: Competition, user: User) -> No
 def _check_again(request: HttpRequest, competition: Competition, *, redraws_split: bool = False) -> None:
     """Check the answers again with another split, ID column or metric. Raises `CannotHost` and `JobFailed`."""
     draft, posted = draft_of(competition), request.POST
-    spec = replace(TruthSpec.from_truth(current_truth(competition)), redraws_split=redraws_split)
+    spec = replace(GroundTruthSpec.from_truth(current_truth(competition)), redraws_split=redraws_split)
     if "split" in posted:
         form = AnswersForm(competition, request)
         if not form.is_valid():

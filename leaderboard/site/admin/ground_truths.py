@@ -26,7 +26,7 @@ from leaderboard.competitions.views import answered_by_worker
 from leaderboard.ground_truths.forms import AnswersForm, ParameterForm, SecondaryForm
 from leaderboard.ground_truths.queries import current_truth, draft_of, metric_or_none
 from leaderboard.ground_truths.services import drafts, publishing
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 
 from .scope import REFUSAL_ERRORS, ScopedAdmin, error_lines
 
@@ -259,7 +259,7 @@ class GroundTruthAdmin(ScopedAdmin):
 
 
 def _draft_of_form(form: TruthForm, parameters: ParameterForm, secondary: SecondaryForm) -> TruthDraft:
-    spec = TruthSpec(
+    spec = GroundTruthSpec(
         metric=form.cleaned_data["metric"],
         params=parameters.cleaned_data,
         secondary=secondary.chosen_metrics,

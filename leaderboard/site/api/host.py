@@ -25,7 +25,7 @@ from leaderboard.grades import files
 from leaderboard.grades import queries as grade_queries
 from leaderboard.ground_truths.queries import preview_candidate
 from leaderboard.ground_truths.services import data_files, drafts, folders, publishing, rescoring
-from leaderboard.ground_truths.specs import TruthSpec
+from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.scoring import JobFailed
 from leaderboard.submissions import scoring_again
 
@@ -302,7 +302,7 @@ def score_again(
 # --- helpers ----------------------------------------------------------------------------------------------------
 
 
-def _requested_metric(current: GroundTruth | None, metric: str, params: str) -> TruthSpec:
+def _requested_metric(current: GroundTruth | None, metric: str, params: str) -> GroundTruthSpec:
     """Metric, parameters and secondary metrics as requested, else of the current ground truth. Raises `ApiError`."""
     try:
         requested = json.loads(params or "{}")
@@ -311,7 +311,7 @@ def _requested_metric(current: GroundTruth | None, metric: str, params: str) -> 
     if not isinstance(requested, dict):
         words = _("“params” must be a JSON object.")
         raise ApiError(422, words, [{"code": "params", "message": words, "column": "params"}])
-    spec = TruthSpec.from_truth(current)
+    spec = GroundTruthSpec.from_truth(current)
     if current and metric in ("", current.metric):
         return replace(spec, params={**current.params, **requested})
     return replace(spec, metric=metric.replace("\0", ""), params=requested)

@@ -37,7 +37,7 @@ from leaderboard.ground_truths.services import folders, publishing
 from leaderboard.submissions import score, submitting
 from leaderboard.submissions.submit_conditions import SubmissionRefused
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "demo_competitions"
 EMAIL_DOMAIN = "demo.invalid"
 HOST = "demo-host"
 CLASS, LIVE, DRAFT = "digits", "bike-rides", "plant-pathology-2021"
