@@ -68,7 +68,7 @@ class Baselines:
 
 def baselines_of(truth: Truth) -> Baselines:
     """Score the files, in seconds whatever the size of the truth."""
-    small = _fewer(truth)
+    small = _truth_of_few_rows(truth)
     if small.metric.is_custom:
         small = small.some(small.scored)
     if small.problems or unscorable_parts(small):
@@ -76,24 +76,24 @@ def baselines_of(truth: Truth) -> Baselines:
     measured = _Measured(small)
     columns = small.perfect_columns()
     perfect = [list(cells) for cells in zip(*columns, strict=True)]
-    constants = [measured.constant(name, cells) for name, cells in _constants(small, columns, perfect)]
+    constants = [measured.constant(name, cells) for name, cells in _constant_answers(small, columns, perfect)]
     files = _all_the_same([one for one in constants if one is not None])
     wild = _random_rows(small)
-    places = _draw(len(perfect), 1) % max(len(wild), 1)
+    places = _draw_numbers(len(perfect), 1) % max(len(wild), 1)
     said_at_random = Message("any answer of this kind, at random")
     random_file = measured.file(Message("Random answers"), said_at_random, wild, places.astype(np.int64))
     perfect_file = measured.file(Message("Perfect file"), Message("the answers"), perfect, np.arange(len(perfect)))
     files += [one for one in (random_file, perfect_file) if one is not None]
-    return Baselines(files, len(perfect), _apart(truth, measured, perfect, wild))
+    return Baselines(files, len(perfect), _meaningful_differences(truth, measured, perfect, wild))
 
 
 def apart_of(truth: Truth) -> dict[str, float]:
     """Per split, the difference that two good files need to be distinguishable, without scoring baselines."""
-    small = _fewer(truth)
+    small = _truth_of_few_rows(truth)
     if truth.metric.is_custom or small.problems or unscorable_parts(small):
         return {}
     perfect = [list(cells) for cells in zip(*small.perfect_columns(), strict=True)]
-    return _apart(truth, _Measured(small), perfect, _random_rows(small))
+    return _meaningful_differences(truth, _Measured(small), perfect, _random_rows(small))
 
 
 def _all_the_same(constants: list[ReferenceScore]) -> list[ReferenceScore]:
@@ -105,7 +105,7 @@ def _all_the_same(constants: list[ReferenceScore]) -> list[ReferenceScore]:
     return [ReferenceScore(Message("Any constant"), says, constants[0].values, is_constant=True)]
 
 
-def _fewer(truth: Truth) -> Truth:
+def _truth_of_few_rows(truth: Truth) -> Truth:
     """The truth itself, or as many of its rows as can be scored in time, the same number from each split."""
     most = min(MOST_ROWS, max(1000, MOST_CELLS // max(len(truth.scored_columns), 1)))
     if len(truth.scored) <= most:
@@ -116,7 +116,7 @@ def _fewer(truth: Truth) -> Truth:
     return truth.some(truth.scored[np.sort(places)])
 
 
-def _draw(size: int, stream: int) -> np.ndarray:
+def _draw_numbers(size: int, stream: int) -> np.ndarray:
     # Raw bits do not change between versions of numpy.
     return np.random.PCG64([_SEED, stream]).random_raw(size) >> np.uint64(11)
 
@@ -188,7 +188,7 @@ def _value(result: Result, split: str) -> dict[str, float | None]:
     return found
 
 
-def _constants(
+def _constant_answers(
     truth: Truth, columns: Sequence[Sequence[str]], perfect: Sequence[Sequence[str]]
 ) -> list[tuple[Message, list[str]]]:
     """Constant answers worth trying, with their names; equal ones are joined."""
@@ -252,7 +252,7 @@ def _random_rows(truth: Truth) -> list[list[str]]:
     return [truth.metric.submission.random(dice, len(truth.scored_columns), like) for _ in range(rows)]
 
 
-def _apart(
+def _meaningful_differences(
     truth: Truth, measured: _Measured, perfect: Sequence[Sequence[str]], wild: Sequence[Sequence[str]]
 ) -> dict[str, float]:
     """The smallest meaningful difference per split: 1.96 standard errors of the difference of two good files, row by
@@ -266,8 +266,8 @@ def _apart(
         return {}
     results = []
     for stream in (2, 4):
-        is_right = _draw(len(perfect), stream) / 2.0**53 < _RIGHT
-        elsewhere = len(perfect) + (_draw(len(perfect), stream + 1) % max(len(wild), 1)).astype(np.int64)
+        is_right = _draw_numbers(len(perfect), stream) / 2.0**53 < _RIGHT
+        elsewhere = len(perfect) + (_draw_numbers(len(perfect), stream + 1) % max(len(wild), 1)).astype(np.int64)
         results.append(measured.result(prediction, np.where(is_right, np.arange(len(perfect)), elsewhere)))
     first, second = results
     if first is None or second is None:

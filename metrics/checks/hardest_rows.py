@@ -101,7 +101,7 @@ def find_hardest_rows(
     residuals, scored = _residuals(prepared, submissions), len(prepared.scored)
     if reason := _why_not(prepared):
         return HardRows(prepared.target_columns, len(submissions), (), reason, residuals, scored)
-    lost, files = _losses(prepared, submissions)
+    lost, files = _losses_by_row(prepared, submissions)
     order = np.argsort(-lost, kind="stable")[:CANDIDATES]
     order = order[lost[order] > 0]
     said = [cells_of(prepared, file, order) for file in files]
@@ -149,7 +149,7 @@ def _residuals(truth: Truth, submissions: Sequence[Source]) -> Residuals | None:
     far = far[off[far] >= least]
     middles = np.median(np.array(shown), axis=0)
     points = zip(answers[drawn].tolist(), middles.tolist(), strict=True)
-    outliers = _outliers(truth, far, off[far], files) if len(far) else ()
+    outliers = _outlying_rows(truth, far, off[far], files) if len(far) else ()
     return Residuals(tuple(points), float(np.median(spreads)), outliers)
 
 
@@ -175,7 +175,7 @@ def _local_spread(prediction: np.ndarray, residuals: np.ndarray, spread: float) 
     return found
 
 
-def _outliers(truth: Truth, rows: np.ndarray, off: np.ndarray, files: Sequence[Source]) -> tuple[HardRow, ...]:
+def _outlying_rows(truth: Truth, rows: np.ndarray, off: np.ndarray, files: Sequence[Source]) -> tuple[HardRow, ...]:
     said = [cells_of(truth, file, rows) for file in files]
     found = []
     for place, row in enumerate(_rows(truth, rows, np.zeros(len(rows)), said)):
@@ -205,13 +205,13 @@ def _why_not(truth: Truth) -> str:
     return ""
 
 
-def _losses(truth: Truth, submissions: Sequence[Source]) -> tuple[np.ndarray, list[Source]]:
+def _losses_by_row(truth: Truth, submissions: Sequence[Source]) -> tuple[np.ndarray, list[Source]]:
     """The average loss of score by each scored row, and the files that could be read."""
     best = contributions_of(truth, truth.read_submission(truth.perfect_submission())[0])
     lost, files = np.zeros(len(truth.scored)), []
     for submission, prediction in _readable(truth, submissions):
         found = contributions_of(truth, prediction)
-        effect = (best - found) @ _gradient(truth, found.sum(axis=0))
+        effect = (best - found) @ _score_gradient(truth, found.sum(axis=0))
         lost += effect if truth.metric.direction == "maximize" else -effect
         files.append(submission)
     # Rows that all files have right may have a loss by rounding, which is set to 0.
@@ -219,7 +219,7 @@ def _losses(truth: Truth, submissions: Sequence[Source]) -> tuple[np.ndarray, li
     return lost / max(1, len(files)), files
 
 
-def _gradient(truth: Truth, sums: np.ndarray) -> np.ndarray:
+def _score_gradient(truth: Truth, sums: np.ndarray) -> np.ndarray:
     """The derivative of the score by each sum; 0 where it is undefined."""
     found = np.zeros(len(sums))
     with np.errstate(all="ignore"):
@@ -256,7 +256,7 @@ def _rows(truth: Truth, rows: np.ndarray, lost: np.ndarray, said: list[list[tupl
     found = []
     for place, (name, answer) in enumerate(zip(ids, answers, strict=True)):
         theirs = [file[place] for file in said]
-        other, agree = _other(truth, answer, theirs)
+        other, agree = _most_given_answer(truth, answer, theirs)
         counts = Counter(", ".join(cells)[:LONGEST] for cells in theirs)
         found.append(
             HardRow(
@@ -272,7 +272,7 @@ def _rows(truth: Truth, rows: np.ndarray, lost: np.ndarray, said: list[list[tupl
     return found
 
 
-def _other(truth: Truth, answer: tuple[str, ...], theirs: list[tuple[str, ...]]) -> tuple[str, int]:
+def _most_given_answer(truth: Truth, answer: tuple[str, ...], theirs: list[tuple[str, ...]]) -> tuple[str, int]:
     """The answer that the files would put in the truth's place, and the number of files with it."""
     if len(answer) != 1 or len(truth.scored_columns) != 1:
         return "", 0

@@ -103,7 +103,7 @@ def find_similar_predictions(
         said.append([tuple(map(_number, one)) for one in cells])
     pairs = _above_chance([perfect, *said]) if len(said) > 1 else []
     named = [replace(one, first=places[one.first], second=places[one.second]) for one in pairs[:MOST_NAMED]]
-    close = _together(perfect, said)[:MOST_NAMED]
+    close = _correlated_pairs(perfect, said)[:MOST_NAMED]
     correlated = [replace(one, first=places[one.first], second=places[one.second]) for one in close]
     return SimilarPredictions(len(rows), len(said), tuple(named), tuple(correlated))
 
@@ -123,7 +123,7 @@ def _above_chance(answers: Sequence[Sequence[tuple[object, ...]]]) -> list[Simil
     given, wrong = codes[1:], codes[1:] != codes[0]
     errors, often = wrong.sum(axis=0), wrong.mean(axis=1)
     shared = np.array([((given == mine) & wrong).sum(axis=0) for mine in given])
-    usual = _usual(shared, wrong, errors)
+    usual = _usual_agreement(shared, wrong, errors)
     found, compared = [], len(given) * (len(given) - 1) / 2
     for first, second in combinations(range(len(given)), 2):
         both = wrong[first] & wrong[second] & (given[first] == given[second])
@@ -134,7 +134,7 @@ def _above_chance(answers: Sequence[Sequence[tuple[object, ...]]]) -> list[Simil
         hard = (others + 0.5) / (len(given) - 1)
         hard /= hard.mean()
         chances = [
-            _chances(wrong[a], often[b], hard, (shared[a] - 1 - both + usual) / (others + 1))
+            _chances_by_row(wrong[a], often[b], hard, (shared[a] - 1 - both + usual) / (others + 1))
             for a, b in ((first, second), (second, first))
         ]
         # The direction with the higher expectation, in favour of the two files.
@@ -162,18 +162,20 @@ def poisson_tail(number: int, expected: float) -> float:
     return total
 
 
-def _usual(shared: np.ndarray, wrong: np.ndarray, errors: np.ndarray) -> float:
+def _usual_agreement(shared: np.ndarray, wrong: np.ndarray, errors: np.ndarray) -> float:
     """How often two files that are wrong on a row have the same wrong answer there: always if there are two classes."""
     pairs = float((errors * (errors - 1.0)).sum())
     return float(((shared - 1) * wrong).sum()) / pairs if pairs else 1.0
 
 
-def _chances(wrong: np.ndarray, often: float, hard: np.ndarray, same: np.ndarray) -> np.ndarray:
+def _chances_by_row(wrong: np.ndarray, often: float, hard: np.ndarray, same: np.ndarray) -> np.ndarray:
     """For each row the probability that the other file has this file's wrong answer."""
     return np.where(wrong, np.clip(often * hard, 0, 1) * np.clip(same, 0, 1), 0.0)
 
 
-def _together(perfect: Sequence[tuple[object, ...]], said: Sequence[Sequence[tuple[object, ...]]]) -> list[Together]:
+def _correlated_pairs(
+    perfect: Sequence[tuple[object, ...]], said: Sequence[Sequence[tuple[object, ...]]]
+) -> list[Together]:
     """Pairs with unusually correlated errors, closest first; none if answers are not numbers or files are few."""
     truth = _as_numbers(perfect)
     if truth is None:

@@ -57,7 +57,7 @@ def add_split(
     id_name = id_column_of(table, id_column)
     ids = columns[id_name]
     answers = [name for name in table.names if name not in (id_name, group, *roles)] if stratify else []
-    strata = _strata(table, answers)
+    strata = _stratum_codes(table, answers)
     earlier_parts: dict[str, str] = {}
     if earlier is not None:
         known = _read(earlier)
@@ -118,7 +118,7 @@ def refuse_group(table: Table, id_column: str, group: str) -> None:
         raise Refused(Problem("one_group", message, group))
 
 
-def _strata(table: Table, answers: Sequence[str]) -> np.ndarray:
+def _stratum_codes(table: Table, answers: Sequence[str]) -> np.ndarray:
     """A number for each row, shape (rows,): equal for equal answers, and in their order."""
     found = np.zeros(table.rows, np.int64)
     for name in answers:
@@ -166,7 +166,7 @@ def _by_group(
     for row, name in enumerate(groups):
         rows[name].append(row)
     names = sorted(rows)
-    commonest = np.array([_commonest(strata[rows[name]].tolist()) for name in names])
+    commonest = np.array([_commonest_value(strata[rows[name]].tolist()) for name in names])
     parts: dict[str, str] = {}
     public = seen = 0
     order = [names[place] for place in _in_order(names, commonest, share, key)]
@@ -175,7 +175,7 @@ def _by_group(
         seen += size
         before = [earlier_parts[ids[row]] for row in rows[name] if earlier_parts.get(ids[row]) in ("Public", "Private")]
         is_public = abs(public + size - share * seen) < abs(public - share * seen)
-        parts[name] = str(_commonest(before)) if before else "Public" if is_public else "Private"
+        parts[name] = str(_commonest_value(before)) if before else "Public" if is_public else "Private"
         public += size * (parts[name] == "Public")
     if len(set(parts.values())) == 1:
         other = "Private" if "Public" in parts.values() else "Public"
@@ -184,7 +184,7 @@ def _by_group(
     return [earlier_parts.get(name, parts[group]) for name, group in zip(ids, groups, strict=True)]
 
 
-def _commonest(values: Sequence[T]) -> T:
+def _commonest_value(values: Sequence[T]) -> T:
     counts = Counter(values)
     return min(counts, key=lambda value: (-counts[value], value))
 

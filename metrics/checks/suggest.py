@@ -49,7 +49,7 @@ def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | No
     examples: list[str] = []
     for name in names[:MOST_COLUMNS]:
         cells = Cells(table, name, id_column)
-        places = _strays(cells)
+        places = _stray_values(cells)
         rows += places.tolist()
         for place in places[:EXAMPLES]:
             line, text = int(table.lines[place]), cells.array[int(place)].as_py()
@@ -66,7 +66,7 @@ def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | No
     return Strays(np.unique(rows), words)
 
 
-def _strays(cells: Cells) -> np.ndarray:
+def _stray_values(cells: Cells) -> np.ndarray:
     numbers = read_numbers(cells)
     is_none = np.isnan(numbers)
     blank = blank_rows(cells.array)
@@ -122,7 +122,7 @@ def suggest(
     """
     try:
         table = read_table(read_bytes(truth), check_truth_header, longest_line=LONGEST_MASK_LINE)
-        table = _spaced(table if group is None or group not in table.names else table.without(group), MOST_ROWS)
+        table = _sampled_rows(table if group is None or group not in table.names else table.without(group), MOST_ROWS)
         name = id_column_of(table, id_column)
         offered = None
         if sample is not None:
@@ -131,12 +131,12 @@ def suggest(
         raise GroundTruthError(refused.problems) from None
     if not table.rows:
         raise GroundTruthError(table.problems)
-    file = _File(table, name, offered and _spaced(offered, _TRIED_ROWS))
+    file = _File(table, name, offered and _sampled_rows(offered, _TRIED_ROWS))
     fits = [(file.rank(metric, fit), fit) for metric in catalogue() for fit in [file.fit(metric)]]
     return [fit for _, fit in sorted(fits, key=lambda pair: pair[0])]
 
 
-def _spaced(table: Table, most: int) -> Table:
+def _sampled_rows(table: Table, most: int) -> Table:
     """At most ``most`` rows, drawn from all over the file, because in a sorted file the first rows may be all of one
     class."""
     if table.rows <= most:
@@ -168,7 +168,7 @@ class _File:
         try:
             layout = layout_of(metric, self.table, self.id_column, params)
         except Refused as refused:
-            return SuggestedMetric(metric.key, False, False, _brief(refused.problems[0]), params)
+            return SuggestedMetric(metric.key, False, False, _brief_message(refused.problems[0]), params)
         nature = self._nature(metric, params)
         is_usual = metric.group in nature.groups and _is_meant(metric, nature, layout.targets)
         # Without a sample it is unknown whether a spare column is an answer, so such a metric is not proposed as usual.
@@ -181,7 +181,7 @@ class _File:
             if not is_nearly and self.strays is not None:
                 is_nearly = not self._problems(metric, params, layout, self._clean)
         if problems and not is_nearly:
-            return SuggestedMetric(metric.key, False, is_usual, _brief(problems[0]), params)
+            return SuggestedMetric(metric.key, False, is_usual, _brief_message(problems[0]), params)
         why = self._reason(metric, nature, is_usual, params)
         return SuggestedMetric(metric.key, not problems, is_usual, why, params, is_nearly)
 
@@ -198,7 +198,7 @@ class _File:
         problems = [one for one in truth.problems if one.column != USAGE]
         if not problems and all(len(rows) for rows in truth.parts.values()) and len(truth.scored):
             problems = unscorable_parts(truth) or _tried(truth)
-        return problems or _against(truth, self.sample)
+        return problems or _problems_with_sample(truth, self.sample)
 
     def _reason(self, metric: Metric, nature: Nature, is_usual: bool, params: Mapping[str, Any]) -> str:
         """The reason why a metric fits, or would fit without the strays."""
@@ -293,7 +293,7 @@ def _could_play(kind: Kind, cells: Cells) -> bool:
     return not isinstance(kind, Label) or 2 * len(cells.array.unique()) <= len(cells.array)
 
 
-def _brief(problem: Problem) -> str:
+def _brief_message(problem: Problem) -> str:
     """A problem's message with one example."""
     return problem.message.with_one_example() if isinstance(problem.message, Message) else problem.message
 
@@ -330,7 +330,7 @@ def _tried(truth: Truth) -> list[Problem]:
     return [Problem("self_test", message)]
 
 
-def _against(truth: Truth, sample: Table | None) -> list[Problem]:
+def _problems_with_sample(truth: Truth, sample: Table | None) -> list[Problem]:
     """The problems of a submission made from this sample, ids apart."""
     if sample is None:
         return []

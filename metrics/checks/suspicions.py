@@ -78,7 +78,14 @@ def suspicions(truth: Truth) -> list[Finding]:
         found += look_at_ids(truth)
     for name in truth.target_columns:
         column = _column(truth, name)
-        for look in (_odd_labels, _odd_numbers, _missing_classes, _gap, _sorted_by_answer, _answers_follow_ids):
+        for look in (
+            _odd_labels,
+            _odd_numbers,
+            _missing_classes,
+            _distribution_warning,
+            _sorted_by_answer,
+            _answers_follow_ids,
+        ):
             found += look(truth, column)
     return found
 
@@ -226,7 +233,7 @@ def _index_columns(truth: Truth) -> Iterator[Finding]:
             yield warning("index_column", message, why, name)
 
 
-def _twins(texts: Sequence[str]) -> list[tuple[str, str]]:
+def _look_alikes(texts: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs of different texts that look the same to a reader."""
     first: dict[str, str] = {}
     found = []
@@ -247,7 +254,7 @@ def _in_pairs(pairs: Sequence[tuple[str, str]]) -> Message:
 
 def _similar_ids(truth: Truth) -> Iterator[Finding]:
     """A warning about ids that look the same to a reader."""
-    pairs = _twins(truth.ids.texts) if truth.rows <= MOST_COMPARED else []
+    pairs = _look_alikes(truth.ids.texts) if truth.rows <= MOST_COMPARED else []
     if pairs:
         message = Message.counted(
             len(pairs),
@@ -283,7 +290,7 @@ def _odd_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
     labels = column.labels
     if labels is None or len(labels) > MOST_COMPARED:
         return
-    pairs = _twins(labels) if 2 * len(labels) <= len(column.codes) else []
+    pairs = _look_alikes(labels) if 2 * len(labels) <= len(column.codes) else []
     if pairs:
         message = Message.counted(
             len(pairs),
@@ -385,7 +392,7 @@ def _missing_classes(truth: Truth, column: _Column) -> Iterator[Finding]:
             yield warning("missing_class", message, why, column.name)
 
 
-def _gap(truth: Truth, column: _Column) -> Iterator[Finding]:
+def _distribution_warning(truth: Truth, column: _Column) -> Iterator[Finding]:
     """A warning if the distributions of the answers in the two splits differ by more than chance."""
     if not truth.parts:
         return
@@ -456,7 +463,7 @@ def _answers_follow_ids(truth: Truth, column: _Column) -> Iterator[Finding]:
     rank = np.empty(len(ids))
     rank[sorted(range(len(ids)), key=keys.__getitem__)] = np.arange(len(ids))
     is_label = column.labels is not None
-    share = _between(rank, column.codes) if is_label else _rank_correlation(rank, column.codes) ** 2
+    share = _variance_between(rank, column.codes) if is_label else _rank_correlation(rank, column.codes) ** 2
     if share < _LINKED:
         return
     message = Message(
@@ -468,7 +475,7 @@ def _answers_follow_ids(truth: Truth, column: _Column) -> Iterator[Finding]:
     yield warning("id_tells_answer", message, why, column.name)
 
 
-def _between(rank: np.ndarray, codes: np.ndarray) -> float:
+def _variance_between(rank: np.ndarray, codes: np.ndarray) -> float:
     _, places = np.unique(codes, return_inverse=True)
     counts = np.bincount(places)
     if len(counts) < 2 or len(counts) > len(codes) / 5:

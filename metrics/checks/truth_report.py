@@ -114,12 +114,12 @@ def check_truth(
     try:
         table = read_table(read_bytes(truth), check_truth_header, longest_line=metric.longest_line)
     except Refused as refused:
-        return TruthReport([_blocking(problem) for problem in refused.problems])
+        return TruthReport([_blocking_finding(problem) for problem in refused.problems])
     roles = [*(full[name] for name in metric.roles), *role_columns(secondary)]
     named = group or (full["group"] if "group" in metric.roles else None)
     table, findings = _without_group(table, id_column, named, roles)
     prepared, problems = judge_table(metric, table, full, id_column, secondary)
-    findings = [_blocking(problem) for problem in problems] + findings
+    findings = [_blocking_finding(problem) for problem in problems] + findings
     if prepared is None:
         return TruthReport(findings)
     self_test: dict[str, Any] = {}
@@ -135,7 +135,7 @@ def check_truth(
         # A custom metric that could not score a perfect file would use up its time limit for each further file.
         is_hopeless = metric.is_custom and any(finding.blocking for finding in failed)
         measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
-        findings = failed + doubtful + _files(prepared, sample, tests or {}) + findings
+        findings = failed + doubtful + _file_findings(prepared, sample, tests or {}) + findings
         findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
     else:
         shares, further = _faults_elsewhere(prepared, sample, tests or {}, problems)
@@ -160,7 +160,7 @@ def _faults_elsewhere(
     other files if all ids are sound."""
     answers = {*truth.target_columns, *truth.role_columns.values(), USAGE}
     are_ids_sound = all(problem.column in answers for problem in problems)
-    found = _files(truth, sample, tests) if are_ids_sound else []
+    found = _file_findings(truth, sample, tests) if are_ids_sound else []
     is_sound = np.ones(truth.rows, bool)
     codes = plain(truth.ids.array.dictionary_encode().indices, np.int32)
     again = np.setdiff1d(np.arange(truth.rows), np.unique(codes, return_index=True)[1])
@@ -197,7 +197,7 @@ _MISSING_FROM_TRUTH = Plural(
 )
 
 
-def _blocking(problem: Problem) -> Finding:
+def _blocking_finding(problem: Problem) -> Finding:
     why = _WHY.get(problem.code, "")
     return Finding(**problem.as_dict() | {"message": problem.message}, blocking=True, why=why)
 
@@ -212,7 +212,7 @@ def _without_group(
         refuse_group(table, id_column_of(table, id_column), group)
     except Refused as refused:
         # Problems of the id column are reported once, when the whole table is read.
-        return table, [_blocking(one) for one in refused.problems if group not in roles and one.column == group]
+        return table, [_blocking_finding(one) for one in refused.problems if group not in roles and one.column == group]
     found = []
     if USAGE in table.names:
         found = _split_groups(table.column(group).to_pylist(), table.column(USAGE).to_pylist(), group)
@@ -282,7 +282,7 @@ def _test_custom_metric(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     if isinstance(perfect, Finding):
         return {"best": best, "passed": False}, [perfect]
     sample = _tried(truth, truth.sample_submission(), is_perfect=False)
-    findings = [sample] if isinstance(sample, Finding) else _direction(truth, perfect, sample)
+    findings = [sample] if isinstance(sample, Finding) else _direction_findings(truth, perfect, sample)
     values = {"overall": perfect.overall, "public": perfect.public, "private": perfect.private}
     for name, value in values.items():
         if best is not None and value is not None and not math.isclose(value, best, rel_tol=1e-9, abs_tol=1e-9):
@@ -326,7 +326,7 @@ _UPSIDE_DOWN = {
 }
 
 
-def _direction(truth: Truth, perfect: Result, sample: Result) -> list[Finding]:
+def _direction_findings(truth: Truth, perfect: Result, sample: Result) -> list[Finding]:
     is_better = sample.overall > perfect.overall
     if truth.metric.direction == "minimize":
         is_better = sample.overall < perfect.overall
@@ -400,7 +400,7 @@ def _best_for_nothing(truth: Truth, measured: Baselines) -> list[Finding]:
     return []
 
 
-def _files(truth: Truth, sample: Source | None, tests: Mapping[str, Source]) -> list[Finding]:
+def _file_findings(truth: Truth, sample: Source | None, tests: Mapping[str, Source]) -> list[Finding]:
     """Findings about the sample and the test files that students get."""
     found = []
     try:
@@ -413,11 +413,11 @@ def _files(truth: Truth, sample: Source | None, tests: Mapping[str, Source]) -> 
         why = Message("Every file made from the sample would be refused. Replace the sample or correct the truth.")
         found.append(Finding("sample_differs", message, first.column, first.line, first.id, first.count, True, why))
     for name, source in tests.items():
-        found += _test(truth, name, source)
+        found += _test_file_warnings(truth, name, source)
     return found
 
 
-def _test(truth: Truth, name: str, source: Source) -> list[Finding]:
+def _test_file_warnings(truth: Truth, name: str, source: Source) -> list[Finding]:
     """Warnings if a file with some of the truth's ids lacks others or has more; a file with few of them is ignored."""
     try:
         table = read_table(read_bytes(source), lambda names, line: [], longest_line=LONGEST_MASK_LINE)

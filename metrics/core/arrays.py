@@ -43,7 +43,7 @@ class Coded:
 
     def map(self, function: Callable[..., Any], *args: Hashable) -> Coded:
         """Apply a function to each distinct value."""
-        return Coded(self.codes, self.once(_mapped, function, *args))
+        return Coded(self.codes, self.once(_map_values, function, *args))
 
     def once(self, function: Callable[..., Any], *args: Hashable) -> Any:
         """``function(self, *args)``, which must depend only on the distinct values; computed once."""
@@ -60,7 +60,7 @@ class Coded:
         return found
 
 
-def _mapped(coded: Coded, function: Callable[..., Any], *args: Hashable) -> list[Any]:
+def _map_values(coded: Coded, function: Callable[..., Any], *args: Hashable) -> list[Any]:
     return [function(value, *args) for value in coded.values]
 
 

@@ -141,7 +141,7 @@ def read_custom_file(path: Path, settings: Mapping[str, Any] | None = None, *, a
     except OSError as error:
         return CustomFile(path.stem, path, b"", {"error": f"It cannot be read: {error.strerror}."}, {})
     said = read_settings(path.with_suffix(".json")) if settings is None else settings
-    return CustomFile(path.stem, path, data, _inspected(path.stem, data, again=again), said)
+    return CustomFile(path.stem, path, data, _inspect_file(path.stem, data, again=again), said)
 
 
 def add_custom_file(file: CustomFile) -> Path:
@@ -151,8 +151,8 @@ def add_custom_file(file: CustomFile) -> Path:
         raise FileNotFoundError("METRICS_DIR names no folder.")
     target = home / f"{file.key}.py"
     if file.settings:
-        _write(target.with_suffix(".json"), json.dumps(dict(file.settings), indent=1).encode())
-    _write(target, file.data)
+        _write_file(target.with_suffix(".json"), json.dumps(dict(file.settings), indent=1).encode())
+    _write_file(target, file.data)
     return target
 
 
@@ -170,13 +170,13 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 def _earlier_version(key: str, version: str) -> CustomFile | None:
     """An earlier version of a file, if its text was kept."""
-    folder = _cache()
+    folder = _cache_folder()
     if folder is None or not re.fullmatch("[0-9a-f]{12}", version):
         return None
     for path in folder.glob(f"{key}-{version}*.py"):
         data = path.read_bytes()
         if path.stem == f"{key}-{_hash(data)}":
-            return CustomFile(key, path, data, _inspected(key, data), read_custom_settings(key))
+            return CustomFile(key, path, data, _inspect_file(key, data), read_custom_settings(key))
     return None
 
 
@@ -193,7 +193,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write_file(path: Path, data: bytes) -> None:
     partial = path.with_name(f".{uuid.uuid4().hex}")
     partial.write_bytes(data)
     partial.replace(path)
@@ -229,25 +229,25 @@ def set_inspector(inspector: Inspector | None) -> Inspector | None:
     return before
 
 
-def _inspected(key: str, data: bytes, *, again: bool = False) -> dict[str, Any]:
+def _inspect_file(key: str, data: bytes, *, again: bool = False) -> dict[str, Any]:
     """The facts about a file, from memory, from the cache, or by an inspection, which is then cached. Errors are not
     kept in memory: another process may have found since that a missing library was installed."""
-    if error := _unfit(key, data):
+    if error := _refusal_of_file(key, data):
         return {"error": error}
     digest = _hash(data)
-    facts = {} if again else _facts.get((key, digest)) or _recalled(key, digest)
+    facts = {} if again else _facts.get((key, digest)) or _read_cached_facts(key, digest)
     if not facts:
         inspector = _inspector[0]
         if inspector is None:
             return {"error": NOT_INSPECTED}
         facts = inspector(key, data)
-        _remember(key, data, facts)
+        _cache_facts(key, data, facts)
     if "error" not in facts:
         _facts[key, digest] = facts
     return facts
 
 
-def _unfit(key: str, data: bytes) -> str:
+def _refusal_of_file(key: str, data: bytes) -> str:
     if not _KEY.fullmatch(key):
         return "Its name must begin with a letter and have at most 60 letters, digits, - and _."
     if any((folder / f"{key}.py").exists() for folder in (_HERE.parent, _HERE.parent / "special")):
@@ -256,7 +256,7 @@ def _unfit(key: str, data: bytes) -> str:
 
 
 @cache
-def _stamp() -> str:
+def _inspection_stamp() -> str:
     """A hash of everything that an inspection depends on besides the file: our code for it, the kinds of column,
     Python, and its packages."""
     kinds = sorted((_HERE.parent / "reading").glob("*column*.py"))
@@ -265,30 +265,30 @@ def _stamp() -> str:
     return _hash(sources + sys.version.encode() + os.pathsep.join(import_folders()).encode())[:16]
 
 
-def _cache() -> Path | None:
+def _cache_folder() -> Path | None:
     name = os.environ.get("METRICS_CACHE", "")
     home = custom_folder()
     return Path(name) if name else home / ".inspected" if home else None
 
 
-def _recalled(key: str, digest: str) -> dict[str, Any]:
-    folder = _cache()
+def _read_cached_facts(key: str, digest: str) -> dict[str, Any]:
+    folder = _cache_folder()
     found = _read_json(folder / f"{key}-{digest}.json") if folder else {}
     facts = found.get("facts")
-    return facts if found.get("stamp") == _stamp() and isinstance(facts, dict) else {}
+    return facts if found.get("stamp") == _inspection_stamp() and isinstance(facts, dict) else {}
 
 
-def _remember(key: str, data: bytes, facts: dict[str, Any]) -> None:
+def _cache_facts(key: str, data: bytes, facts: dict[str, Any]) -> None:
     """Cache the inspection, and the text itself. If the folder cannot be written, each process inspects again."""
-    folder = _cache()
+    folder = _cache_folder()
     if folder is None:
         return
     name = f"{key}-{_hash(data)}"
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         if "error" not in facts:
-            _write(folder / f"{name}.py", data)
-        _write(folder / f"{name}.json", json.dumps({"stamp": _stamp(), "facts": facts}).encode())
+            _write_file(folder / f"{name}.py", data)
+        _write_file(folder / f"{name}.json", json.dumps({"stamp": _inspection_stamp(), "facts": facts}).encode())
 
 
 # --- metrics ----------------------------------------------------------------------------------------------------
@@ -356,7 +356,7 @@ def refuse_custom(truth: PreparedTruth, table: Table) -> None:
 
 def usable() -> list[CustomMetric]:
     """The metrics of ``METRICS_DIR`` that can be offered."""
-    made = (_made(file) for file in list_custom_files())
+    made = (_make_metric(file) for file in list_custom_files())
     return [metric for metric in made if metric is not None]
 
 
@@ -369,10 +369,10 @@ def find(key: str, version: str = "") -> CustomMetric | None:
     now = read_custom_file(path) if path.exists() else None
     if version and (now is None or now.version != version):
         now = _earlier_version(key, version)
-    return _made(now) if now is not None else None
+    return _make_metric(now) if now is not None else None
 
 
-def _made(file: CustomFile) -> CustomMetric | None:
+def _make_metric(file: CustomFile) -> CustomMetric | None:
     """The metric that a file declares; ``None`` if it declares none, or if its cached inspection is damaged, which must
     not break the other metrics."""
     if file.error:

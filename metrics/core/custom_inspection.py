@@ -34,12 +34,12 @@ def facts_of(module: ModuleType, key: str) -> dict[str, Any]:
         facts = _facts_of_kaggles(module)
     else:
         raise NoMetric(f"It has neither a function score({', '.join(FIRST_THREE)}) nor {key} = Metric(…).")
-    return {**facts, "doctest": _doctest(module)}
+    return {**facts, "doctest": _doctest_results(module)}
 
 
 def _facts_of_kaggles(module: ModuleType) -> dict[str, Any]:
     text = inspect.cleandoc(module.__doc__ or module.score.__doc__ or "")
-    parameters, notes = _extras(module.score)
+    parameters, notes = _extra_parameters(module.score)
     said = {name: getattr(module, name, None) for name in ("title", "group", "direction", "best", "worst")}
     higher = next((getattr(module, n) for n in ("higher_is_better", "greater_is_better") if hasattr(module, n)), None)
     if said["direction"] is None and isinstance(higher, bool):
@@ -57,7 +57,7 @@ def _facts_of_kaggles(module: ModuleType) -> dict[str, Any]:
     }
 
 
-def _extras(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[str]]:
+def _extra_parameters(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[str]]:
     """The parameters after the first three, and notes about those that were left out. Raises ``NoMetric``."""
     arguments = list(inspect.signature(function).parameters.values())
     if [argument.name for argument in arguments[:3]] != FIRST_THREE:
@@ -72,7 +72,7 @@ def _extras(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[st
     for argument in arguments[3:]:
         if argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
             continue
-        parameter = _extra(argument, hints)
+        parameter = _extra_parameter(argument, hints)
         if parameter is not None:
             found.append({**asdict(parameter), "help": parameter.help or helps.get(argument.name, ""), "check": None})
         elif argument.default is argument.empty:
@@ -82,7 +82,7 @@ def _extras(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[st
     return found, notes
 
 
-def _extra(argument: inspect.Parameter, hints: dict[str, Any]) -> Parameter | None:
+def _extra_parameter(argument: inspect.Parameter, hints: dict[str, Any]) -> Parameter | None:
     """The parameter, or ``None`` if no form field can ask for its type."""
     default = argument.default
     is_required = default is argument.empty
@@ -161,7 +161,7 @@ def _kind(kind: Kind) -> dict[str, Any]:
     return {"module": home, "class": name, "arguments": arguments}
 
 
-def _doctest(module: ModuleType) -> dict[str, Any]:
+def _doctest_results(module: ModuleType) -> dict[str, Any]:
     """The results of the file's doctests. Kaggle runs the examples of its metrics with ELLIPSIS: 0.33... is 0.3333."""
     helps = io.StringIO()
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)

@@ -119,13 +119,13 @@ def score_kaggle(truth: PreparedTruth, table: Table, places: np.ndarray, load: L
     """
     run = KaggleRun(truth, table, load)
     refusal = run.judge()
-    solution, submission = run.read(_solution(truth)), run.read(_submission(truth, table, places))
+    solution, submission = run.read(_solution_csv(truth)), run.read(_submission_csv(truth, table, places))
     values = {}
     for name, rows in {**truth.parts, OVERALL: np.arange(len(truth.scored))}.items():
         try:
-            values[name] = _finite(run.score(_cut(solution, rows), _cut(submission, rows)))
+            values[name] = _finite(run.score(_rows_of_frame(solution, rows), _rows_of_frame(submission, rows)))
         except BaseException as error:
-            _complain(run.metric, error_facts(error, run.metric.key), name, refusal)
+            _raise_for_reader(run.metric, error_facts(error, run.metric.key), name, refusal)
     return Result(
         metric=truth.metric.key,
         version=truth.metric.version,
@@ -159,7 +159,7 @@ def score_ours(truth: PreparedTruth, table: Table, places: np.ndarray, load: Loa
     except NotFinite:
         raise MetricFailed(metric.key, "returned no finite number") from None
     except BaseException as error:
-        _complain(metric, error_facts(error, metric.key), OVERALL)
+        _raise_for_reader(metric, error_facts(error, metric.key), OVERALL)
 
 
 class KaggleRun:
@@ -171,7 +171,7 @@ class KaggleRun:
         try:
             self.module = load()
         except BaseException as error:
-            _complain(self.metric, error_facts(error, self.metric.key), OVERALL)
+            _raise_for_reader(self.metric, error_facts(error, self.metric.key), OVERALL)
 
     def judge(self) -> dict[str, Any] | None:
         """Raise the metric's message for participants, if it refuses the submission with stand-in answers.
@@ -181,7 +181,7 @@ class KaggleRun:
         """
         refusal = self.refusal(self.whole)
         if refusal is not None and self.refusal(self.sample) is None:
-            _complain(self.metric, refusal, STAND_IN)
+            _raise_for_reader(self.metric, refusal, STAND_IN)
         return refusal
 
     def refusal(self, submission: Any) -> dict[str, Any] | None:
@@ -218,7 +218,7 @@ class KaggleRun:
         return frame.astype(dict.fromkeys(texts, object))
 
 
-def _cut(frame: Any, rows: Any) -> Any:
+def _rows_of_frame(frame: Any, rows: Any) -> Any:
     return frame.iloc[rows].reset_index(drop=True).copy(deep=True)
 
 
@@ -226,15 +226,15 @@ STAND_IN = "stand_in"
 """The name of the part with stand-in answers, which reveal nothing."""
 
 
-def _complain(
+def _raise_for_reader(
     metric: Metric, error: Mapping[str, Any], part: str, refusal: Mapping[str, Any] | None = None
 ) -> NoReturn:
     """Raise an error as a message for its readers. Participants read the metric's message about stand-in answers; one
     about the true answers could reveal them, so only the host reads it."""
     if error["kind"] == "participant":
         where = "all rows together" if part == OVERALL else f"the {part} part"
-        host_details = "" if part == STAND_IN else f"Of {where} the metric says: {_words(error) or 'nothing'}"
-        shown = _words(error if part == STAND_IN else refusal)[:MAX_SHOWN_CHARACTERS]
+        host_details = "" if part == STAND_IN else f"Of {where} the metric says: {_error_text(error) or 'nothing'}"
+        shown = _error_text(error if part == STAND_IN else refusal)[:MAX_SHOWN_CHARACTERS]
         raise SubmissionError([Problem("metric", shown or _REFUSED_WITHOUT_WORDS)], host_details)
     where = f" in line {error['line']}" if error.get("line") else ""
     raised = f"raised {error['class'] or 'an error'}{where}"
@@ -242,24 +242,24 @@ def _complain(
     raise MetricFailed(metric.key, said.get(error["kind"], raised), in_words(error))
 
 
-def _words(error: Mapping[str, Any] | None) -> str:
+def _error_text(error: Mapping[str, Any] | None) -> str:
     return " ".join(str(error["words"]).split()) if error else ""
 
 
-def _solution(truth: PreparedTruth) -> bytes:
+def _solution_csv(truth: PreparedTruth) -> bytes:
     """The scored rows of the truth without its split, id first."""
     names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
     rows = truth.scored
     arrays = [pick(truth.table.column(name), rows) for name in (truth.id_column, *names)]
-    return _csv([truth.id_column, *names], arrays)
+    return _csv_of_arrays([truth.id_column, *names], arrays)
 
 
-def _submission(truth: PreparedTruth, table: Table, places: np.ndarray) -> bytes:
+def _submission_csv(truth: PreparedTruth, table: Table, places: np.ndarray) -> bytes:
     """The submission in the order of the scored rows, under the truth's ids; missing rows are left out."""
     there = places >= 0
     ids = pick(truth.table.column(truth.id_column), truth.scored[there])
     arrays = [pick(table.column(name), places[there]) for name in _sent_columns(truth, table)]
-    return _csv(list(truth.submission_columns), [ids, *arrays])
+    return _csv_of_arrays(list(truth.submission_columns), [ids, *arrays])
 
 
 def _sent_columns(truth: PreparedTruth, table: Table) -> list[str]:
@@ -278,13 +278,13 @@ def _stand_in(truth: PreparedTruth, table: Table) -> tuple[bytes, bytes, bytes]:
     names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
     cells = stand_in_cells(names, set(truth.role_columns.values()), constant)
     return (
-        _csv([truth.id_column, *names], [ids, *(cycled(one, len(ids)) for one in cells)]),
-        _csv([truth.id_column, *wanted], [ids, *whole]),
-        _csv([truth.id_column, *wanted], [few, *(cycled([cell], len(few)) for cell in constant.values())]),
+        _csv_of_arrays([truth.id_column, *names], [ids, *(cycled(one, len(ids)) for one in cells)]),
+        _csv_of_arrays([truth.id_column, *wanted], [ids, *whole]),
+        _csv_of_arrays([truth.id_column, *wanted], [few, *(cycled([cell], len(few)) for cell in constant.values())]),
     )
 
 
-def _csv(names: list[str], arrays: list[Any]) -> bytes:
+def _csv_of_arrays(names: list[str], arrays: list[Any]) -> bytes:
     import pyarrow as pa
     from pyarrow import csv
 

@@ -99,18 +99,18 @@ def measure(truth: PreparedTruth, prediction: Any, *, uncertainty: bool = False,
     if ready is not None:
         prediction = ready(prediction)
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = _parts(truth, prediction)
-        contributions, sums = _sums(truth, parts)
+        parts = _parts_by_split(truth, prediction)
+        contributions, sums = _exact_sums(truth, parts)
         values: dict[str, float] = {}
         uncertainties: dict[str, Uncertainty] = {}
         named = {name: _named(metric.computation.parts, exact) for name, exact in sums.items()}
-        totals = {name: _total(truth, exact) for name, exact in sums.items()}
+        totals = {name: _total_of_sums(truth, exact) for name, exact in sums.items()}
         for name in tuple(parts):
             # A part and its results can be freed after this.
             part, total = parts.pop(name), totals.get(name)
-            values[name] = _finite(_score(truth, part) if total is None else total)
+            values[name] = _finite(_score_of_part(truth, part) if total is None else total)
             if with_parts and not sums:
-                named[name] = _added(truth, part)
+                named[name] = _extra_sums(truth, part)
             if uncertainty:
                 uncertainties[name] = _uncertainty_of_part(truth, name, part, contributions, values[name])
     return Result(
@@ -126,7 +126,7 @@ def measure(truth: PreparedTruth, prediction: Any, *, uncertainty: bool = False,
     )
 
 
-def _parts(truth: PreparedTruth, prediction: Any) -> dict[str, Part]:
+def _parts_by_split(truth: PreparedTruth, prediction: Any) -> dict[str, Part]:
     """Truth and prediction of each split and of all rows. They are cut only on demand, because sums over rows do not
     need them."""
     parts = {
@@ -151,7 +151,7 @@ def contributions_of(truth: PreparedTruth, prediction: Any, answers: Any = None)
     return dense.astype(np.float64, copy=False)
 
 
-def _sums(truth: PreparedTruth, parts: dict[str, Part]) -> tuple[Any, dict[str, list[Fraction]]]:
+def _exact_sums(truth: PreparedTruth, parts: dict[str, Part]) -> tuple[Any, dict[str, list[Fraction]]]:
     """The contributions of all rows (``None`` if each split is computed separately), and the exact sums per split."""
     how = truth.metric.computation
     if not how.is_made_of_sums:
@@ -178,7 +178,7 @@ def _finite_contributions(truth: PreparedTruth, part: Part) -> Any:
     return found
 
 
-def _total(truth: PreparedTruth, exact: list[Fraction]) -> float | None:
+def _total_of_sums(truth: PreparedTruth, exact: list[Fraction]) -> float | None:
     total = truth.metric.computation.total
     assert total is not None
     try:
@@ -194,7 +194,7 @@ def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
     }
 
 
-def _added(truth: PreparedTruth, part: Part) -> dict[str, float]:
+def _extra_sums(truth: PreparedTruth, part: Part) -> dict[str, float]:
     """The named sums of a metric that does not need them for its value, without those that are not finite."""
     metric = truth.metric
     if metric.computation.rows is None:
@@ -204,7 +204,7 @@ def _added(truth: PreparedTruth, part: Part) -> dict[str, float]:
     return {name: int(value) if value == int(value) else value for name, value in sums if math.isfinite(value)}
 
 
-def _score(truth: PreparedTruth, part: Part) -> float:
+def _score_of_part(truth: PreparedTruth, part: Part) -> float:
     score = truth.metric.computation.score
     assert score is not None, f"{truth.metric.key} can score no whole column"
     return score(part.answers, part.prediction, **chosen(score, truth.params))
@@ -239,8 +239,8 @@ def value_of(truth: PreparedTruth, part: Part) -> float | None:
         return None
     if metric.computation.score is None:
         contributions = row_contributions(metric, part.answers, part.prediction, truth.params)
-        return _total(truth, sums_of(contributions, None))
-    return _score(truth, part)
+        return _total_of_sums(truth, sums_of(contributions, None))
+    return _score_of_part(truth, part)
 
 
 def _finite(value: float) -> float:

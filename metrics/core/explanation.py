@@ -54,9 +54,9 @@ def explain(
     prepared = prepare(key, truth, params, id_column)
     metric, how = prepared.metric, prepared.metric.computation
     result = prepared.evaluate(submission)
-    header, columns, prediction = _cells(prepared, submission)
-    contributions = _contributions(prepared, prediction)
-    added = {name: _short(values.sum()) for name, values in zip(how.parts, contributions, strict=False)}
+    header, columns, prediction = _cells_of_rows(prepared, submission)
+    contributions = _row_contributions(prepared, prediction)
+    added = {name: _short_number(values.sum()) for name, values in zip(how.parts, contributions, strict=False)}
     # Only finite numbers, because JSON has no others.
     sums = dict(result.parts.get(OVERALL, {})) or {name: value for name, value in added.items() if np.isfinite(value)}
     line = how.last_line(**chosen(how.last_line, prepared.params)) if callable(how.last_line) else how.last_line
@@ -70,7 +70,7 @@ def explain(
         header=header,
         rows=list(zip(*columns, strict=True)),
         parts=how.parts if contributions else (),
-        contributions=list(zip(*map(_shorts, contributions), strict=True)),
+        contributions=list(zip(*map(_short_numbers, contributions), strict=True)),
         sums=sums,
         last_line=line.format(**{name: name for name in (*how.parts, *prepared.params)}),
         worked=line.format(**in_words),
@@ -85,21 +85,21 @@ def rows_csv(truth: Truth, submission: Source) -> bytes:
 
     In a metric of the whole column the contribution of a row depends on its split and is computed within the split.
     """
-    header, columns, prediction = _cells(truth, submission)
+    header, columns, prediction = _cells_of_rows(truth, submission)
     how = truth.metric.computation
     if how.is_whole and how.rows is not None and truth.parts:
         contributions = [np.zeros(len(truth.scored)) for _ in how.parts]
         for name, rows in truth.parts.items():
-            found = _contributions(truth, take(prediction, rows), truth.part_answers[name])
+            found = _row_contributions(truth, take(prediction, rows), truth.part_answers[name])
             for column, values in zip(contributions, found, strict=False):
                 column[rows] = values
     else:
-        contributions = _contributions(truth, prediction)
+        contributions = _row_contributions(truth, prediction)
     names = how.parts if contributions else ()
-    return csv_bytes([*header, *names], zip(*columns, *map(_shorts, contributions), strict=True))
+    return csv_bytes([*header, *names], zip(*columns, *map(_short_numbers, contributions), strict=True))
 
 
-def _cells(truth: Truth, submission: Source) -> tuple[list[str], list[list[Any]], Any]:
+def _cells_of_rows(truth: Truth, submission: Source) -> tuple[list[str], list[list[Any]], Any]:
     """Header and columns of the two files' cells for each scored row, and the prediction."""
     prediction, table, places = truth.read_submission(submission)
     header = [truth.id_column, *([USAGE] if truth.has_split else [])]
@@ -117,7 +117,7 @@ def _cells(truth: Truth, submission: Source) -> tuple[list[str], list[list[Any]]
     return header, columns, prediction
 
 
-def _contributions(truth: Truth, prediction: Any, answers: Any = None) -> list[np.ndarray]:
+def _row_contributions(truth: Truth, prediction: Any, answers: Any = None) -> list[np.ndarray]:
     """The named columns of the rows' contributions; empty if the metric has none."""
     how = truth.metric.computation
     if how.rows is None:
@@ -125,10 +125,10 @@ def _contributions(truth: Truth, prediction: Any, answers: Any = None) -> list[n
     return list(contributions_of(truth, prediction, answers).T[: len(how.parts)])
 
 
-def _shorts(column: np.ndarray) -> list[float]:
-    return [_short(value) for value in column.tolist()]
+def _short_numbers(column: np.ndarray) -> list[float]:
+    return [_short_number(value) for value in column.tolist()]
 
 
-def _short(value: float) -> float:
+def _short_number(value: float) -> float:
     """A whole number as int, so that it is shown without a point."""
     return int(value) if abs(value) < 2**53 and value == int(value) else float(value)

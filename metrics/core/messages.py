@@ -31,7 +31,7 @@ class Plural(NamedTuple):
     many: str
 
 
-def _filled(template: str, params: Mapping[str, Param]) -> str:
+def _fill_template(template: str, params: Mapping[str, Param]) -> str:
     """The template with its parameters. They are filled in one pass, so that braces within a parameter stay; a
     placeholder without a parameter stays, too."""
     return _PLACE.sub(lambda place: _text(params.get(place[1], place[0])), template)
@@ -64,7 +64,7 @@ class Message(str):
 
     @classmethod
     def _made(cls, template: str, params: Mapping[str, Param], plural: str = "", number: int | None = None) -> Self:
-        text = super().__new__(cls, _filled(template if number is None or number == 1 else plural, params))
+        text = super().__new__(cls, _fill_template(template if number is None or number == 1 else plural, params))
         text.template, text.params, text.plural, text.number = str(template), params, str(plural), number
         return text
 
@@ -75,7 +75,7 @@ class Message(str):
             for name, value in self.params.items()
         }
         words = gettext(self.template) if self.number is None else ngettext(self.template, self.plural, self.number)
-        return _filled(words, params)
+        return _fill_template(words, params)
 
     def with_one_example(self) -> Message:
         """The message with only the first of its ``listed`` examples."""
@@ -114,7 +114,7 @@ def restore_message(text: str, stored: object) -> str:
     """The message from the result of its ``as_json``, if its English is ``text``; else only the text. Stored data may
     come from a process that read a hostile file, so it is checked."""
     try:
-        message = _read(stored, len(text))
+        message = _read_message(stored, len(text))
     except (AttributeError, TypeError, ValueError, KeyError, RecursionError):
         return text
     return message if message == text else text
@@ -132,13 +132,13 @@ def templates_of(**texts: object) -> dict[str, Any]:
     return {"forms": found} if found else {}
 
 
-def _read(stored: Any, longest: int) -> Message:
+def _read_message(stored: Any, longest: int) -> Message:
     """The stored message. Raises an exception if it is malformed, or if its text would be longer than ``longest``."""
     params: dict[str, Param] = {}
     for name, one in stored["params"].items():
         if isinstance(one, bool) or not isinstance(one, dict | str | int):
             raise TypeError("no parameter")
-        params[str(name)] = _read(one, longest) if isinstance(one, dict) else one
+        params[str(name)] = _read_message(one, longest) if isinstance(one, dict) else one
     template, plural, count = stored["template"], stored.get("plural", ""), stored.get("count")
     for one in (template, plural):
         if not isinstance(one, str) or sum(len(_text(params[name])) for name in _PLACE.findall(one)) > longest:

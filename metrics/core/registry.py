@@ -33,7 +33,7 @@ USUAL = {
 
 
 @cache
-def _modules() -> dict[str, str]:
+def _metric_modules() -> dict[str, str]:
     """The module of each metric of this library."""
     found = {}
     for folder, package in ((_FOLDER, _LIBRARY), (_FOLDER / "special", f"{_LIBRARY}.special")):
@@ -46,18 +46,18 @@ def _modules() -> dict[str, str]:
 @cache
 def built_in() -> dict[str, Metric]:
     """The metrics of this library."""
-    return {name: _load(name) for name in sorted(_modules())}
+    return {name: _load_metric(name) for name in sorted(_metric_modules())}
 
 
 def built_in_metric(key: str) -> Metric | None:
     """The built-in metric with that key, or None; no other metric is imported."""
-    return _load(key) if key in _modules() else None
+    return _load_metric(key) if key in _metric_modules() else None
 
 
 @cache
-def _load(name: str) -> Metric:
+def _load_metric(name: str) -> Metric:
     """Import one metric; a worker needs no others."""
-    metric = getattr(import_module(_modules()[name]), name, None)
+    metric = getattr(import_module(_metric_modules()[name]), name, None)
     if not isinstance(metric, Metric) or metric.key != name:
         raise TypeError(f"{name}.py must define {name} = Metric(…) with functions of its own")
     return metric
@@ -91,8 +91,8 @@ def get(key: str) -> Metric:
     ``KeyError``).
     """
     name, _, version = key.partition("@")
-    if name in _modules():
-        return _load(name)
+    if name in _metric_modules():
+        return _load_metric(name)
     if custom_folder() is not None:
         from .custom import find
 

@@ -141,7 +141,7 @@ def _read(
             cache[truth.reading] = truth.read_prediction(table, main)
         prediction, problems = cache[truth.reading]
     except Exception as error:
-        return _failed(secondary_metric, error)
+        return _failed_value(secondary_metric, error)
     if problems:
         return secondary_metric.nothing(joined([problem.message for problem in problems]))
     return truth.metric.submission.fill(places, prediction)
@@ -157,12 +157,12 @@ def secondary_values(main: PreparedTruth, read: list[Any]) -> tuple[SecondaryVal
             try:
                 found = secondary_metric.value(measure(secondary_metric.truth, found))
             except Exception as error:
-                found = _failed(secondary_metric, error)
+                found = _failed_value(secondary_metric, error)
         values.append(found)
     return tuple(values)
 
 
-def _failed(secondary_metric: SecondaryMetric, error: Exception) -> SecondaryValue:
+def _failed_value(secondary_metric: SecondaryMetric, error: Exception) -> SecondaryValue:
     """The value of a metric that raised an error: a secondary metric must never cost a student the score."""
     if isinstance(error, SubmissionError):
         return secondary_metric.nothing(error_message(error))

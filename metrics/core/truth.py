@@ -209,13 +209,13 @@ class Truth:
 
         prediction, table, places = self.read_submission(submission)
         if self.metric.is_custom:
-            _call(when_read)
+            _call_if_given(when_read)
             from .custom import score_custom
 
             result = score_custom(self, table, places)
             return replace(result, secondary=secondary_values(self, read_secondary(self, table, places)))
         read = read_secondary(self, table, places)
-        _call(when_read)
+        _call_if_given(when_read)
         del table  # the predictions hold all that is needed
         pa.default_memory_pool().release_unused()
         try:
@@ -329,7 +329,7 @@ class Truth:
         return Truth(self.metric, self.params, self.table.some(rows), self.layout)
 
 
-def _call(function: Callable[[], None] | None) -> None:
+def _call_if_given(function: Callable[[], None] | None) -> None:
     if function is not None:
         function()
 

@@ -73,14 +73,14 @@ def widened(metric: Metric, value: float, error: float, freedom: float, effectiv
     wide = error * student(freedom) / NORMAL
     if effective_size is None or metric.worst is None:
         return wide
-    share = _share(metric.worst, metric.best, value)
+    share = _share_of_scale(metric.worst, metric.best, value)
     return max(wide, abs(metric.best - metric.worst) * math.sqrt(share * (1 - share) / effective_size))
 
 
 def interval(metric: Metric, value: float, error: float, rows: float) -> tuple[float, float]:
     """The ends between which the value on other rows lies in 95 of 100 cases."""
     if metric.worst is not None:
-        return _wilson(metric.worst, metric.best, value, error, rows)
+        return _wilson_interval(metric.worst, metric.best, value, error, rows)
     distance = value - metric.best
     if not distance:
         return value - NORMAL * error, value + NORMAL * error
@@ -89,15 +89,15 @@ def interval(metric: Metric, value: float, error: float, rows: float) -> tuple[f
     return low, high
 
 
-def _share(worst: float, best: float, value: float) -> float:
+def _share_of_scale(worst: float, best: float, value: float) -> float:
     """The position of the value between the worst and the best end of the scale, from 0 to 1."""
     return min(1.0, max(0.0, (value - worst) / (best - worst)))
 
 
-def _wilson(worst: float, best: float, value: float, error: float, rows: float) -> tuple[float, float]:
+def _wilson_interval(worst: float, best: float, value: float, error: float, rows: float) -> tuple[float, float]:
     """Wilson's interval for a share (Wilson 1927), scaled to the metric."""
     way = best - worst
-    share = _share(worst, best, value)
+    share = _share_of_scale(worst, best, value)
     single = share * (1 - share)
     # 1 / n, with n rows for which a share has this standard error; with all rows if that is undefined.
     rarity = ((error / way) ** 2 / single if single else 0.0) or 1 / rows
@@ -218,11 +218,11 @@ def from_sums(
     else:
         columns = contributions.T
     sums = np.column_stack([np.add.reduceat(column[places], buckets.starts) for column in columns])
-    replicates = _totals(total, draws_of(len(buckets.starts)) @ sums)
+    replicates = _resampled_totals(total, draws_of(len(buckets.starts)) @ sums)
     if replicates is None:
         return None
     count = len(sums)
-    left_out = _totals(total, sums.sum(axis=0) - sums) if count > 1 else None
+    left_out = _resampled_totals(total, sums.sum(axis=0) - sums) if count > 1 else None
     changes = np.zeros(count) if left_out is None else (left_out - left_out.mean()) * np.sqrt((count - 1) / count)
     changes[np.abs(changes) <= _ROUNDING * abs(value)] = 0.0
     error = _root_of_squares(changes)
@@ -235,7 +235,7 @@ def _root_of_squares(changes: np.ndarray) -> float:
     return float(np.sqrt(np.square(changes).sum())) if len(changes) > 1 else np.nan
 
 
-def _totals(total: Callable[[np.ndarray], float | None], drawn: np.ndarray) -> np.ndarray | None:
+def _resampled_totals(total: Callable[[np.ndarray], float | None], drawn: np.ndarray) -> np.ndarray | None:
     """The total of each resample; computed for all at once if ``total`` works on arrays, which saves hundreds of
     calls."""
     ends = [total(drawn[0]), total(drawn[-1])]

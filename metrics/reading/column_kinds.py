@@ -232,10 +232,10 @@ class Label(Kind):
         return str(min(truth.values)) if len(truth.values) else ""
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
-        return [str(dice.choice(_answers(truth))) for _ in range(width)]
+        return [str(dice.choice(_possible_answers(truth))) for _ in range(width)]
 
 
-def _answers(truth: Any) -> Sequence[Any]:
+def _possible_answers(truth: Any) -> Sequence[Any]:
     return WORDS if truth is None else truth.values
 
 
@@ -254,7 +254,7 @@ class LabelSet(Kind):
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         if truth is not None:
-            return [dice.choice(_answers(truth)) for _ in range(width)]
+            return [dice.choice(_possible_answers(truth)) for _ in range(width)]
         return [" ".join(dice.sample(WORDS, dice.randint(0, 3))) for _ in range(width)]
 
 
@@ -274,7 +274,7 @@ class Words(Kind):
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         if truth is not None:
-            return [dice.choice(_answers(truth)) for _ in range(width)]
+            return [dice.choice(_possible_answers(truth)) for _ in range(width)]
         phrases = [" ".join(dice.sample(WORDS[:5], dice.randint(1, 3))) for _ in range(dice.randint(0, 3))]
         return ["|".join(phrases) for _ in range(width)]
 
@@ -320,7 +320,7 @@ class RankedLabel(Kind):
         return f"{label} 0.5" if label else ""
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
-        label = dice.choice([text for text in _answers(truth) if text] or WORDS)
+        label = dice.choice([text for text in _possible_answers(truth) if text] or WORDS)
         return [dice.choice(("", f"{label} {dice.randint(0, 9) / 10}"))]
 
 

@@ -237,7 +237,7 @@ def to_decimal(text: str) -> Decimal | None:
 def read_numbers(cells: Cells) -> np.ndarray:
     """The column as finite float64; NaN for refused cells."""
     values = fast_numbers(cells.array)
-    return values if values is not None else _slow(cells)
+    return values if values is not None else _read_numbers_slowly(cells)
 
 
 def fast_numbers(array: Any) -> np.ndarray | None:
@@ -253,7 +253,7 @@ def fast_numbers(array: Any) -> np.ndarray | None:
     return values if np.isfinite(values).all() else None
 
 
-def _slow(cells: Cells) -> np.ndarray:
+def _read_numbers_slowly(cells: Cells) -> np.ndarray:
     """The numbers by our grammar, with problems for refused cells; each distinct text is parsed once."""
     cells.refuse_line_breaks()
     coded = cells.coded()

@@ -119,7 +119,7 @@ def unpack(data: bytes, limit: int = LIMIT) -> bytes:
         return READERS[kind](data, limit)
     if kind not in PACKED:
         raise Refused(refuse_container(kind))
-    inner = _gunzip(data, limit) if kind == "gzip" else _unzip(data, limit)
+    inner = _unpack_gzip(data, limit) if kind == "gzip" else _unpack_zip(data, limit)
     nested = container_of(inner[:4096])
     if nested is not None:
         what = _NAMES.get(nested, nested)
@@ -152,7 +152,7 @@ def _inflate_some(inflater: zlib._Decompress, data: bytes, limit: int) -> bytes:
         return b""
 
 
-def _gunzip(data: bytes, limit: int) -> bytes:
+def _unpack_gzip(data: bytes, limit: int) -> bytes:
     parts: list[bytes] = []
     total = place = 0
     inflater = zlib.decompressobj(wbits=31)
@@ -163,7 +163,7 @@ def _gunzip(data: bytes, limit: int) -> bytes:
             while rest and not inflater.eof:
                 parts.append(inflater.decompress(rest, _CHUNK))
                 total += len(parts[-1])
-                _hold(total, len(data), limit)
+                _check_size(total, len(data), limit)
                 rest = inflater.unconsumed_tail
     except zlib.error:
         raise Refused(_broken(Message("The gzip file is damaged and cannot be unpacked."))) from None
@@ -185,13 +185,13 @@ def _opened_zip(data: bytes) -> Iterator[tuple[zipfile.ZipFile, zipfile.ZipInfo]
         raise Refused(_broken(Message("The zip archive is damaged or encrypted."))) from None
 
 
-def _unzip(data: bytes, limit: int) -> bytes:
+def _unpack_zip(data: bytes, limit: int) -> bytes:
     parts: list[bytes] = []
     total = 0
     with _opened_zip(data) as (archive, member), archive.open(member) as stream:
         while part := stream.read(_CHUNK):
             total += len(part)
-            _hold(total, len(data), limit)
+            _check_size(total, len(data), limit)
             parts.append(part)
     return b"".join(parts)
 
@@ -237,7 +237,7 @@ def _only_member(members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
     return member
 
 
-def _hold(total: int, packed: int, limit: int) -> None:
+def _check_size(total: int, packed: int, limit: int) -> None:
     if total > limit:
         raise Refused(_too_large(limit))
     if total > packed * RATIO + _SLACK:

@@ -47,7 +47,7 @@ def walk(data: bytes, body: int, width: int) -> tuple[bytes, np.ndarray, list[Pr
     ragged: list[tuple[_Record, int]] = []
     broken: list[_Record] = []
     never_closed: list[Problem] = []
-    for record in _records(data, body):
+    for record in _split_records(data, body):
         found = record.width()
         if record.is_open:
             message = Message("A quote that was opened on or after line {line} is never closed.", line=record.line)
@@ -59,11 +59,11 @@ def walk(data: bytes, body: int, width: int) -> tuple[bytes, np.ndarray, list[Pr
             broken.append(record)
         else:
             ragged.append((record, found))
-    problems = _broken_quotes(broken) + _ragged(ragged, width) + never_closed
+    problems = _broken_quotes(broken) + _ragged_problems(ragged, width) + never_closed
     return b"\n".join(good), np.array(lines, np.int64), problems
 
 
-def _records(data: bytes, body: int) -> list[_Record]:
+def _split_records(data: bytes, body: int) -> list[_Record]:
     rows = data[body:].split(b"\n")
     first = data.count(b"\n", 0, body) + 1
     records: list[_Record] = []
@@ -104,7 +104,7 @@ def span(first: int, last: int) -> Message:
     return Message("line {line}", line=first)
 
 
-def _ragged(ragged: list[tuple[_Record, int]], width: int) -> list[Problem]:
+def _ragged_problems(ragged: list[tuple[_Record, int]], width: int) -> list[Problem]:
     if not ragged:
         return []
     record, found = ragged[0]
@@ -137,12 +137,12 @@ def _ragged(ragged: list[tuple[_Record, int]], width: int) -> list[Problem]:
             line=record.line,
             width=width,
         )
-    if (why := _hint(record, found, width)) is not None:
+    if (why := _hint_about_record(record, found, width)) is not None:
         message = joined([message, why])
     return [Problem("row_width", message, line=record.line, count=len(ragged))]
 
 
-def _hint(record: _Record, found: int, width: int) -> Message | None:
+def _hint_about_record(record: _Record, found: int, width: int) -> Message | None:
     if record.last_line > record.line:
         return Message("These lines are read as one row: a quote is missing.")
     if found == width + 1 and record.text.rstrip().endswith(b","):

@@ -63,7 +63,7 @@ def _check_separator(names: Sequence[str], line: int) -> list[Problem]:
         return []
     for separator in SEPARATORS:
         if separator in names[0]:
-            return [_separated(names[0], separator, line)]
+            return [_separator_problem(names[0], separator, line)]
     return []
 
 
@@ -77,7 +77,7 @@ _SAVE_WITH_COMMAS_AND_POINTS = Message(
 )
 
 
-def _separated(header: str, separator: str, line: int) -> Problem:
+def _separator_problem(header: str, separator: str, line: int) -> Problem:
     """The problem of another separator. With semicolons the message mentions decimal commas, too: such files often have
     them, and they would be refused next."""
     form = _SAVE_WITH_COMMAS_AND_POINTS if separator == ";" else _SAVE_WITH_COMMAS
@@ -130,14 +130,14 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
         return separator
     found = set(names)
     if not found & set(expected) and {piece.strip() for name in names for piece in name.split(";")} & set(expected):
-        return [_separated(",".join(names), ";", line)]
+        return [_separator_problem(",".join(names), ";", line)]
     if comment := _check_comment(names, line, expected):
         return comment
     if not found & set(expected) and any(NUMBER.fullmatch(name) for name in names):
         message = Message("The header is missing. The first line must be: {expected}", expected=",".join(expected))
         return [Problem("header_missing", message, line=line)]
     extra = [name for name in names if name and name not in expected]
-    problems = _repeated_names(names, line) + _unnamed(names, line)
+    problems = _repeated_names(names, line) + _unnamed_column_problems(names, line)
     twins = {_letters_of(name): name for name in reversed(extra)}
     for name in expected:
         if name in found:
@@ -152,7 +152,7 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
             )
         problems.append(Problem("column_missing", message, column=name, line=line))
     if extra:
-        problems.append(_unexpected(extra, expected, line))
+        problems.append(_unexpected_column_problem(extra, expected, line))
     return problems
 
 
@@ -161,7 +161,7 @@ def _letters_of(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
-def _unexpected(extra: Sequence[str], expected: Sequence[str], line: int) -> Problem:
+def _unexpected_column_problem(extra: Sequence[str], expected: Sequence[str], line: int) -> Problem:
     if is_index(extra[0]):
         message = looks_like_index(extra[0])
     else:
@@ -197,7 +197,7 @@ def _repeated_names(names: Sequence[str], line: int) -> list[Problem]:
     return found
 
 
-def _unnamed(names: Sequence[str], line: int) -> list[Problem]:
+def _unnamed_column_problems(names: Sequence[str], line: int) -> list[Problem]:
     """A problem if columns have no name."""
     if "" not in names:
         return []
@@ -220,7 +220,7 @@ def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
             "The header is missing: the first line, {found}, must name the columns.", found=shown(",".join(names))
         )
         return [Problem("header_missing", message, line=line)]
-    return _repeated_names(names, line) + _unnamed(names, line)
+    return _repeated_names(names, line) + _unnamed_column_problems(names, line)
 
 
 def are_parts(cells: Iterable[str]) -> bool:

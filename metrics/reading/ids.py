@@ -81,7 +81,7 @@ class Ids:
         if len(unknown):
             problems.append(self._unknown(table, unknown, column))
         if (counts > 1).any():
-            problems.append(_repeated(table, column, found, counts))
+            problems.append(_repeated_id_problem(table, column, found, counts))
         if not may_miss and not table.problems and (counts == 0).any():
             problems.append(self._missing(table, np.flatnonzero(counts == 0), column))
         return places, problems
@@ -164,7 +164,7 @@ def spanning(table: Table) -> list[Message]:
     return [span(int(table.lines[row]), int(table.lines[row]) + many) for row, many in sorted(found.items())]
 
 
-def _repeated(table: Table, column: str, found: np.ndarray, counts: np.ndarray) -> Problem:
+def _repeated_id_problem(table: Table, column: str, found: np.ndarray, counts: np.ndarray) -> Problem:
     ids = table.column(column)
     _, firsts = np.unique(found, return_index=True)
     again = np.setdiff1d(np.flatnonzero(found >= 0), firsts)
@@ -214,7 +214,7 @@ def _number(text: str) -> float | None:
 _DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?")
 
 
-def _moment(text: str) -> object:
+def _date_numbers(text: str) -> object:
     """The numbers of a date in an order that does not depend on its format; ``None`` for other texts."""
     if not _DATE.fullmatch(text):
         return None
@@ -260,7 +260,7 @@ _TWINS = (
         Message(
             "Dates are written in another way, and ids are compared as text: the file has {found}, expected {expected}."
         ),
-        _moment,
+        _date_numbers,
     ),
     (
         Message("Invisible characters differ: the file has {found}, expected {expected}."),

@@ -63,8 +63,8 @@ def convert_spreadsheet(data: bytes, *, is_truth: bool = True) -> ConvertedSprea
     ['Columns are separated by semicolons.', 'Decimal commas become points in "y", such as 0,5 → 0.5.']
     """
     changes: list[Message] = []
-    text = _decoded(data, changes)
-    sheet = _sheet(text, changes) if text is not None else None
+    text = _decode_text(data, changes)
+    sheet = _read_sheet(text, changes) if text is not None else None
     if sheet is None:
         return None
     width = len(sheet.names)
@@ -78,7 +78,7 @@ def convert_spreadsheet(data: bytes, *, is_truth: bool = True) -> ConvertedSprea
     return ConvertedSpreadsheet(csv_bytes(sheet.names, sheet.rows), tuple(changes)) if changes else None
 
 
-def _decoded(data: bytes, changes: list[Message]) -> str | None:
+def _decode_text(data: bytes, changes: list[Message]) -> str | None:
     """The text; a change is noted if it is UTF-16 or Windows-1252, in which Excel saves a plain "CSV" in Western
     Europe."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -103,7 +103,7 @@ def _decoded(data: bytes, changes: list[Message]) -> str | None:
         return text
 
 
-def _sheet(text: str, changes: list[Message]) -> _Sheet | None:
+def _read_sheet(text: str, changes: list[Message]) -> _Sheet | None:
     """The cells; ``None`` if the text is not a table, or its rows differ in length."""
     first, _, rest = text.lstrip("\r\n").partition("\n")
     declared = _SAYS_SEPARATOR.fullmatch(first)

@@ -169,12 +169,12 @@ def read_table(
         raise Refused(*problems)
     if not _INK.search(text, body):
         if may_be_empty:
-            return Table(names, _empty(len(names)), text, body)
+            return Table(names, _empty_columns(len(names)), text, body)
         raise Refused(Problem("no_rows", no_rows(expected_rows), line=line))
     if expected_rows is not None:
         _stop_early(text, body, expected_rows)
     arrays = _columns(text, body, len(names)) if quotes_are_regular(text, body) else None
-    return _explained(text, names, body) if arrays is None else Table(names, arrays, text, body)
+    return _table_with_problems(text, names, body) if arrays is None else Table(names, arrays, text, body)
 
 
 def _stop_early(text: bytes, body: int, expected: int) -> None:
@@ -191,10 +191,10 @@ def _stop_early(text: bytes, body: int, expected: int) -> None:
         raise Refused(Problem("too_many_rows", message, count=rows))
 
 
-def _explained(text: bytes, names: Sequence[str], body: int) -> Table:
+def _table_with_problems(text: bytes, names: Sequence[str], body: int) -> Table:
     """The good rows of a file that Arrow refuses, with the problems of the others."""
     good, lines, problems = walk(text, body, len(names))
-    arrays = _empty(len(names))
+    arrays = _empty_columns(len(names))
     if good.strip():
         arrays = _columns(good, 0, len(names)) or []
     if not arrays or len(arrays[0]) != len(lines):
@@ -205,7 +205,7 @@ def _explained(text: bytes, names: Sequence[str], body: int) -> Table:
     return table
 
 
-def _empty(width: int) -> list[Any]:
+def _empty_columns(width: int) -> list[Any]:
     import pyarrow as pa
 
     return [pa.nulls(0, pa.string())] * width

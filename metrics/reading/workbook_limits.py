@@ -137,7 +137,7 @@ class _Part:
     counted."""
 
     def __init__(self, begins: Mapping[str, Callable[[dict[str, str]], None]]) -> None:
-        self.begins = dict.fromkeys(_OF_OTHER_PARTS, _refuse) | dict(begins)
+        self.begins = dict.fromkeys(_OF_OTHER_PARTS, _refuse_damaged) | dict(begins)
         self.depth = self.others = self.size = 0
 
     def measure(self, data: bytes) -> None:
@@ -148,7 +148,7 @@ class _Part:
         parser.StartElementHandler = self._begin
         parser.EndElementHandler = self.end
         parser.CharacterDataHandler = self.text
-        parser.StartDoctypeDeclHandler = _refuse
+        parser.StartDoctypeDeclHandler = _refuse_damaged
         try:
             parser.Parse(data, True)
         except expat.ExpatError:
@@ -186,7 +186,7 @@ class _SharedStrings(_Part):
     """The part with texts to which cells refer by number."""
 
     def __init__(self) -> None:
-        super().__init__({"si": self._begin_string, "t": _pass, "r": _pass})
+        super().__init__({"si": self._begin_string, "t": _count_nothing, "r": _count_nothing})
         self.sizes: list[int] = []
 
     def text(self, data: str) -> None:
@@ -217,7 +217,7 @@ class _CountedSheet(_Part):
         self.depth -= 1
         self.is_number_of_text = False
         if self.depth < self.depth_of_data:  # calamine reads no cell after the data
-            self.begins, self.depth_of_data = dict.fromkeys(_OF_OTHER_PARTS[1:], _refuse), 0
+            self.begins, self.depth_of_data = dict.fromkeys(_OF_OTHER_PARTS[1:], _refuse_damaged), 0
 
     def text(self, data: str) -> None:
         if not self.is_number_of_text:
@@ -233,8 +233,8 @@ class _CountedSheet(_Part):
     def _begin_data(self, _attributes: dict[str, str]) -> None:
         self.depth_of_data = self.depth
         self.begins = {
-            **dict.fromkeys(_OF_OTHER_PARTS, _refuse),
-            **dict.fromkeys(("f", "t", "r"), _pass),
+            **dict.fromkeys(_OF_OTHER_PARTS, _refuse_damaged),
+            **dict.fromkeys(("f", "t", "r"), _count_nothing),
             "row": self._begin_row,
             "c": self._begin_cell,
             "v": self._begin_value,
@@ -294,11 +294,11 @@ class _Lists(_Part):
             raise damaged()
 
 
-def _pass(_attributes: object) -> None:
+def _count_nothing(_attributes: object) -> None:
     """Handler that counts nothing."""
 
 
-def _refuse(*_declared: object) -> None:
+def _refuse_damaged(*_declared: object) -> None:
     raise damaged()
 
 

@@ -109,7 +109,7 @@ def parquet_to_csv(data: bytes, limit: int) -> bytes:
         out = io.BytesIO()
         names = [name for name in file.schema_arrow.names if not _is_index(name)]
         for place, batch in enumerate(file.iter_batches(columns=names)):
-            columns = [_writable(batch.column(name), name) for name in names]
+            columns = [_writable_column(batch.column(name), name) for name in names]
             options = pyarrow.csv.WriteOptions(include_header=not place, quoting_style="needed")
             pyarrow.csv.write_csv(pa.table(columns, names=names), out, options)
             if out.tell() > limit:
@@ -130,7 +130,7 @@ def _is_index(name: str) -> bool:
     return re.fullmatch(r"__index_level_[0-9]+__", name) is not None
 
 
-def _writable(column: Any, name: str) -> Any:
+def _writable_column(column: Any, name: str) -> Any:
     """A column for Arrow's CSV writer, which writes numbers with the fewest digits that restore them. Booleans are
     written as in Python. Raises ``Refused`` for nested values."""
     import pyarrow as pa
