@@ -55,7 +55,7 @@ def _set_up_django(**_: object) -> None:
 # back, which took four times as long as scoring a file; connections stay open here, as they do between web requests.
 app = Celery("leaderboard", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
-# What depends on something outside goes there too.
+# Tasks of `PAGES_QUEUE`, also those that wait for other servers.
 FOR_PAGES = {
     "leaderboard.accounts.tasks.fetch_provider_metadata": 0,
     "leaderboard.competitions.tasks.answer_page": 6,

@@ -38,7 +38,7 @@ from leaderboard.common.shared_cache import count_tries, count_try, note_wrong_t
 from leaderboard.common.web_requests import client_address
 
 from . import hooks
-from .institution.people import note_sign_in
+from .institution.people import apply_claims
 from .models import ApiToken, User, Viewer
 from .people import find_viewer
 
@@ -225,7 +225,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def post_login(self, request: HttpRequest, user: User, **named: Any) -> HttpResponse:
         """Update the account from the institution's claims; log an operator's sign-in by password."""
         if social_login := (named["signal_kwargs"] or {}).get("sociallogin"):
-            note_sign_in(account=user, social_account=social_login.account, is_new=named["signup"])
+            apply_claims(account=user, social_account=social_login.account, is_new=named["signup"])
             if not may_use_password(user) and user.has_usable_password():
                 _forget_password(request, user)
         elif not settings.LOCAL_PASSWORDS:

@@ -22,7 +22,7 @@ from leaderboard.competitions.models.competition import Split
 
 from .queries import ranks_by_team, standings_in_order
 from .scores import ranked_scores, sign_of
-from .standings import deciding_candidates, make_standing, rebuild_standings
+from .standings import deciding_standings, make_standing, rebuild_standings
 
 
 @transaction.atomic
@@ -121,7 +121,7 @@ class MissedFinal:
         return self.best.order >= self.decided.order
 
 
-def missed_final(team: Team, ground_truth: GroundTruth) -> MissedFinal | None:
+def best_possible_final(team: Team, ground_truth: GroundTruth) -> MissedFinal | None:
     """The file that a team should have picked; None before the reveal, and for teams not on the private board."""
     board = list(standings_in_order(ground_truth, Split.PRIVATE))
     decided = next((standing for standing in board if standing.team_id == team.pk), None)
@@ -188,7 +188,7 @@ def review_before_reveal(competition: Competition) -> RevealReview:
     by_split: dict[str, list[Standing]] = {Split.PUBLIC: [], Split.PRIVATE: []}
     if (ground_truth := competition.ground_truth) is not None:
         ground_truth.competition = competition
-        for split, best in deciding_candidates(ground_truth):
+        for split, best in deciding_standings(ground_truth):
             by_split[split].append(best)
     private = by_split[Split.PRIVATE]
     ranks, public_ranks = ranks_by_team(private), ranks_by_team(by_split[Split.PUBLIC])

@@ -1,4 +1,4 @@
-"""Data classes of boards, and queries for the columns besides the score."""
+"""Data classes of boards: a page, a row, a team's place."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def final_submissions(ground_truth: GroundTruth, *, team: Team | None = None) ->
     """
     scores = ranked_scores(ground_truth, Split.PUBLIC, teams=None if team is None else [team.pk])
     # Selected files and other files are numbered separately, so that one query finds both.
-    placed = scores.annotate(place=_rank_within_team(ground_truth, "submission__is_selected"))
+    placed = scores.annotate(place=_place_within_team(ground_truth, "submission__is_selected"))
     chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.limits.final_count))
     picked: dict[int, list[Standing]] = defaultdict(list)
     left: dict[int, list[Standing]] = defaultdict(list)
@@ -64,7 +64,7 @@ def final_submissions(ground_truth: GroundTruth, *, team: Team | None = None) ->
     return {**left, **picked}
 
 
-def _rank_within_team(ground_truth: GroundTruth, *apart: str) -> Window:
+def _place_within_team(ground_truth: GroundTruth, *apart: str) -> Window:
     """SQL expression for the place of a score within its team, best first; numbered separately for each value of the
     fields `apart`. With it only the first few scores per team are read, of hundreds of thousands."""
     best_first = F("value").asc() if sign_of(ground_truth) > 0 else F("value").desc()
@@ -77,7 +77,7 @@ def _rank_within_team(ground_truth: GroundTruth, *apart: str) -> Window:
 
 def best_per_team(scores: QuerySet[Score], ground_truth: GroundTruth) -> QuerySet[Score]:
     """The best of these scores for each team."""
-    return scores.annotate(place=_rank_within_team(ground_truth)).filter(place=1).order_by()
+    return scores.annotate(place=_place_within_team(ground_truth)).filter(place=1).order_by()
 
 
 def make_standing(
@@ -132,7 +132,7 @@ def _private_values(ground_truth: GroundTruth, submissions: Sequence[UUID]) -> d
     return values
 
 
-def deciding_candidates(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing]]:
+def deciding_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing]]:
     """Candidates of both boards as of the reveal, or as it would be now. Before the reveal only for hosts."""
     competition = ground_truth.competition
     if competition.revealed_at is None or competition.ground_truth_id != ground_truth.pk:
@@ -158,7 +158,7 @@ def _teams_without_members(ground_truth: GroundTruth) -> set[int]:
     return set(teams.order_by().values_list("pk", flat=True))
 
 
-def expected_candidates(ground_truth: GroundTruth) -> Iterator[Standing]:
+def best_standings(ground_truth: GroundTruth) -> Iterator[Standing]:
     """Each team's deciding submission: its best public one, or after the reveal its final with the best private score.
 
     Read from the standings for the competition's current ground truth, else computed.

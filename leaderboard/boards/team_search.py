@@ -42,7 +42,7 @@ def find_teams(
     if ground_truth is None:
         return BoardPageData()
     ground_truth.competition = competition
-    teams = _searched_teams(ground_truth, split, text, section, sees_names)
+    teams = _ranked_teams(ground_truth, split, text, section, sees_names)
     here = [team for team in teams if team.is_in_section]
     matches = [team.team_id for team in here if team.is_match]
     size = FOUND_SIZE if text else PAGE_SIZE
@@ -73,7 +73,7 @@ class _SearchedTeam(NamedTuple):
     is_match: bool
 
 
-def _searched_teams(
+def _ranked_teams(
     ground_truth: GroundTruth, split: Split, text: str, section: str, sees_names: bool
 ) -> list[_SearchedTeam]:
     """All ranked teams in the order of the board."""

@@ -1,4 +1,4 @@
-"""Services for a competition: create, change, delete, pause and resume it; hide and show its files."""
+"""Services for a competition: create, change, delete, pause and resume it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def change_competition(*, competition: Competition, user: User | None = None, **
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         before = {name: read_setting(held, name) for name in _check_field_names(fields)}
-        had_rules, had_deadline, board_settings = held.rules, held.closes_at, _board_settings(held)
+        had_rules, had_deadline, board_settings = held.rules, held.closes_at, _ranking_settings(held)
         _write_settings(held, fields)
         if before.get("zone", held.zone) != held.zone and DailyAttempts.objects.filter(team__competition=held).exists():
             # Attempts are counted by days of the zone.
@@ -101,7 +101,7 @@ def change_competition(*, competition: Competition, user: User | None = None, **
         if held.closes_at != had_deadline:
             recompute_lateness(held)
             hooks.deadline_changed(competition=held, before=had_deadline)
-        if _board_settings(held) != board_settings:
+        if _ranking_settings(held) != board_settings:
             hooks.ranking_changed(competition=held)
         if held.board.uses_pseudonyms:
             give_pseudonyms(held)
@@ -112,7 +112,7 @@ def change_competition(*, competition: Competition, user: User | None = None, **
     return held
 
 
-def _board_settings(competition: Competition) -> tuple[object, ...]:
+def _ranking_settings(competition: Competition) -> tuple[object, ...]:
     """The settings that standings depend on."""
     finals = competition.limits.final_count if competition.revealed_at is not None else None
     return competition.closes_at, finals

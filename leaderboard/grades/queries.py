@@ -255,7 +255,7 @@ def _scale_and_files(
     unrounded values; and its late files.
     """
     if sheet.split == Split.PRIVATE:
-        candidates = standings.deciding_candidates(ground_truth)
+        candidates = standings.deciding_standings(ground_truth)
         values = {best.team_id: best.value for split, best in candidates if split == sheet.split}
     else:
         values = standings.best_values(ground_truth)

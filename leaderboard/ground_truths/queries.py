@@ -378,8 +378,8 @@ def rank_moves(current: GroundTruth, candidate: GroundTruth, *, split: Split | N
 
 def _deciding_by_team(ground_truth: GroundTruth, split: Split | None) -> dict[int, Standing]:
     if split is None:
-        return {best.team_id: best for best in standings.expected_candidates(ground_truth)}
-    return {best.team_id: best for board, best in standings.deciding_candidates(ground_truth) if board == split}
+        return {best.team_id: best for best in standings.best_standings(ground_truth)}
+    return {best.team_id: best for board, best in standings.deciding_standings(ground_truth) if board == split}
 
 
 def discarded_numbers(competition: Competition) -> set[int]:

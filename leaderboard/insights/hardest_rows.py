@@ -180,7 +180,7 @@ def _current_ground_truth(competition: Competition) -> GroundTruth:
 
 def _best_files(ground_truth: GroundTruth) -> list[Submission]:
     """The deciding files of the first `MAX_TEAMS` teams. Raises `CannotHost` without any."""
-    best = sorted(standings.expected_candidates(ground_truth), key=lambda candidate: candidate.order)[:MAX_TEAMS]
+    best = sorted(standings.best_standings(ground_truth), key=lambda candidate: candidate.order)[:MAX_TEAMS]
     if not best:
         raise CannotHost(_("No team has a score yet."))
     files = Submission.objects.in_bulk([candidate.submission_id for candidate in best])

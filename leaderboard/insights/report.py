@@ -112,7 +112,7 @@ def _team_facts(competition: Competition, ground_truth: GroundTruth | None) -> l
     sign = 1.0
     if ground_truth is not None:
         ground_truth.competition, sign = competition, sign_of(ground_truth)
-        for split, best in standings.deciding_candidates(ground_truth):
+        for split, best in standings.deciding_standings(ground_truth):
             scores[split][best.team_id] = best.value
     public, private = scores[Split.PUBLIC], scores[Split.PRIVATE]
     named = competition.teams.order_by().values("pk", "name")

@@ -117,7 +117,7 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
     if ground_truth is None:
         raise CannotHost(_("Publish the answers first."))
     ground_truth.competition = competition
-    best = sorted(standings.expected_candidates(ground_truth), key=lambda candidate: candidate.order)
+    best = sorted(standings.best_standings(ground_truth), key=lambda candidate: candidate.order)
     chosen = best[:MAX_TEAMS]
     if len(chosen) < 3:
         raise CannotHost(_("At least three teams need a score to estimate chance."))

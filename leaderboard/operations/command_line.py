@@ -309,9 +309,9 @@ def submission_outcome(site: SiteClient, submission: dict[str, Any]) -> Result:
     elif score is not None:
         words = f"scored, public score {score:.10g}"
     elif submission.get("is_late"):
-        words = "scored, late, so never ranked; its score is shown once the private board is open"
+        words = "scored, late, so never ranked; its score is shown once the final ranking is open"
     elif site.get(f"competitions/{submission['competition']}").get("hides_scores"):
-        words = "scored, valid; this board shows no scores until the private board opens"
+        words = "scored, valid; this board shows no scores until the final ranking opens"
     else:
         words = "scored"
     return submission, [f"{name}: {words} ({submission['id']})", *problem_lines(submission.get("warnings", []))]

@@ -1,6 +1,6 @@
 """Score submissions, each with the ground truth of its competition; rescore candidates; find work for the sweep.
 
-A worker scores a row while it holds a claim with a lease (`queue`), and only the holder of the current claim may write
+A worker scores a row while it holds a claim with a lease (`claims`), and only the holder of the current claim may write
 its result. One transaction writes statuses, scores and standings of a turn. Scoring a file twice changes nothing.
 """
 
@@ -124,7 +124,7 @@ def _score_until_over(turn: Sequence[FileOfTurn], *, in_queue: bool) -> None:
             ground_truth=file.ground_truth.pk,
         ):
             begun = time.monotonic()
-            _score_one(file, in_queue=in_queue)
+            _compute_file(file, in_queue=in_queue)
             file.seconds = time.monotonic() - begun
         if file.outcome is not None and file.outcome.result is not None:
             _note_quickest_time(file.ground_truth, file.seconds)
@@ -132,7 +132,7 @@ def _score_until_over(turn: Sequence[FileOfTurn], *, in_queue: bool) -> None:
             return
 
 
-def _score_one(file: FileOfTurn, *, in_queue: bool) -> None:
+def _compute_file(file: FileOfTurn, *, in_queue: bool) -> None:
     seconds = seconds_in_queue(file.ground_truth) if in_queue else math.inf
     try:
         file.outcome = compute_outcome(file.submission, file.ground_truth, seconds, not in_queue)
@@ -196,7 +196,7 @@ def _write_turn(turn: Sequence[FileOfTurn]) -> None:
     finished: dict[str, tuple[list[uuid.UUID], dict[str, Any]]] = {}
     for file in turn:
         row = rows.get(file.submission.pk)
-        file.status = _status_of(file, row)
+        file.status = _settle_file(file, row)
         if row is None or file.outcome is None or file.status == "stale":
             continue
         row.status = file.status
@@ -236,7 +236,7 @@ def _held_rows(turn: Sequence[FileOfTurn]) -> dict[uuid.UUID, Submission]:
     return {row.pk: row for row in rows if row.claim == keys[row.pk]}
 
 
-def _status_of(file: FileOfTurn, row: Submission | None) -> str:
+def _settle_file(file: FileOfTurn, row: Submission | None) -> str:
     """The status to write for a file; without a result to write its claim is released."""
     if row is None:
         return "busy"

@@ -25,8 +25,8 @@ from leaderboard.competitions.models.extension import (
 )
 
 FREE_FILES_PER_DAY = 20
-PAUSE_SECONDS = 60
-"""Seconds between a person's files, once FREE_FILES_PER_DAY of a day used no attempt."""
+COOLDOWN_SECONDS = 60
+"""Seconds between a team's files, after FREE_FILES_PER_DAY of a day that used no attempt."""
 
 
 class SubmissionRefused(Exception):
@@ -57,7 +57,7 @@ class AttemptAllowance:
     left: int
     resets_at: datetime
     closes_at: datetime
-    is_less_than_teams: bool = False
+    is_limited_by_person: bool = False
     """Whether `left` is limited by attempts that the person used today with another team."""
 
 
@@ -72,7 +72,7 @@ def _allowance_on_day(competition: Competition, membership: Membership, at: date
     used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first() or 0
     used_by_person = attempts_of_person(membership, day)
     allowed = _attempts_left(limits, max(used, used_by_person), competition, day)
-    return replace(allowed, is_less_than_teams=used_by_person > used)
+    return replace(allowed, is_limited_by_person=used_by_person > used)
 
 
 def attempts_of_person(membership: Membership, day: date) -> int:
@@ -114,14 +114,14 @@ def submit_refusal_now(
     if refusal or membership is None or allowed is None:
         return refusal
     if allowed.left == 0:
-        return out_of_attempts(allowed.limit, by_person=allowed.is_less_than_teams)
+        return out_of_attempts(allowed.limit, by_person=allowed.is_limited_by_person)
     return None
 
 
 def submit_refusal(
     competition: Competition, membership: Membership | None, at: datetime, *, closes_at: datetime | None
 ) -> SubmissionRefused | None:
-    """The refusal at a time that does not depend on earlier submissions; None if there is none. No query.
+    """The refusal at a time, earlier submissions aside; None if there is none. No query.
 
     With `closes_at=None` the deadline is not checked.
     """
@@ -161,7 +161,7 @@ def out_of_attempts(limit: int, *, by_person: bool) -> SubmissionRefused:
     return SubmissionRefused("attempts", message % {"number": limit})
 
 
-def refusal_within_pause(membership: Membership, at: datetime) -> SubmissionRefused | None:
+def refusal_within_cooldown(membership: Membership, at: datetime) -> SubmissionRefused | None:
     """The refusal for a person who must wait a minute between files; None if they need not.
 
     It applies once `FREE_FILES_PER_DAY` files of the team or the person used no attempt today, because each may have
@@ -176,7 +176,7 @@ def refusal_within_pause(membership: Membership, at: datetime) -> SubmissionRefu
     )
     if free.count() < FREE_FILES_PER_DAY:
         return None
-    if not today.filter(own, received_at__gt=at - timedelta(seconds=PAUSE_SECONDS)).exists():
+    if not today.filter(own, received_at__gt=at - timedelta(seconds=COOLDOWN_SECONDS)).exists():
         return None
     message = _(
         "Your team sent %(number)s files today that couldn't be scored, so you can submit one file a minute now. "

@@ -37,7 +37,7 @@ from .submit_conditions import (
     DuplicateFile,
     SubmissionRefused,
     out_of_attempts,
-    refusal_within_pause,
+    refusal_within_cooldown,
 )
 
 log = logging.getLogger(__name__)
@@ -161,7 +161,7 @@ def _write_row(submission: Submission, membership: Membership, conversion: Conve
     submission.finished_at = received_at if problems else None
     # Checked before the lock, because all uploads and workers wait for SQLite's one writer. So files that arrive at the
     # same time may exceed this limit, as files do that still wait for their scores.
-    pause = refusal_within_pause(membership, received_at)
+    pause = refusal_within_cooldown(membership, received_at)
     try:
         with transaction.atomic():
             reloaded = submit_conditions.lock_membership(membership)

@@ -43,7 +43,7 @@ def score_next_submissions(self: Any, submission_id: str, ground_truth_id: int) 
         statuses = {file.status for file in scored if file.status != "busy"}
         missed = 0 if statuses else missed + 1
         if "slow" in statuses:
-            score_slow_files()
+            start_slow_scorer()
         if "waiting" in statuses or missed == MAX_MISSES:
             return
         if statuses & {"stale", "died"} or time.monotonic() > enough:
@@ -91,7 +91,7 @@ def preview_conversion(self: Any, submission_id: str) -> None:
         converting.preview_conversion(submission_id)
 
 
-def score_slow_files() -> None:
+def start_slow_scorer() -> None:
     """Score slow files in another process, one at a time, while this one goes on with the queue.
 
     If that process ends early, the next sweep starts it again.
@@ -105,7 +105,7 @@ def find_due() -> list[tuple[object, ...]]:
     """Wake-ups for submissions, candidates and previews that wait for a score: task and IDs."""
     waiting, ground_truths = score.sweep_queue()
     if queue.next_slow_file():
-        score_slow_files()
+        start_slow_scorer()
     return [
         *((wake_ups.SCORE_NEXT_SUBMISSIONS, *ids) for ids in waiting[: wake_ups.MAX_WAKE_UPS]),
         *((wake_ups.RESCORE_CANDIDATE, ground_truth) for ground_truth in ground_truths),

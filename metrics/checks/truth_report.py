@@ -27,7 +27,7 @@ from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..core.parameters import complete
 from ..core.registry import get
 from ..core.secondary import Asked, SecondaryMetric, role_columns
-from ..core.truth import Truth, judge_table
+from ..core.truth import Truth, truth_of_table
 from ..reading.headers import SPLITS, USAGE, check_truth_header
 from ..reading.tables import Source, Table, blank_rows, plain, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
@@ -118,7 +118,7 @@ def check_truth(
     roles = [*(full[name] for name in metric.roles), *role_columns(secondary)]
     named = group or (full["group"] if "group" in metric.roles else None)
     table, findings = _without_group(table, id_column, named, roles)
-    prepared, problems = judge_table(metric, table, full, id_column, secondary)
+    prepared, problems = truth_of_table(metric, table, full, id_column, secondary)
     findings = [_blocking_finding(problem) for problem in problems] + findings
     if prepared is None:
         return TruthReport(findings)

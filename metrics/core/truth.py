@@ -371,7 +371,7 @@ def prepare(
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
     table.let_go(())
-    prepared, problems = judge_table(metric, table, full, id_column, secondary)
+    prepared, problems = truth_of_table(metric, table, full, id_column, secondary)
     if problems or prepared is None:
         raise GroundTruthError(problems)
     truths = [prepared, *(secondary_metric.truth for secondary_metric in prepared.secondary if secondary_metric.truth)]
@@ -430,7 +430,7 @@ def compare(first: Result, second: Result, split: str = "overall") -> Comparison
     return Comparison(difference, float(low), float(high), better)
 
 
-def judge_table(
+def truth_of_table(
     metric: Metric, table: Table, params: dict[str, Any], id_column: str | None, secondary: Sequence[Asked] = ()
 ) -> tuple[Truth | None, list[Problem]]:
     """The truth, as far as it could be read, and all its problems except those of secondary metrics."""

@@ -1,4 +1,4 @@
-"""The ground truth as the parts of scoring see it, which the module ``truth`` calls: they need no import of it."""
+"""A protocol of ``Truth``, for modules that ``truth`` imports."""
 
 from __future__ import annotations
 

@@ -321,7 +321,7 @@ def test_a_file_whose_score_the_board_does_not_show_says_why(bos: Terminal, ada:
     competitions.change_competition(competition=Competition.objects.get(), user=ada, hides_scores=True)
     output = bos.run("submit pets -f submission.csv --again --watch")
     assert output.code == 0
-    assert "scored, valid; this board shows no scores until the private board opens" in output.out
+    assert "scored, valid; this board shows no scores until the final ranking opens" in output.out
     assert "score 0." not in output.out
 
 

@@ -184,7 +184,7 @@ def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(p
     yesterday = by_team(standings_before(ground_truth, midnight))
     exact = by_team(standings.best_submissions(ground_truth, Split.PUBLIC))
     assert any(received_at >= midnight for _, (_, received_at) in exact.values()), "nobody came further today"
-    assert by_team(standings.expected_candidates(ground_truth)) == exact
+    assert by_team(standings.best_standings(ground_truth)) == exact
     Submission.objects.filter(received_at__gte=midnight).delete()
     assert yesterday == by_team(standings.best_submissions(ground_truth, Split.PUBLIC))
 
@@ -204,7 +204,7 @@ def test_hosts_read_the_best_of_each_team_whatever_happens_to_its_files(
         assert standings.standing_differences(ground_truth) == []
         stored, computed = (
             {(split, one.team_id, one.submission_id, one.order, one.is_picked_by_system) for split, one in candidates}
-            for candidates in (standings.deciding_candidates(ground_truth), final_standings(ground_truth))
+            for candidates in (standings.deciding_standings(ground_truth), final_standings(ground_truth))
         )
         assert stored == computed
         return found

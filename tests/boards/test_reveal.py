@@ -80,14 +80,14 @@ def test_missed_final_says_what_bo_should_have_picked(
     submit(pets, cy, answers(public=0, private=1))
     assert pets.ground_truth
     pets.ground_truth.competition = pets
-    assert reveal.missed_final(team, pets.ground_truth) is None
+    assert reveal.best_possible_final(team, pets.ground_truth) is None
     close(pets)
     boards.reveal_competition(competition=pets)
-    found = reveal.missed_final(team, pets.ground_truth)
+    found = reveal.best_possible_final(team, pets.ground_truth)
     assert found is not None
     assert (found.best.submission_id, found.best.value, found.rank) == (better.pk, 1.0, 1)
     assert found.decided.value == 0.5
     assert not found.picked_the_best
-    other = reveal.missed_final(cy.memberships.get().team, pets.ground_truth)
+    other = reveal.best_possible_final(cy.memberships.get().team, pets.ground_truth)
     assert other is not None
     assert other.picked_the_best

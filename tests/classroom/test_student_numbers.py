@@ -8,7 +8,7 @@ import pytest
 from allauth.socialaccount.models import SocialAccount
 from django.conf import LazySettings
 
-from leaderboard.accounts.institution.people import note_sign_in
+from leaderboard.accounts.institution.people import apply_claims
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, people, roster, teams
 from leaderboard.classroom.models import RosterEntry
@@ -30,7 +30,7 @@ def name_number(user: User, number: str) -> None:
     held, _is_new = SocialAccount.objects.update_or_create(
         **fields, defaults={"extra_data": {"student_number": number}}
     )
-    note_sign_in(account=user, social_account=held, is_new=False)
+    apply_claims(account=user, social_account=held, is_new=False)
 
 
 def listed(competition: Competition, **fields: Any) -> RosterEntry:

@@ -31,7 +31,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 
 from ..adapter import may_use_password
 from ..models import User
-from .people import confirm_own_address, end_earlier_access, note_sign_in
+from .people import apply_claims, confirm_own_address, end_earlier_access
 from .views import SignInRefusal, refusal_page
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _note_link(*, request: HttpRequest, sociallogin: SocialLogin, **_further: An
         )
         messages.info(request, words)
     if sociallogin.state.get("process") == AuthProcess.CONNECT:
-        note_sign_in(account=account, social_account=sociallogin.account, is_new=False)
+        apply_claims(account=account, social_account=sociallogin.account, is_new=False)
 
 
 social_account_added.connect(_note_link, dispatch_uid="note_link")

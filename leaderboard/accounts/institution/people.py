@@ -15,7 +15,7 @@ from .. import hooks, people
 from ..models import ApiToken, User
 
 
-def note_sign_in(*, account: User, social_account: SocialAccount, is_new: bool) -> None:
+def apply_claims(*, account: User, social_account: SocialAccount, is_new: bool) -> None:
     """Apply the provider's claims to the account. Called after the sign-in is complete, with any second factor."""
     facts = social_account.extra_data
     may_host = facts.get("may_host")

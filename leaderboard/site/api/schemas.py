@@ -90,7 +90,9 @@ class CompetitionOut(CompetitionSummaryOut):
         bool, Field(description="Whether the public board shows no scores and ranks until the private one opens.")
     ]
     daily_attempts: int
-    attempts_left: Annotated[int | None, Field(description="Of your team today (UTC); null for who has no team.")]
+    attempts_left: Annotated[
+        int | None, Field(description="Of your team today, in the time zone of the competition; null without a team.")
+    ]
     team_closes_at: Annotated[
         datetime | None, Field(description="Your team's deadline, extensions included; null for who has no team.")
     ]

@@ -372,7 +372,7 @@ def refusal_error(refused: submit_conditions.SubmissionRefused, competition: Com
     status = REFUSAL_STATUSES.get(refused.code, 409)
     headers = {}
     if refused.code == "one_a_minute":
-        headers["Retry-After"] = str(submit_conditions.PAUSE_SECONDS)
+        headers["Retry-After"] = str(submit_conditions.COOLDOWN_SECONDS)
     elif status == 429:
         now = database_now()
         midnight = competition.midnight(competition.day_of(now) + timedelta(days=1))

@@ -96,7 +96,7 @@ def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> di
         if can_pick:
             unpicked = reveal.unpicked_better_files(ground_truth, {team.pk: deciding}).get(team.pk)
         if page_context.competition.is_revealed(page_context.at):
-            missed = reveal.missed_final(team, ground_truth)
+            missed = reveal.best_possible_final(team, ground_truth)
     # Submission → whether the system picked it. The system picks by public scores, so on a hidden board only files
     # selected by the team are shown.
     picks = {
