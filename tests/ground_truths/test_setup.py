@@ -215,6 +215,8 @@ def test_another_metric_is_one_press_and_is_published_again(hers: Client) -> Non
     assert TruthDraft.objects.get().metric == "mae"
     hers.post(address, {"create": "yes"})
     assert list(GroundTruth.objects.order_by("number").values_list("metric", flat=True)) == ["rmse", "mae"]
+    current = Competition.objects.filter(ground_truth__metric="mae", candidate=None)
+    assert current.exists(), "nothing stops the launch"
     assert hers.post(address, {"metric": "no_such"}).status_code == 303
     assert TruthDraft.objects.get().metric == "mae"
 
