@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -99,6 +99,9 @@ class WebPools:
                 await self._serve(scope, receive, send)
             except ClientGone:
                 log.debug("a client hung up before its request was complete")
+                # It may have closed only its own direction and still read.
+                with suppress(ClientTooSlow):
+                    await self._send(send, scope, plain_answer(400, "The request ended before it was complete."))
             except ClientTooSlow:
                 log.warning("a client was too slow; its connection is closed")
 
