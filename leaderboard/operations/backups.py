@@ -61,7 +61,8 @@ def write_backup(folder: Path) -> Manifest:
     try:
         return _write_parts(folder)
     except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        for path in folder.iterdir():  # the folder itself may be the operator's, with rights of its own
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
         if isinstance(error, (OSError, StorageUnreachable)):
             raise BackupError(f"The backup could not be written: {error}") from error
         raise
@@ -231,8 +232,10 @@ def _put_in_place(staged: Path, manifest: Manifest) -> Path:
         connection.close()
         database = Path(settings.DATABASES["default"]["NAME"])
         moves[manifest.database] = database
-        for path in database.parent.glob(f"{database.name}-*"):  # an old log would be played into the new database
-            path.rename(replaced / path.name)
+        for ending in ("-wal", "-shm", "-journal"):  # an old log would be played into the new database
+            log_file = database.with_name(database.name + ending)
+            if log_file.exists():
+                log_file.rename(replaced / log_file.name)
     for name, target in moves.items():
         if target.exists():
             target.rename(replaced / target.name)
