@@ -11,7 +11,7 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -22,11 +22,12 @@ from leaderboard.common.display_time import moment
 from leaderboard.common.drawings import colour_of, initials
 from leaderboard.common.file_formats import safe_cell
 from leaderboard.common.library_messages import translated_message
-from leaderboard.competitions.models import Competition, Submission, Team
+from leaderboard.competitions.models import Competition, Team
 from leaderboard.competitions.models.competition import Split
 
 from . import queries, secondary, standings, team_search
 from .rows import BoardRowData
+from .scores import ranked_files
 
 MEDALS = {1: "first", 2: "second", 3: "third"}
 
@@ -88,7 +89,7 @@ def _secondary_column(place: int, metric: secondary.SecondaryMetric) -> BoardCol
         shown = value_of(row)
         if shown is None or shown.value is None:
             return _table_cell("–", "number secondary", translated_message(shown.problem) if shown else "")
-        return _table_cell(numbers.number_text(shown.value), "number secondary", _hidden_digits(shown.value))
+        return _table_cell(numbers.number_text(shown.value), "number secondary", _exact_if_rounded(shown.value))
 
     def exact(row: BoardRowData) -> str:
         shown = value_of(row)
@@ -158,12 +159,10 @@ def _rows_now(competition: Competition, split: Split) -> Iterator[BoardRowData]:
         candidates = {best.team_id: best for best in standings.best_submissions(ground_truth, split)}
     else:
         candidates = {
-            best.team_id: best for board, best in standings.deciding_candidates(ground_truth) if board == split
+            best.team_id: best for board, best in standings.deciding_standings(ground_truth) if board == split
         }
     ranks = queries.ranks_by_team(candidates.values())
-    teams = competition.teams.annotate(
-        files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
-    ).in_bulk(ranks)
+    teams = competition.teams.annotate(files=Count("submissions", filter=ranked_files("submissions"))).in_bulk(ranks)
     others = secondary.secondary_values(ground_truth, split, [best.submission_id for best in candidates.values()])
     for team_id, rank in ranks.items():
         best, team = candidates[team_id], teams[team_id]
@@ -217,7 +216,9 @@ def _team_cell(row: BoardRowData) -> SafeString:
 
 
 def _score_cell(row: BoardRowData) -> SafeString:
-    return _table_cell("–" if row.value is None else numbers.number_text(row.value), "value", _hidden_digits(row.value))
+    return _table_cell(
+        "–" if row.value is None else numbers.number_text(row.value), "value", _exact_if_rounded(row.value)
+    )
 
 
 def _submissions_cell(row: BoardRowData) -> SafeString:
@@ -237,7 +238,7 @@ def _exact_text(value: float | None) -> str:
     return "" if value is None else repr(value)
 
 
-def _hidden_digits(value: float | None) -> str:
+def _exact_if_rounded(value: float | None) -> str:
     """All digits of a score; "" if the row shows them already."""
     return "" if value is None or repr(value) == numbers.number_text(value) else repr(value)
 

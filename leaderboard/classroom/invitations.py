@@ -109,7 +109,7 @@ def invitation_text(competition: Competition, *, name: str, link: str, host: str
         text = _(
             "%(greeting)s\n\nyou're invited to the competition “%(title)s”. This link is only for you and works "
             "once:\n\n%(link)s\n\nIt works until %(until)s. Sign in, or create an account there. You can submit until "
-            "%(closes)s.\n\n%(signature)s-- \nYour teacher entries for this e-mail. If you aren't in this class, "
+            "%(closes)s.\n\n%(signature)s-- \nYour teacher asked for this e-mail. If you aren't in this class, "
             "ignore it.\n"
         ) % {
             "greeting": _("Hello %(name)s,") % {"name": name} if name else _("Hello,"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from functools import cache
 from typing import Any
 
@@ -79,7 +80,14 @@ def adas(pets: Competition, ada: User) -> str:
 
 @cache
 def schema() -> Any:
-    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", get_wsgi_application())
+    django = get_wsgi_application()
+
+    def application(environ: Any, start_response: Any) -> list[bytes]:
+        """Close each response as a server does; the client of the generated requests does not."""
+        with closing(django(environ, start_response)) as response:
+            return [b"".join(response)]
+
+    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application)
 
 
 def hold(
