@@ -101,7 +101,7 @@ class WebPools:
                 log.debug("a client hung up before its request was complete")
                 # It may have closed only its own direction and still read.
                 with suppress(ClientTooSlow):
-                    await self._send(send, scope, plain_answer(400, "The request ended before it was complete."))
+                    await self._send(send, scope, plain_answer(400, ""))
             except ClientTooSlow:
                 log.warning("a client was too slow; its connection is closed")
 
