@@ -16,6 +16,7 @@ from django.contrib.sessions.models import Session
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from leaderboard.common.models import AuditEntry, AuditEvent, OutgoingEmail
 from leaderboard.common.storage import open_stored
@@ -117,7 +118,7 @@ def obstacle_to_deleting(account: User) -> str:
         account.is_superuser
         and not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=account.pk).exists()
     ):
-        return "You are the only operator of this site. Make somebody else an operator first."
+        return _("You are the only operator of this site. Make somebody else an operator first.")
     return next(filter(None, hooks.obstacle_to_deleting(account=account)), "")
 
 

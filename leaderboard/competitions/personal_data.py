@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.hooks import NAMELESS, Leaving, PersonalData, PersonalFile
@@ -102,7 +103,9 @@ def obstacle_to_deleting(*, account: User) -> str:
     others = User.objects.filter(is_active=True).exclude(pk=account.pk)
     alone = account.hosted_competitions.exclude(pk__in=Competition.objects.filter(hosts__in=others).values("pk"))
     if names := ", ".join(f"“{competition}”" for competition in alone):
-        return f"You are the only host of {names}. Add another host, or delete the competition, first."
+        return _("You are the only host of %(names)s. Add another host, or delete the competition, first.") % {
+            "names": names
+        }
     return ""
 
 

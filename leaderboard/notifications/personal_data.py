@@ -53,10 +53,10 @@ def extract_mentions(field: str, text: str, max_characters: int) -> tuple[str, l
         plain += text[end : mark.start()]
         mentions.append(Mention(field, len(plain), len(plain) + len(mark[3]), mark[1], mark[2]))
         plain, end = plain + mark[3], mark.end()
-    kept = [
+    shown = [
         mention._replace(end=min(mention.end, max_characters)) for mention in mentions if mention.start < max_characters
     ]
-    return (plain + text[end:])[:max_characters], kept
+    return (plain + text[end:])[:max_characters], shown
 
 
 def replace_mentions(
@@ -76,8 +76,8 @@ def replace_mentions(
 
 # --- export and deletion ----------------------------------------------------------------------------------------
 
-# Kinds whose texts mention people, teams or files. Announcements are written by hosts and are not changed.
-KINDS = (NoticeKind.TEAM, NoticeKind.DECISION, NoticeKind.ROLE, NoticeKind.FILE_FAILED)
+# Announcements are written by hosts and are not changed.
+KINDS_OF_THE_SITE = [kind for kind in NoticeKind if kind != NoticeKind.ANNOUNCEMENT]
 
 
 @on(accounts_hooks.export)
@@ -108,7 +108,7 @@ def replace_names(*, leaving: Leaving) -> None:
         return NAMELESS if given_up else leaving.teams.get(int(mention.key))
 
     addresses = re.compile("|".join(map(re.escape, leaving.addresses)) or "(?!)", re.IGNORECASE)
-    notices = Notice.objects.filter(competition__in=leaving.competitions, kind__in=KINDS)
+    notices = Notice.objects.filter(competition__in=leaving.competitions, kind__in=KINDS_OF_THE_SITE)
     for notice in notices.only("title", "text", "mentions").iterator(chunk_size=500):
         mentions = [Mention(*values) for values in notice.mentions]
         title, in_title = replace_mentions(
