@@ -76,8 +76,10 @@ class Claim:
 
 
 @contextmanager
-def called_during_lease(extend: Callable[[], bool]) -> Iterator[None]:
+def called_during_lease(extend: Callable[[], bool], when_lost: Callable[[], None] | None = None) -> Iterator[None]:
     """While the block runs, call `extend` in a background thread three times per lease, until it returns False.
+
+    Then `when_lost` is called, unless the block has ended meanwhile: its own last write ends the claims too.
 
     An error of the database does not end this: the lease may still be extended in time when it is back.
     """
@@ -87,6 +89,8 @@ def called_during_lease(extend: Callable[[], bool]) -> Iterator[None]:
         while not done.wait(LEASE.total_seconds() / 3):
             try:
                 if not extend():
+                    if when_lost and not done.is_set():
+                        when_lost()
                     return
             except Exception:
                 log.exception("a lease could not be extended")

@@ -84,13 +84,14 @@ def extended_leases(claims: Iterable[Claim]) -> AbstractContextManager[None]:
     """Extend leases while the block runs; calls `on_lease_lost` if one of them is lost."""
 
     def extend() -> bool:
-        lost = [str(claim.row) for claim in claims if not claim.extend()]
-        if lost:
-            log.error("submissions %s: a lease was lost, so their scorer is stopped", ", ".join(lost))
-            on_lease_lost()
-        return not lost
+        return all([claim.extend() for claim in claims])
 
-    return called_during_lease(extend)
+    def stop_scorer() -> None:
+        rows = ", ".join(str(claim.row) for claim in claims)
+        log.error("submissions %s: a lease was lost, so their scorer is stopped", rows)
+        on_lease_lost()
+
+    return called_during_lease(extend, stop_scorer)
 
 
 def claims_of_worker(wake_up_id: str) -> list[Claim]:
