@@ -221,6 +221,13 @@ def test_another_metric_is_one_press_and_is_published_again(hers: Client) -> Non
     assert TruthDraft.objects.get().metric == "mae"
 
 
+def test_of_a_file_that_cannot_be_read_yet_no_split_is_claimed(hers: Client) -> None:
+    address = bring(hers, answers_csv=ONLY.replace(",", ";"))["Location"]
+    page = text_of(hers.get(address))
+    assert "separated by semicolons" in page
+    assert "From the column" not in page
+
+
 def test_a_draft_is_discarded_after_a_question(hers: Client) -> None:
     address = bring(hers, answers_csv=ONLY)["Location"]
     assert hers.post(address, {"discard": "yes"}).status_code == 200
