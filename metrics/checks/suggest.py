@@ -86,6 +86,7 @@ MOST_ROWS = 20_000
 
 _SEED = 11
 
+_MANY_CLASSES = ("classes", "levels")
 _TRIED_ROWS = 1000
 _MOST_NAMED = 5
 # Translators: {answers} are what the answers look like (3 classes), {columns} kinds of column (label)
@@ -162,9 +163,10 @@ class _File:
         if asked := [parameter.name for parameter in metric.parameters if parameter.required]:
             reason = Message("It must be told {parameters}, for which it has no default.", parameters=", ".join(asked))
             return SuggestedMetric(metric.key, False, False, reason, params)
-        if metric.by_parameters.metric is not None:
+        if metric.is_composite:
             reason = Message("Which metrics it is made of is for you to write.")
             return SuggestedMetric(metric.key, False, False, reason, params)
+        metric = metric.adapt(params)
         try:
             layout = layout_of(metric, self.table, self.id_column, params)
         except Refused as refused:
@@ -250,6 +252,8 @@ class _File:
         for role in metric.roles:
             if params[role] not in self.free and not metric.is_custom:
                 params[role] = self._spare(metric, role, params) or params[role]
+        if params.get("average") == "binary" and self._nature(metric, params).name in _MANY_CLASSES:
+            params["average"] = "macro"
         return params
 
     def _spare(self, metric: Metric, role: str, params: Mapping[str, Any]) -> str:

@@ -163,7 +163,7 @@ class Rules:
 @dataclass(frozen=True)
 class ByParameters:
     """Properties that depend on parameters: ``best(**params)`` is the best value; ``metric(**params)`` is the metric
-    with the columns that these parameters need."""
+    with the columns that these parameters need. It may declare parameters that the other functions do not read."""
 
     best: Callable[..., float] | None = None
     metric: Callable[..., Metric] | None = None
@@ -202,6 +202,11 @@ class Metric:
     def is_custom(self) -> bool:
         """Whether the operator added its file: then it has neither contributions of rows nor uncertainty."""
         return False
+
+    @property
+    def is_composite(self) -> bool:
+        """Whether it is made of other metrics, which its parameters name."""
+        return self.group == "Composite"
 
     @property
     def has_best(self) -> bool:
@@ -259,8 +264,11 @@ class Metric:
         """The parameters that a host may set, in the order of the functions' keyword-only arguments."""
         roles = [Parameter(name, "column", name, help=role.help) for name, role in self.roles.items()]
         how = self.computation
-        functions = [function for function in (how.rows, how.total, how.score) if function]
-        return (*roles, *parameters_of(functions))
+        declared = parameters_of([function for function in (how.rows, how.total, how.score) if function])
+        names = {parameter.name for parameter in declared}
+        made = self.by_parameters.metric
+        of_columns = [one for one in parameters_of([made] if made else []) if one.name not in names]
+        return (*roles, *declared, *of_columns)
 
     @property
     def source_path(self) -> Path:

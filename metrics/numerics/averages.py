@@ -56,10 +56,15 @@ def root_of_quotient(sums: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Share:
-    """A ratio of counts: the weights of tp, fp and fn in the numerator (``over``) and the denominator (``under``)."""
+    """A ratio of counts: the weights of tp, fp and fn in the numerator (``over``) and the denominator (``under``).
+
+    A label without a denominator is no part of an average; with ``zero`` it is one with the ratio 0 if it is true or
+    predicted anywhere.
+    """
 
     over: tuple[float, float, float]
     under: tuple[float, float, float]
+    zero: bool = False
 
 
 def f_share(beta: float) -> Share:
@@ -71,15 +76,20 @@ def f_share(beta: float) -> Share:
 F1 = f_share(1.0)
 JACCARD = Share((1, 0, 0), (1, 1, 1))
 RECALL = Share((1, 0, 0), (1, 0, 1))
+"""Recall of the labels that are true somewhere."""
+RECALL_OR_ZERO = Share((1, 0, 0), (1, 0, 1), zero=True)
+PRECISION_OR_ZERO = Share((1, 0, 0), (1, 1, 0), zero=True)
 
 _IS_TRUE = (1, 0, 1)
 
 
 def _used(counts: np.ndarray, share: Share) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A mask of the labels with a denominator above 0, and the ratio and the denominator of each of these."""
+    """A mask of the labels that are averaged, and the ratio and the denominator of each of these; a denominator of 0 is
+    replaced by 1."""
     under = counts @ share.under
-    used = under > 0
-    return used, (counts @ share.over)[used] / under[used], under[used]
+    used: np.ndarray = np.any(counts, axis=1) if share.zero else under > 0
+    under = np.where(under > 0, under, 1.0)[used]
+    return used, (counts @ share.over)[used] / under, under
 
 
 def mean_over_labels(counts: np.ndarray, share: Share, average: str, others: int | None = None) -> float:
@@ -136,7 +146,8 @@ def size_of(counts: np.ndarray, share: Share, average: str) -> float | None:
         return None
     weights = (counts @ _IS_TRUE)[used] if average == "weighted" else np.ones(len(under))
     # The ratio a·x / (a·x + y) has the variance of the share x / (x + y) of this many rows (delta method).
-    sizes = under**2 / (share.under[0] * (counts[used] @ np.sign(share.under)))
+    # Without a denominator it is that of one row.
+    sizes = under**2 / np.maximum(share.under[0] * (counts[used] @ np.sign(share.under)), 1.0)
     return float(weights.sum() ** 2 / np.sum(weights**2 / sizes))
 
 

@@ -14,7 +14,7 @@ import metrics
 from metrics.core.figures import Grid
 from metrics.tests.worlds import world
 
-PLAIN = [metric for metric in metrics.catalogue() if metric.by_parameters.metric is None]
+PLAIN = [metric for metric in metrics.catalogue() if not metric.is_composite]
 composites = {"maximize": "composite_score", "minimize": "composite_error"}
 
 

@@ -25,6 +25,12 @@ INFLUENCES: list[tuple[str, dict[str, Any]]] = [
     ("columnwise_spearman", {}),
     ("explained_variance", {}),
     *(("f1", {"average": average}) for average in ("macro", "micro", "weighted")),
+    ("fbeta", {"label": "1"}),
+    *(
+        (key, {"average": average})
+        for key in ("precision", "recall", "fbeta")
+        for average in ("macro", "micro", "weighted")
+    ),
     ("gini", {}),
     ("global_average_precision", {}),
     ("hamming_loss", {"labels": 9}),
@@ -57,7 +63,7 @@ def test_the_influence_of_a_row_is_what_more_of_it_would_change(key: str, params
     truth = metrics.prepare(key, found.truth_csv(), params)
     prediction, _, _ = truth.read_submission(found.submission_csv())
     part = Part(None, lambda: truth.answers, lambda: prediction)
-    influence = metric.computation.influence
+    influence = truth.metric.computation.influence
     assert influence is not None
     effects = influence(truth.answers, prediction, **chosen(influence, truth.params))
     assert effects.shape == (24,)

@@ -43,6 +43,15 @@ SINGLE: list[tuple[str, dict[str, Any], Callable[..., float], dict[str, Any]]] =
     ("f1", {}, sk.f1_score, {"average": "macro", "zero_division": 0.0}),
     ("f1", {"average": "micro"}, sk.f1_score, {"average": "micro"}),
     ("f1", {"average": "weighted"}, sk.f1_score, {"average": "weighted", "zero_division": 0.0}),
+    *(
+        (key, {"average": average, **params}, function, {"average": average, "zero_division": 0.0, **params})
+        for key, function, params in (
+            ("precision", sk.precision_score, {}),
+            ("recall", sk.recall_score, {}),
+            ("fbeta", sk.fbeta_score, {"beta": 0.5}),
+        )
+        for average in ("macro", "micro", "weighted")
+    ),
     ("matthews_correlation", {}, sk.matthews_corrcoef, {}),
     ("cohen_kappa", {}, sk.cohen_kappa_score, {}),
     ("cohen_kappa", {"weights": "linear"}, sk.cohen_kappa_score, {"weights": "linear"}),
@@ -72,6 +81,40 @@ def test_it_equals_scikit_learn_on_numbers(
         value = score(key, truth, said, **params)
         assert value == pytest.approx(expected, rel=1e-12, abs=1e-14)
         assert score(key, truth, [f"{label}.0" for label in said], **params) == value
+
+
+ONE_LABEL = {"precision": sk.precision_score, "recall": sk.recall_score, "f1": sk.f1_score}
+
+
+@pytest.mark.parametrize("key", ONE_LABEL)
+def test_one_label_alone_has_the_ratio_that_it_has_in_the_average(key: str) -> None:
+    for truth, said in map(labels_of, SEEDS):
+        expected = ONE_LABEL[key](truth, said, labels=["b"], average=None, zero_division=0.0)[0]
+        assert score(key, truth, said, label=" b") == pytest.approx(expected, rel=1e-12, abs=1e-14)
+    assert score(key, [1, 2, 2], ["1.0", 2, 1], label="1.00") == score(key, [1, 0, 0], [1, 0, 1], label="1")
+
+
+@pytest.mark.parametrize("key", ["precision", "recall", "fbeta", "f1"])
+def test_ada_is_told_that_a_split_lacks_the_label_that_alone_counts(key: str) -> None:
+    truth = b"id,y,Usage\n1,spam,Public\n2,ham,Public\n3,ham,Private\n"
+    with pytest.raises(metrics.GroundTruthError, match=r'The private part cannot be scored: none .* "spam"'):
+        metrics.prepare(key, truth, {"label": "spam"})
+    assert metrics.prepare(key, truth, {"label": "ham"}).evaluate(b"id,y\n1,spam\n2,ham\n3,ham\n").overall == 1.0
+
+
+def test_precision_of_classes_shows_each_class() -> None:
+    told = metrics.explain("precision", column("aab"), column("abb"), {"average": "macro"})
+    _, grid = told.figures
+    assert isinstance(grid, Grid)
+    assert (grid.rows, grid.cells) == (["a", "b"], [[1, 0, 1, 1.0], [1, 1, 0, 0.5]])
+
+
+def test_a_truth_of_classes_is_offered_precision_and_recall_over_them() -> None:
+    fits = {fit.key: fit for fit in metrics.suggest(column("aabbcc" * 5))}
+    for key in ("precision", "recall", "fbeta"):
+        assert (fits[key].fits, fits[key].params["average"]) == (True, "macro"), fits[key].reason
+    fits = {fit.key: fit for fit in metrics.suggest(column("01" * 15))}
+    assert fits["precision"].params["average"] == "binary"
 
 
 def kappa(truth: Sequence[float], said: Sequence[float], cost: Callable[[float, float], float]) -> float:
@@ -150,6 +193,11 @@ def test_the_worked_numbers_of_the_pages() -> None:
     assert score("f1", "aaab", "aaaa", average="weighted") == pytest.approx(0.643, abs=5e-4)
     assert score("f1", "aaab", "aaaa", average="micro") == 0.75
     assert score("balanced_accuracy", "aaab", "aaaa") == 0.5
+    assert score("precision", "aaab", "aaaa", average="macro") == 0.375
+    assert score("precision", "aaab", "aaaa", average="weighted") == 0.5625
+    assert score("recall", "aaab", "aaaa", average="macro") == 0.5
+    assert score("fbeta", "aaab", "aaaa", average="macro", beta=2) == 0.46875
+    assert score("fbeta", "aaab", "aaaa", average="weighted", beta=2) == 0.703125
     assert score("matthews_correlation", "11100", "11000") == pytest.approx(2 / 3)
     assert score("matthews_correlation", "1100", "0011") == -1.0
     assert score("hamming_loss", ["a b", "c"], ["a", "c b"]) == pytest.approx(1 / 3)
@@ -280,14 +328,14 @@ def test_the_confusion_matrix_adds_up_and_names_at_most_twelve_labels(key: str) 
     dice = random.Random(1)
     names = [f"l{number:02}" for number in range(30)]
     truth, said = names + dice.choices(names, k=30), dice.choices(names, k=60)
-    (grid,) = metrics.explain(key, column(truth), column(said)).figures
+    grid, *_ = metrics.explain(key, column(truth), column(said)).figures
     assert isinstance(grid, Grid)
     assert len(grid.rows) == len(grid.columns) == 12
     assert grid.rows[-1] == "other labels"
     assert sum(sum(map(int, row)) for row in grid.cells) == 60
     assert "19 rarest labels" in grid.note
     assert grid.marked == {(place, place) for place in range(11)}
-    (small,) = metrics.explain(key, column("aabb"), column("abbb")).figures
+    small, *_ = metrics.explain(key, column("aabb"), column("abbb")).figures
     assert isinstance(small, Grid)
     assert small.cells == [[1, 1], [0, 2]]
 

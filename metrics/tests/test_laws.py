@@ -376,7 +376,7 @@ def test_parameters_come_as_texts_from_forms() -> None:
         "average": "micro",
     }
     assert metrics.clean_params("word_jaccard", {"lowercase": "off"}) == {"lowercase": False}
-    assert metrics.clean_params("precision", {"positive": "0"}) == {"positive": 0}
+    assert metrics.clean_params("binary_f1", {"positive": "0"}) == {"positive": 0}
 
 
 def test_only_the_reading_that_can_be_gamed_needs_a_confirmation() -> None:

@@ -44,6 +44,10 @@ class CompositePart:
     @property
     def metric(self) -> Metric:
         """The part's metric, adapted to its parameters."""
+        return self._declared.adapt(self.params)
+
+    @property
+    def _declared(self) -> Metric:
         from ...core.registry import get
 
         return get(self.key)
@@ -56,7 +60,7 @@ class CompositePart:
     @property
     def name(self) -> str:
         """The part as a host writes it, without the weight and without parameters that have their default."""
-        defaults = {parameter.name: parameter.default for parameter in self.metric.parameters}
+        defaults = {parameter.name: parameter.default for parameter in self._declared.parameters}
         given = [f"{name}={value}" for name, value in self.params.items() if value != defaults[name]]
         return " ".join([self.key, *self.columns, *given])
 
@@ -109,6 +113,7 @@ def _part_of(line: str, direction: str) -> CompositePart:
         raise ValueError(joined(reasons)) from None
     if len(set(columns)) < len(columns):
         raise ValueError(Message("A column is named twice."))
+    metric = metric.adapt(params)
     if columns and columns != (EACH,) and not metric.truth.many and len(columns) != metric.truth.columns:
         raise ValueError(
             Message.counted(
@@ -141,7 +146,7 @@ def _metric_of(key: str) -> Metric:
     metric = built_in_metric(key)
     if metric is None:
         raise ValueError(Message("No built-in metric is called {key}.", key=shown(key)))
-    if metric.by_parameters.metric is not None:
+    if metric.is_composite:
         raise ValueError(Message("{metric} is a composite itself.", metric=metric.key))
     return metric
 
