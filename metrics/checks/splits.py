@@ -19,7 +19,7 @@ from ..core.layout import id_column_of, layout_of
 from ..core.messages import Message
 from ..reading.columns import NAME_OF_DIGITS, to_decimal
 from ..reading.headers import TRIMMED, USAGE, check_truth_header
-from ..reading.tables import Source, Table, csv_bytes, plain, read_bytes, read_table
+from ..reading.tables import Source, Table, csv_bytes, plain, read_source
 from ..reading.text import LONGEST_MASK_LINE
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ def remove_columns(truth: Source, names: Iterable[str]) -> bytes:
 
 def _read(truth: Source) -> Table:
     """The table of a truth, without knowing its metric."""
-    return read_table(read_bytes(truth), check_truth_header, longest_line=LONGEST_MASK_LINE)
+    return read_source(truth, check_truth_header, longest_line=LONGEST_MASK_LINE)
 
 
 def _keyed_hash(key: bytes, text: str) -> bytes:

@@ -22,7 +22,7 @@ from ..core.truth import Truth, unscorable_parts
 from ..reading.column_kinds import Label
 from ..reading.columns import Cells, Kind, read_numbers
 from ..reading.headers import USAGE, check_header, check_truth_header
-from ..reading.tables import Source, Table, blank_rows, pick, raw_cells, read_bytes, read_table
+from ..reading.tables import Source, Table, blank_rows, pick, raw_cells, read_source
 from ..reading.text import LONGEST_MASK_LINE
 from .answer_kinds import MOST_CELLS, Nature, nature_of
 from .baselines import reading_of
@@ -122,12 +122,12 @@ def suggest(
     answer. Raises ``GroundTruthError`` if the file is not a table.
     """
     try:
-        table = read_table(read_bytes(truth), check_truth_header, longest_line=LONGEST_MASK_LINE)
+        table = read_source(truth, check_truth_header, longest_line=LONGEST_MASK_LINE)
         table = _sampled_rows(table if group is None or group not in table.names else table.without(group), MOST_ROWS)
         name = id_column_of(table, id_column)
         offered = None
         if sample is not None:
-            offered = read_table(read_bytes(sample), lambda names, line: [], longest_line=LONGEST_MASK_LINE)
+            offered = read_source(sample, lambda names, line: [], longest_line=LONGEST_MASK_LINE)
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
     if not table.rows:

@@ -29,7 +29,7 @@ from ..core.registry import get
 from ..core.secondary import Asked, SecondaryMetric, role_columns
 from ..core.truth import Truth, truth_of_table
 from ..reading.headers import SPLITS, USAGE, check_truth_header
-from ..reading.tables import Source, Table, blank_rows, plain, read_bytes, read_table
+from ..reading.tables import Source, Table, blank_rows, plain, read_source
 from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baselines, ReferenceScore, apart_of, baselines_of
 from .splits import refuse_group
@@ -112,7 +112,7 @@ def check_truth(
         sentences = [Message("{parameter}: {sentence}", parameter=name, sentence=text) for name, text in found]
         return TruthReport([Finding("parameter", sentence) for sentence in sentences])
     try:
-        table = read_table(read_bytes(truth), check_truth_header, longest_line=metric.longest_line)
+        table = read_source(truth, check_truth_header, longest_line=metric.longest_line)
     except Refused as refused:
         return TruthReport([_blocking_finding(problem) for problem in refused.problems])
     roles = [*(full[name] for name in metric.roles), *role_columns(secondary)]
@@ -420,7 +420,7 @@ def _file_findings(truth: Truth, sample: Source | None, tests: Mapping[str, Sour
 def _test_file_warnings(truth: Truth, name: str, source: Source) -> list[Finding]:
     """Warnings if a file with some of the truth's ids lacks others or has more; a file with few of them is ignored."""
     try:
-        table = read_table(read_bytes(source), lambda names, line: [], longest_line=LONGEST_MASK_LINE)
+        table = read_source(source, lambda names, line: [], longest_line=LONGEST_MASK_LINE)
     except Refused:
         return []
     if truth.id_column not in table.names or table.problems:

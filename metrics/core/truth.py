@@ -13,7 +13,7 @@ from ..reading.columns import Cells, Kind
 from ..reading.containers import LIMIT
 from ..reading.headers import SPLITS, USAGE, check_header, check_truth_header
 from ..reading.ids import Ids, blank_ids, on_line
-from ..reading.tables import Source, Table, csv_bytes, pick, plain, read_bytes, read_table
+from ..reading.tables import Source, Table, csv_bytes, pick, plain, read_source
 from ..reading.text import LONGEST_LINE
 from .arrays import Answers, take
 from .contract import Metric, answer_columns
@@ -212,9 +212,9 @@ class Truth:
             _call_if_given(when_read)
             from .custom import score_custom
 
-            result = score_custom(self, table, places)
-            return replace(result, secondary=secondary_values(self, read_secondary(self, table, places)))
-        read = read_secondary(self, table, places)
+            result, read = score_custom(self, table, places), read_secondary(self, table, places)
+            return replace(result, secondary=secondary_values(self, read), warnings=tuple(table.notes))
+        read, notes = read_secondary(self, table, places), table.notes
         _call_if_given(when_read)
         del table  # the predictions hold all that is needed
         pa.default_memory_pool().release_unused()
@@ -225,7 +225,7 @@ class Truth:
         except MemoryError:
             # The memory needed depends on the truth, too, so the file is not refused for it.
             raise MetricFailed(self.metric.key, "needed more memory than there is") from None
-        return replace(result, secondary=secondary_values(self, read), warnings=self._warnings(prediction))
+        return replace(result, secondary=secondary_values(self, read), warnings=(*notes, *self._warnings(prediction)))
 
     def check(self, submission: Source) -> tuple[Problem, ...]:
         """The warnings about a submission, which is read but not scored. Raises ``SubmissionError`` as ``evaluate``
@@ -235,7 +235,7 @@ class Truth:
             from .custom import refuse_custom
 
             refuse_custom(self, table)
-        return self._warnings(prediction)
+        return (*table.notes, *self._warnings(prediction))
 
     def _warnings(self, prediction: Any) -> tuple[Problem, ...]:
         return warn_of_foreign_labels(
@@ -250,10 +250,11 @@ class Truth:
         """
         may_miss = self.metric.format.may_miss_ids
         try:
-            table = read_table(
-                read_bytes(submission, self.largest_submission),
+            table = read_source(
+                submission,
                 self.problems_of_header,
-                self.rows,
+                limit=self.largest_submission,
+                expected_rows=self.rows,
                 may_be_empty=may_miss,
                 longest_line=self.metric.longest_line,
             )
@@ -367,7 +368,7 @@ def prepare(
     metric = get(key)
     full = complete(metric.parameters, params or {})
     try:
-        table = read_table(read_bytes(truth), check_truth_header, longest_line=metric.longest_line)
+        table = read_source(truth, check_truth_header, longest_line=metric.longest_line)
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
     table.let_go(())

@@ -108,15 +108,15 @@ def read_container(data: bytes, limit: int = LIMIT) -> bytes:
         raise SubmissionError(refused.problems) from None
 
 
-def unpack(data: bytes, limit: int = LIMIT) -> bytes:
-    """The same as ``read_container``, but raises ``Refused``."""
+def unpack(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:
+    """The same as ``read_container``, but raises ``Refused``, and adds ``notes`` on how a workbook was read."""
     kind = container_of(data[:4096])
     if kind is None:
         if len(data) > limit:
             raise Refused(_too_large(limit))
         return data
     if kind in READERS:
-        return READERS[kind](data, limit)
+        return READERS[kind](data, limit, [] if notes is None else notes)
     if kind not in PACKED:
         raise Refused(refuse_container(kind))
     inner = _unpack_gzip(data, limit) if kind == "gzip" else _unpack_zip(data, limit)

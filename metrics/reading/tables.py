@@ -55,6 +55,8 @@ class Table:
         self.arrays = tuple(arrays)
         self.rows = len(arrays[0]) if arrays else 0
         self.problems: list[Problem] = []
+        self.notes: list[Problem] = []
+        """How the file was read, where that may be other than its owner meant."""
         self.may_span_lines = b'"' in data
         """Whether cells may hold line breaks: only quoted ones can."""
         self._data = data
@@ -94,17 +96,18 @@ class Table:
         return self.arrays[self.names.index(name)]
 
 
-def read_bytes(source: Source, limit: int = LIMIT) -> bytes:
-    """The CSV bytes behind a path, bytes (plain, gzip or zip) or a pandas frame. Raises ``Refused``."""
+def read_bytes(source: Source, limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:
+    """The CSV bytes behind a path, bytes (plain, gzip or zip) or a pandas frame; ``notes`` as for ``unpack``. Raises
+    ``Refused``."""
     if isinstance(source, bytes):
-        return unpack(source, limit)
+        return unpack(source, limit, notes)
     if not isinstance(source, str | os.PathLike):
         return _bytes_of_frame(source)
     with Path(source).open("rb") as stream:
         # Python allocates the requested size, so it is that of the file; a pipe has none and may send any number.
         size = os.fstat(stream.fileno()).st_size or limit
         data = stream.read(min(size, limit) + 1)
-    return unpack(data, limit)
+    return unpack(data, limit, notes)
 
 
 def _bytes_of_frame(source: object) -> bytes:
@@ -149,6 +152,14 @@ def _counts_rows(index: pd.Index) -> bool:
     if index.nlevels > 1 or not isinstance(index.dtype, np.dtype) or index.dtype.kind not in "iu":
         return False
     return bool((np.sort(index.to_numpy()) == np.arange(len(index))).all())
+
+
+def read_source(source: Source, check: HeaderCheck, *, limit: int = LIMIT, **others: Any) -> Table:
+    """The table of a source, as ``read_table`` reads its bytes, with notes on its container. Raises ``Refused``."""
+    notes: list[Problem] = []
+    table = read_table(read_bytes(source, limit, notes), check, **others)
+    table.notes = notes + table.notes
+    return table
 
 
 def read_table(

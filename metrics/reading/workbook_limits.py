@@ -43,6 +43,7 @@ _ENTRANCE = (
     "/></Relationships>"
 )
 _PLACE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
+_ERROR_CELL = re.compile(rb"""(<(?:\w+:)?c\s(?:[^<>]*\s)?t=["'])e(["'])""")
 _ROW = re.compile(r"[0-9]{1,7}")
 _NUMBER_OF_TEXT = re.compile(r"[0-9]{1,8}")
 _OF_OTHER_PARTS = ("sheetData", "si", "sheet", "Relationship")
@@ -51,7 +52,8 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 
 
 def measured_workbook(data: bytes, limit: int) -> bytes:
-    """A copy of the workbook with only the parts that the reader needs. Raises ``Refused`` for a file that is not a
+    """A copy of the workbook with only the parts that the reader needs; cells whose formula failed become texts, which
+    calamine would read as empty. Raises ``Refused`` for a file that is not a
     workbook, is damaged or spelled oddly, or unpacks to more than ``limit`` bytes or the limits above."""
     check_member_count(data)
     out = io.BytesIO()
@@ -126,7 +128,9 @@ def _copy_parts(archive: zipfile.ZipFile, parts: Sequence[zipfile.ZipInfo], meas
         if name == _STRINGS:
             strings.measure(data)
         elif "sheets/" in name:
-            _CountedSheet(strings.sizes).measure(data)
+            sheet = _CountedSheet(strings.sizes)
+            sheet.measure(data)
+            data = _ERROR_CELL.sub(rb"\1str\2", data) if sheet.has_errors else data
         else:
             _Lists().measure(data)
         measured.writestr(part.filename, data)
@@ -211,7 +215,7 @@ class _CountedSheet(_Part):
         super().__init__({"sheetData": self._begin_data})
         self.sizes = sizes
         self.depth_of_data = self.row = self.column = self.cell_row = self.width = self.height = 0
-        self.is_shared = self.is_number_of_text = self.has_number = False
+        self.is_shared = self.is_number_of_text = self.has_number = self.has_errors = False
 
     def end(self, _name: str) -> None:
         self.depth -= 1
@@ -258,7 +262,9 @@ class _CountedSheet(_Part):
             self.cell_row, self.column = int(found[2]), _column_number(found[1])
         else:
             raise damaged()
-        self.is_shared = attributes.get("t") == "s"
+        kind = attributes.get("t")
+        self.is_shared = kind == "s"
+        self.has_errors |= kind == "e"
 
     def _begin_value(self, _attributes: dict[str, str]) -> None:
         """Extend the sheet's extent here, not at the cell, because calamine allocates nothing for a cell without a

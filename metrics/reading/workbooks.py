@@ -1,7 +1,8 @@
 """Excel workbooks (.xlsx) and Parquet files as CSV bytes. No formula is computed and no link is followed: a cell has
 the value that Excel saved.
 
-The first sheet with a filled cell is read. A line of the CSV is a row of the sheet, so messages name Excel's rows.
+The first visible sheet with a filled cell is read. A line of the CSV is a row of the sheet, so messages name Excel's
+rows.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import Problem, Refused
+from ..core.errors import Problem, Refused, shown
 from ..core.messages import Message
 from .workbook_limits import MAX_CELLS, measured_workbook, too_large, too_many_cells
 
@@ -25,15 +26,22 @@ LONGEST_WHOLE = 1e15
 """Excel stores all numbers as 64-bit floats; below this limit those without a fraction are written as whole numbers."""
 
 
-def xlsx_to_csv(data: bytes, limit: int) -> bytes:
-    """The first sheet with a filled cell. Raises ``Refused`` for a file that is not a workbook, or is damaged,
-    protected, or larger than ``limit`` bytes."""
+ERRORS = frozenset(
+    ["#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "#GETTING_DATA"]
+)
+"""The texts of cells whose formula failed."""
+
+
+def xlsx_to_csv(data: bytes, limit: int, notes: list[Problem]) -> bytes:
+    """The first visible sheet with a filled cell. ``notes`` get the name of the sheet where there are several, and the
+    cells whose formula failed. Raises ``Refused`` for a file that is not a workbook, or is damaged, protected, or
+    larger than ``limit`` bytes."""
     import python_calamine as calamine
 
     measured = measured_workbook(data, limit)
     try:
         with calamine.load_workbook(io.BytesIO(measured)) as workbook:
-            return _first_filled_sheet(workbook, limit)
+            return _first_filled_sheet(workbook, limit, notes)
     except calamine.PasswordError:
         raise Refused(_broken(Message("The Excel file is protected by a password. Save it without one."))) from None
     except BaseException as error:
@@ -44,29 +52,62 @@ def xlsx_to_csv(data: bytes, limit: int) -> bytes:
         raise
 
 
-def _first_filled_sheet(workbook: CalamineWorkbook, limit: int) -> bytes:
-    count, cells = len(workbook.sheet_names), 0
+def _first_filled_sheet(workbook: CalamineWorkbook, limit: int, notes: list[Problem]) -> bytes:
+    from python_calamine import SheetVisibleEnum
+
+    sheets, cells = workbook.sheets_metadata, 0
+    count = len(sheets)
     if count > MAX_SHEETS:
         message = Message("The Excel file has {count} sheets, more than {most}.", count=count, most=MAX_SHEETS)
         raise Refused(_broken(message))
-    for place in range(count):
+    visible = [place for place, sheet in enumerate(sheets) if sheet.visible == SheetVisibleEnum.Visible]
+    for place in visible:
         sheet = workbook.get_sheet_by_index(place)
         cells += (sheet.total_height + 1) * (sheet.total_width + 1)
         if cells > MAX_CELLS:
             raise too_many_cells()
         rows = sheet.to_python(skip_empty_area=False)
         if any(cell not in ("", None) for row in rows for cell in row):
+            if count > 1:
+                name = shown(sheets[place].name)
+                notes.append(Problem("read_sheet", Message("The sheet {name} of the Excel file was read.", name=name)))
+            notes += _error_cells(rows)
             return _csv_of_rows(rows, limit)
+    if len(visible) < count:
+        message = Message("The visible sheets of the Excel file have no filled cell, and hidden ones aren't read.")
+        raise Refused(Problem("empty", message))
     raise Refused(Problem("empty", Message("The Excel file has no filled cell.")))
+
+
+def _error_cells(rows: Sequence[Sequence[Any]]) -> list[Problem]:
+    """A note about cells whose formula failed; they are read as their texts, such as ``#N/A``."""
+    cells = [
+        (row, cell) for row, line in enumerate(rows, 1) for cell in line if isinstance(cell, str) and cell in ERRORS
+    ]
+    if not cells:
+        return []
+    row, text = cells[0]
+    message = Message.counted(
+        len(cells),
+        "{count} cell of the Excel file has an error instead of a value: {text} in row {row}.",
+        "{count} cells of the Excel file have an error instead of a value, such as {text} in row {row}.",
+        text=shown(text),
+        row=row,
+    )
+    return [Problem("error_cells", message, line=row, count=len(cells))]
 
 
 def _csv_of_rows(rows: Sequence[Sequence[Any]], limit: int) -> bytes:
     """The rows without empty columns at the right; an empty row becomes an empty line."""
     width = max((place + 1 for row in rows for place, cell in enumerate(row) if cell not in ("", None)), default=0)
+    with_times = _columns_with_times(rows)
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     for row in rows:
         cells = [cell_text(cell) for cell in row[:width]]
+        for place in with_times:
+            if type(row[place]) is date:
+                cells[place] += " 00:00:00"
         if any(cells):
             writer.writerow(cells)
         else:
@@ -74,6 +115,18 @@ def _csv_of_rows(rows: Sequence[Sequence[Any]], limit: int) -> bytes:
         if out.tell() > limit:
             raise too_large(limit)
     return out.getvalue().encode("utf-8", "surrogatepass")
+
+
+def _columns_with_times(rows: Sequence[Sequence[Any]]) -> list[int]:
+    """The places of columns in which a cell below the header has a date with a time: at midnight a cell has none."""
+    header = next((place for place, row in enumerate(rows) if _may_be_header(row)), -1)
+    kinds = [set(map(type, column)) for column in zip(*rows[header + 1 :], strict=True)]
+    return [place for place, found in enumerate(kinds) if datetime in found and date in found]
+
+
+def _may_be_header(row: Sequence[Any]) -> bool:
+    filled = [cell for cell in row if cell not in ("", None)]
+    return len(filled) > 1 and all(isinstance(cell, str) for cell in filled)
 
 
 def cell_text(cell: object) -> str:
@@ -95,7 +148,7 @@ def cell_text(cell: object) -> str:
     return str(cell)
 
 
-def parquet_to_csv(data: bytes, limit: int) -> bytes:
+def parquet_to_csv(data: bytes, limit: int, _notes: list[Problem]) -> bytes:
     """All columns of a Parquet file. Raises ``Refused`` for a damaged file, for columns with nested values, and for
     more than ``limit`` bytes."""
     import pyarrow as pa

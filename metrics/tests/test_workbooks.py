@@ -17,7 +17,7 @@ import pyarrow.parquet
 import pytest
 
 import metrics
-from metrics.reading.containers import read_container
+from metrics.reading.containers import read_container, unpack
 
 TRUTH = b"id,y,Usage\n1,0.5,Public\n2,1.5,Private\n3,-2,Public\n"
 LIMIT = 100_000_000
@@ -95,6 +95,49 @@ def parquet(**columns: object) -> bytes:
     return out.getvalue()
 
 
+def read(data: bytes) -> tuple[str, list[str]]:
+    """The CSV of a file, and the notes on how it was read."""
+    notes: list[metrics.Problem] = []
+    text = unpack(data, LIMIT, notes).decode()
+    return text, [note.message for note in notes]
+
+
+def with_states(data: bytes, **states: str) -> bytes:
+    """The workbook with some of its sheets hidden."""
+
+    def change(name: str, part: bytes) -> bytes:
+        for sheet, state in states.items() if name == "xl/workbook.xml" else ():
+            part = part.replace(f'name="{sheet}"'.encode(), f'name="{sheet}" state="{state}"'.encode())
+        return part
+
+    return changed(data, change)
+
+
+def with_formats(data: bytes, *numbers: int) -> bytes:
+    """The workbook with styles: cells with ``s="1"`` have the first of these formats, and so on."""
+    forms = "".join(f'<xf numFmtId="{number}"/>' for number in (0, *numbers))
+    relation = f'<Relationship Id="st" Type="{_RELATION}/styles" Target="styles.xml"/></Relationships>'
+
+    def change(name: str, part: bytes) -> bytes:
+        return part.replace(b"</Relationships>", relation.encode()) if name.endswith("workbook.xml.rels") else part
+
+    out = io.BytesIO(changed(data, change))
+    with zipfile.ZipFile(out, "a") as archive:
+        archive.writestr("xl/styles.xml", f'<styleSheet xmlns="{_MAIN}"><cellXfs>{forms}</cellXfs></styleSheet>')
+    return out.getvalue()
+
+
+def dates(*days: float, form: int, title: str = "") -> bytes:
+    """A table of days (of Excel's calendar), all cells in the same format."""
+    head = "".join(f'<row r="{row}">{line}</row>' for row, line in enumerate(filter(None, [title, _DAY_AND_Y]), 1))
+    below = "".join(f'<row><c s="1"><v>{day!r}</v></c><c><v>1</v></c></row>' for day in days)
+    return with_formats(workbook(head + below), form)
+
+
+_DAY_AND_Y = '<c t="inlineStr"><is><t>day</t></is></c><c t="inlineStr"><is><t>y</t></is></c>'
+MIDNIGHT, NOON = 46082.0, 46082.5
+
+
 def problem_of(data: bytes, limit: int = LIMIT) -> metrics.Problem:
     with pytest.raises(metrics.SubmissionError) as caught:
         read_container(data, limit)
@@ -156,6 +199,51 @@ def test_messages_name_the_rows_of_the_sheet() -> None:
 
 def test_the_first_filled_sheet_counts() -> None:
     assert read_container(workbook("", GOOD, rows(("other",), (1,))), LIMIT) == b"id,y\n1,0.5\n2,1.5\n3,-2\n"
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_hidden_sheets_are_not_read(state: str) -> None:
+    other = rows(("other",), (1,))
+    data = with_states(workbook(other, other, GOOD, other), S1=state, S2=state)
+    text, notes = read(data)
+    assert text == "id,y\n1,0.5\n2,1.5\n3,-2\n"
+    assert '"S3"' in "".join(notes), "Bo reads which of the sheets it was"
+    assert metrics.evaluate("rmse", TRUTH, data).warnings[0].code == "read_sheet"
+    assert problem_of(with_states(workbook(GOOD, ""), S1=state)).code == "empty"
+
+
+def test_the_only_sheet_needs_no_name() -> None:
+    assert read(workbook(GOOD))[1] == []
+
+
+@pytest.mark.parametrize("form", [14, 22], ids=["shown as dates", "shown with times"])
+@pytest.mark.parametrize(
+    ("days", "texts"),
+    [
+        ((MIDNIGHT, MIDNIGHT + 1), ["2026-03-01", "2026-03-02"]),
+        ((MIDNIGHT, NOON, MIDNIGHT + 1), ["2026-03-01 00:00:00", "2026-03-01 12:00:00", "2026-03-02 00:00:00"]),
+        ((MIDNIGHT, MIDNIGHT + 1 / 24), ["2026-03-01 00:00:00", "2026-03-01 01:00:00"]),
+    ],
+    ids=["days", "with a noon", "hours"],
+)
+def test_a_column_of_dates_is_written_in_one_way(days: tuple[float, ...], texts: list[str], form: int) -> None:
+    assert [line.partition(",")[0] for line in read(dates(*days, form=form))[0].splitlines()[1:]] == texts
+
+
+def test_the_time_of_an_export_above_the_table_makes_no_times_of_its_dates() -> None:
+    title = f'<c s="1"><v>{NOON!r}</v></c>'
+    text = read(dates(MIDNIGHT, MIDNIGHT + 1, form=22, title=title))[0]
+    assert text.splitlines()[2:] == ["2026-03-01,1", "2026-03-02,1"]
+
+
+def test_cells_whose_formula_failed_are_named_and_no_empty_cells() -> None:
+    failed = GOOD + '<row r="5"><c r="A5"><v>4</v></c><c r="B5" t="e"><f>1/0</f><v>#DIV/0!</v></c></row>'
+    text, notes = read(workbook(failed))
+    assert text.endswith("4,#DIV/0!\n")
+    assert "#DIV/0!" in notes[0]
+    assert "row 5" in notes[0]
+    with pytest.raises(metrics.SubmissionError, match="#DIV/0!"):
+        metrics.evaluate("rmse", TRUTH[:-1] + b"\n4,1,Public\n", workbook(failed))
 
 
 def test_what_is_around_the_cells_does_not_matter() -> None:
