@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.file_formats import FORMULA_STARTS
 
-from .queries import Student
+from .students import Student
 
 STUDENT, ID, SIS_USER, SIS_LOGIN, SECTION = "Student", "ID", "SIS User ID", "SIS Login ID", "Section"
 POINTS_ROW = "points possible"

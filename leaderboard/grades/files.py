@@ -17,8 +17,9 @@ from leaderboard.competitions.services import CannotHost
 from . import canvas
 from .marks import round_points
 from .models import Gradebook
-from .queries import GradeSheet, Student
+from .queries import GradeSheet
 from .rules import MAX_POINTS, GradingRules, plain_number_text
+from .students import Student
 
 # Decimals of scaled points: with fewer, points out of twenty would be coarser than whole points out of a hundred.
 MIN_SCALED_DECIMALS = 2

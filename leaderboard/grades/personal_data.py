@@ -13,7 +13,7 @@ from leaderboard.common.hooks import on
 from . import canvas
 from .marks import Reason
 from .models import Gradebook
-from .queries import Student
+from .students import Student
 
 EXPORTED = ("release__competition__slug", "release__number", "release__released_at", "points", "reasons")
 

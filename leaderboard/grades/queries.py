@@ -23,6 +23,7 @@ from leaderboard.competitions.models.extension import extended_deadline
 from . import marks
 from .models import GradeRelease
 from .rules import BadRules, GradingRules, anchors_of, grade_rules
+from .students import Student
 
 DAY = timedelta(days=1)
 # Team → the files of which one decides its mark.
@@ -40,41 +41,6 @@ MEMBER_FACTS = (
     "team__disqualified_reason",
 )
 ROSTER_FACTS = ("user_id", "name", "email", "left_at", "student_id", "sis_user_id", "login", "section")
-
-
-@dataclass(frozen=True)
-class Student:
-    """A student who gets a grade, with all names and numbers that a learning platform may know them by.
-
-    `points` and `reasons` are the grade as text for a file; None is no grade.
-    """
-
-    name: str
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
-    student_id: str = ""
-    sis_user_id: str = ""
-    login: str = ""
-    section: str = ""
-    team: str = ""
-    points: str | None = None
-    reasons: str = ""
-    is_listed: bool = False
-    """Whether the names come from the teacher's class list; otherwise the person chose them."""
-    username: str = ""
-    user_id: int | None = None
-    team_id: int | None = None
-    has_joined: bool = True
-    disqualified: str | None = None
-    """The reason if the team is disqualified."""
-    valid: int = 0
-    """Number of the team's files scored on time, if `students_of` was called `with_valid`."""
-
-    @property
-    def university_id(self) -> str:
-        """The university's number. If the class list came from Canvas, `student_id` is Canvas's internal ID."""
-        return self.sis_user_id or self.student_id
 
 
 def students_of(competition: Competition, *, with_valid: bool) -> list[Student]:

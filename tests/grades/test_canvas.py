@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from leaderboard.grades import canvas, files
 from leaderboard.grades.canvas import BadGradebook
-from leaderboard.grades.queries import Student
+from leaderboard.grades.students import Student
 
 # As Canvas writes it: a line about posting, one about points, a test student, columns that it computes.
 CANVAS = (
