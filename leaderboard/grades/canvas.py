@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import codecs
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from leaderboard.common.file_formats import FORMULA_STARTS
+from leaderboard.common.names import clean_text
 
 from .students import Student
 
-STUDENT, ID, SIS_USER, SIS_LOGIN, SECTION = "Student", "ID", "SIS User ID", "SIS Login ID", "Section"
+STUDENT, ID, SIS_USER, SIS_LOGIN = "Student", "ID", "SIS User ID", "SIS Login ID"
+LAST_NAME, FIRST_NAME = "LastName", "FirstName"
 POINTS_ROW = "points possible"
 TEST_STUDENT = "student, test"
 ASSIGNMENT = re.compile(r".*\S \(\d+\)\s*$", re.DOTALL)
+# With which spreadsheets name the separator, in a line above the header.
+SEPARATOR_LINE = re.compile(r'"?sep=[^\r\n]"?\s*(?:\r\n|\n|\r)', re.IGNORECASE)
 QUOTED = re.compile(r'"((?:[^"]|"")*)"([^"]*)', re.DOTALL)
 NUMBER = re.compile(r"[+-]?[\d.,]+%?")
 MAX_GRADEBOOK_BYTES = 5 * 1024 * 1024
@@ -57,6 +60,8 @@ class CanvasGradebook:
 
     bom: bytes
     encoding: str
+    above: str
+    """The line `sep=` above the header, as it is in the file; "" if there is none."""
     delimiter: str
     records: list[CanvasRecord]
 
@@ -66,6 +71,13 @@ class CanvasGradebook:
 
     def place(self, name: str) -> int | None:
         return self.header.index(name) if name in self.header else None
+
+    def text(self, record: CanvasRecord, column: str) -> str:
+        """The text of a cell; for `STUDENT` the name as “Last, First”, also if Canvas exported it in two columns."""
+        if column == STUDENT and STUDENT not in self.header:
+            names = [record.value(self.place(name)).strip() for name in (LAST_NAME, FIRST_NAME)]
+            return ", ".join(name for name in names if name)
+        return record.value(self.place(column)).strip()
 
     @property
     def columns(self) -> list[str]:
@@ -78,20 +90,31 @@ class CanvasGradebook:
         return [record for record in self.records[1:] if self._is_student(record)]
 
     def _is_student(self, record: CanvasRecord) -> bool:
-        name = record.value(self.place(STUDENT)).strip()
+        name = self.text(record, STUDENT)
         if name.casefold() in (POINTS_ROW, TEST_STUDENT):
             return False
-        return bool(record.value(self.place(ID)).strip() or (name and record.value(self.place(SIS_LOGIN)).strip()))
+        return bool(self.text(record, ID) or (name and self.text(record, SIS_LOGIN)))
 
     def points_row(self) -> CanvasRecord | None:
-        return next(
-            (r for r in self.records[1:] if r.value(self.place(STUDENT)).strip().casefold() == POINTS_ROW), None
-        )
+        return next((r for r in self.records[1:] if self.text(r, STUDENT).casefold() == POINTS_ROW), None)
 
     def possible(self, column: str) -> str:
         """The maximum of a column, from Canvas's line “Points Possible”; "" if there is none."""
         row = self.points_row()
-        return row.value(self.place(column)).strip() if row else ""
+        return self.text(row, column) if row else ""
+
+    @property
+    def place_for_new_column(self) -> int:
+        """The place of the first assignment; the end if there is none.
+
+        Canvas drops as many columns from the left as the course has columns of names, numbers and notes. An assignment
+        has points, and notes with a title like “Team (2)” have none.
+        """
+        row = self.points_row()
+        for place, name in enumerate(self.header):
+            if ASSIGNMENT.match(name) and (row is None or NUMBER.fullmatch(row.value(place).strip())):
+                return place
+        return len(self.header)
 
     @property
     def has_decimal_commas(self) -> bool:
@@ -105,8 +128,8 @@ class CanvasGradebook:
         return sum(_is_computed(_unquote_cell(cell)) for record in self.records for cell in record.cells)
 
     def as_bytes(self) -> bytes:
-        text = "".join(self.delimiter.join(record.cells) + record.end for record in self.records)
-        return self.bom + text.encode(self.encoding)
+        lines = (self.delimiter.join(record.cells) + record.end for record in self.records)
+        return self.bom + (self.above + "".join(lines)).encode(self.encoding)
 
 
 def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
@@ -124,10 +147,14 @@ def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
         # Latin-1 maps every byte to a character and back, so no file is damaged.
         encoding = "latin-1"
         text = data.decode(encoding)
+    separator_line = SEPARATOR_LINE.match(text)
+    above = separator_line.group() if separator_line else ""
+    text = text[len(above) :]
     for delimiter in (",", ";", "\t"):
-        first = CanvasGradebook(bom, encoding, delimiter, [next(_split_records(text, delimiter))])
-        if {STUDENT, ID} <= set(first.header):
-            return CanvasGradebook(bom, encoding, delimiter, list(_split_records(text, delimiter)))
+        first = CanvasGradebook(bom, encoding, above, delimiter, [next(_split_records(text, delimiter))])
+        names = set(first.header)
+        if ID in names and (STUDENT in names or {LAST_NAME, FIRST_NAME} <= names):
+            return replace(first, records=list(_split_records(text, delimiter)))
     what = _("This isn't a Canvas gradebook: the first row has no columns “Student” and “ID”.")
     where = _("In Canvas, choose Grades, then Export.")
     raise BadGradebook(f"{what} {where}")
@@ -204,48 +231,74 @@ class GradebookMatching:
 def match_students(book: CanvasGradebook, students: Sequence[Student]) -> GradebookMatching:
     """Match lines and students by ID, then SIS User ID, then login, then name; only unique matches count."""
     matching = GradebookMatching(records=list(book.students), students=list(students))
-    for column, names_of in _KEYS:
-        place = book.place(column)
-        if place is not None:
-            _match_by_column(matching, column, place, names_of)
+    for key in _KEYS:
+        _match_by_key(book, matching, key)
     return matching
 
 
-def _match_by_column(
-    matching: GradebookMatching, column: str, place: int, names_of: Callable[[Student], Iterable[str]]
-) -> None:
-    key_of = _name_key if column == STUDENT else _text_key
+@dataclass(frozen=True)
+class _Key:
+    """A column by which lines are matched with students."""
+
+    column: str
+    names_of: Callable[[Student], Iterable[str]]
+    """What a student may be called in the column."""
+    normalized: Callable[[str], str]
+    """The text by which both are compared; "" matches none."""
+    needs_name: bool = False
+    """Whether a match counts only if the names have a word in common."""
+
+
+def _match_by_key(book: CanvasGradebook, matching: GradebookMatching, key: _Key) -> None:
     lines: dict[str, list[CanvasRecord]] = defaultdict(list)
     for record in matching.records:
-        lines[key_of(record.value(place))].append(record)
+        lines[key.normalized(book.text(record, key.column))].append(record)
     owners: dict[str, list[Student]] = defaultdict(list)
     for student in matching.students:
-        for key in {key_of(name) for name in names_of(student)} - {""}:
-            owners[key].append(student)
+        for text in {key.normalized(name) for name in key.names_of(student)} - {""}:
+            owners[text].append(student)
     taken: set[int] = set()
-    for key, students in owners.items():
-        if len(students) == 1 and len(lines.get(key, ())) == 1 and id(students[0]) not in taken:
-            matching.matches.append(StudentMatch(lines[key][0], students[0], column))
-            taken |= {id(students[0]), id(lines[key][0])}
+    for text, students in owners.items():
+        if len(students) != 1 or len(lines.get(text, ())) != 1 or id(students[0]) in taken:
+            continue
+        (student,), (record,) = students, lines[text]
+        if not key.needs_name or _share_a_word(student.name, book.text(record, STUDENT)):
+            matching.matches.append(StudentMatch(record, student, key.column))
+            taken |= {id(student), id(record)}
     matching.students = [student for student in matching.students if id(student) not in taken]
     matching.records = [record for record in matching.records if id(record) not in taken]
 
 
 def _text_key(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).strip().casefold()
+    return clean_text(text).casefold()
+
+
+def _number_key(text: str) -> str:
+    """Key to compare numbers of which a spreadsheet has dropped the leading zeros."""
+    number = _text_key(text)
+    return number.lstrip("0") if number.isdecimal() else ""
 
 
 def _name_key(text: str) -> str:
     """Key to compare names: “Rivera, Ana” and “Ana Rivera” have the same."""
     last, comma, first = text.partition(",")
-    return " ".join(_text_key(f"{first} {last}" if comma else text).split())
+    return _text_key(f"{first} {last}" if comma else text)
 
 
-_KEYS: tuple[tuple[str, Callable[[Student], Iterable[str]]], ...] = (
-    (ID, lambda student: [student.student_id] if student.is_listed else []),
-    (SIS_USER, lambda student: [student.sis_user_id, student.student_id] if student.is_listed else []),
-    (SIS_LOGIN, lambda student: [student.login, student.email]),
-    (STUDENT, lambda student: [student.name]),
+def _share_a_word(name: str, other: str) -> bool:
+    return bool(set(_name_key(name).split()) & set(_name_key(other).split()))
+
+
+def _listed_numbers(student: Student) -> list[str]:
+    return [student.sis_user_id, student.student_id] if student.is_listed else []
+
+
+_KEYS = (
+    _Key(ID, lambda student: [student.student_id] if student.is_listed else [], _text_key),
+    _Key(SIS_USER, _listed_numbers, _text_key),
+    _Key(SIS_USER, _listed_numbers, _number_key, needs_name=True),
+    _Key(SIS_LOGIN, lambda student: [student.login, student.email], _text_key),
+    _Key(STUDENT, lambda student: [student.name], _name_key),
 )
 
 
@@ -262,8 +315,7 @@ def fill_gradebook(book: CanvasGradebook, matching: GradebookMatching, *, column
     place = book.place(column) if column else None
     is_new = place is None
     if place is None:
-        existing = [at for name in (STUDENT, ID, SIS_USER, SIS_LOGIN, SECTION) if (at := book.place(name)) is not None]
-        place = max(existing) + 1
+        place = book.place_for_new_column
     top = book.points_row()
     records = []
     for number, record in enumerate(book.records):
@@ -278,7 +330,7 @@ def fill_gradebook(book: CanvasGradebook, matching: GradebookMatching, *, column
                 text = text.replace(".", ",") if book.has_decimal_commas else text
                 cells[place] = _quote_cell(text, book.delimiter)
         records.append(CanvasRecord([_safe_cell(cell, book.delimiter) for cell in cells], record.end))
-    return CanvasGradebook(book.bom, book.encoding, book.delimiter, records).as_bytes()
+    return replace(book, records=records).as_bytes()
 
 
 def _safe_cell(cell: str, delimiter: str) -> str:

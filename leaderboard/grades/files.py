@@ -90,7 +90,7 @@ class GradebookFilling:
     def unmatched_lines(self) -> list[str]:
         """The Canvas rows that match no student, each as one line of text."""
         names = (canvas.STUDENT, canvas.ID, canvas.SIS_LOGIN)
-        rows = ([record.value(self.book.place(name)) for name in names] for record in self.matching.records)
+        rows = ([self.book.text(record, name) for name in names] for record in self.matching.records)
         return [" · ".join(value for value in values if value) for values in rows]
 
 

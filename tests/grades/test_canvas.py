@@ -80,12 +80,76 @@ def test_an_id_that_a_student_could_have_chosen_does_not_count() -> None:
     assert match.by == "Student"
 
 
-def test_a_new_column_stands_after_the_section_with_its_points() -> None:
+def test_a_new_column_stands_in_front_of_the_first_assignment_with_its_points() -> None:
     lines = fill(CANVAS.encode(), [BO], column="").decode().split("\r\n")
     assert lines[0] == "Student,ID,SIS User ID,SIS Login ID,Section,Pets,Homework (101),Pets (102),Current Score"
     assert lines[2] == "    Points Possible,,,,,100,10,100,(read only)"
     assert lines[3].endswith('"Stat 451, ""A""",81.3,9.5,,95')
     assert lines[4].endswith("B,,8,EX,80")
+
+
+@pytest.mark.parametrize("names", ["Student", "LastName,FirstName"])
+@pytest.mark.parametrize("numbers", ["", "SIS User ID,SIS Login ID,Integration ID,Root Account"])
+@pytest.mark.parametrize("custom", ["", "Notes", "Notes,Team (2)"])
+@pytest.mark.parametrize("assignments", ["", "Essay (7)", "Essay (7),Pets (9)"])
+@pytest.mark.parametrize("totals", ["", "Current Score,Final Score"])
+def test_canvas_drops_no_new_column_with_the_columns_of_the_course(
+    names: str, numbers: str, custom: str, assignments: str, totals: str
+) -> None:
+    """Canvas's importer drops by place: as many columns from the left as it wrote names, numbers and notes."""
+    dropped = ",".join(part for part in (names, "ID", numbers, "Section", custom) if part)
+    count = dropped.count(",") + 1
+    header = ",".join(part for part in (dropped, assignments, totals) if part)
+    possible = "    Points Possible" + "," * count + ("20," * (assignments.count(",") + 1) if assignments else "")
+    possible += "(read only),(read only)" if totals else ""
+    bo = "Bello,Bo,1001" if "," in names else '"Bello, Bo",1001'
+    head, top, line = rows_of(fill(f"{header}\n{possible}\n{bo}\n".encode(), [BO], column="").decode())
+    place = head.index("Pets")
+    assert place >= count
+    assert (top[place], line[place]) == ("100", "81.3")
+
+
+SPLIT = (
+    "LastName,FirstName,ID,SIS User ID,SIS Login ID,Section,Notes,Pets (102)\r\n"
+    "    Points Possible,,,,,,,100\r\n"
+    "Bello,Bo,1001,s-1,bo@uni.example,B,talk,\r\n"
+    "Costa,Cy,1002,s-2,cy@uni.example,B,,\r\n"
+    "Student,Test,9999,,abc,B,,\r\n"
+)
+
+
+def test_names_in_two_columns_are_filled_like_names_in_one() -> None:
+    eva = Student("Cy Costa", points="70.0", is_listed=True)
+    assert fill(SPLIT.encode(), [BO, eva]).decode() == SPLIT.replace("talk,", "talk,81.3").replace("B,,", "B,,70.0", 1)
+    assert by([BO, eva], SPLIT) == {"Bo Bello": "ID", "Cy Costa": "Student"}
+    assert len(canvas.read_canvas_gradebook(SPLIT.encode()).students) == 2
+
+
+@pytest.mark.parametrize("line", ["sep=;\r\n", '"sep=;"\r\n', "SEP=;\n"])
+def test_a_line_that_names_the_separator_stays_above_the_header(line: str) -> None:
+    text = line + CANVAS.replace(",", ";")
+    assert fill(text.encode(), [BO]).decode() == text.replace("9.5;;", "9.5;81.3;")
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "is_found"),
+    [
+        ("123", "Bo Bello", True),
+        ("123", "B. Bello-Sanchez Bello", True),
+        ("123", "Somebody Else", False),
+        ("1230", "Robert Bello", False),
+        ("0", "Robert Bello", False),
+    ],
+)
+def test_a_number_without_its_zeros_matches_where_the_name_agrees(number: str, name: str, is_found: bool) -> None:
+    text = CANVAS.replace("s-1", "00123")
+    people = [replace(BO, name=name, student_id="", sis_user_id=number)]
+    assert bool(by(people, text)) is is_found
+
+
+def test_two_numbers_that_differ_by_their_zeros_alone_are_not_guessed() -> None:
+    text = CANVAS.replace("s-1", "0123").replace("s-2", "00123")
+    assert by([Student("Bello Costa", sis_user_id="123", is_listed=True)], text) == {}
 
 
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
