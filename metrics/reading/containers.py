@@ -30,6 +30,7 @@ _CHUNK = 1 << 20
 _BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 _SLACK = 1 << 16  # tiny archives may compress better than the ratio
 
+_TAR = Message("a tar archive (.tar, .tar.gz)")
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Message("an old Excel or Word file (.xls, .doc)")),
     (b"BZh", Message("a bzip2 archive")),
@@ -51,6 +52,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"#!", Message("a script")),
     (b"\x7fELF", Message("a program")),
 )
+_ARCHIVES = {name for _, name in _MAGIC if "archive" in name} | {_TAR}
 READERS = {"xlsx": xlsx_to_csv, "parquet": parquet_to_csv}
 PACKED = ("gzip", "zip")
 _NAMES = {
@@ -78,6 +80,10 @@ def container_of(head: bytes) -> str | None:
             return name
     if len(head) > 2 and head[0] == 0x80 and head[1] in (2, 3, 4, 5):
         return Message("a Python pickle")
+    return _TAR if head[257:262] == b"ustar" else _format_of_text(head)
+
+
+def _format_of_text(head: bytes) -> str | None:
     start = head[:512].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.lower().startswith(_MARKUP):
         return Message("a web page (HTML or XML), perhaps a log-in page that was saved in place of the file")
@@ -86,9 +92,19 @@ def container_of(head: bytes) -> str | None:
     return None
 
 
+def format_of(head: bytes) -> str:
+    """The readable name of a file's format, by its first bytes; empty for plain text."""
+    kind = container_of(head) or ""
+    return _NAMES.get(kind, kind)
+
+
 def refuse_container(name: str) -> Problem:
     """The problem of a file that is not a table; ``name`` is a result of ``container_of``."""
     kind = _NAMES.get(name, name)
+    if kind in _ARCHIVES:
+        return _broken(
+            Message("This is {kind}, which isn't unpacked. Send the CSV in it, as it is or as .zip.", kind=kind)
+        )
     return _broken(Message("This is {kind}, not a CSV file. Save or export it as CSV (UTF-8, comma).", kind=kind))
 
 
@@ -121,6 +137,8 @@ def unpack(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None) 
         raise Refused(refuse_container(kind))
     inner = _unpack_gzip(data, limit) if kind == "gzip" else _unpack_zip(data, limit)
     nested = container_of(inner[:4096])
+    if nested in _ARCHIVES:
+        raise Refused(refuse_container(nested))
     if nested is not None:
         what = _NAMES.get(nested, nested)
         raise Refused(_broken(Message("Inside the archive is {kind}, not a CSV file.", kind=what)))
@@ -136,7 +154,7 @@ def peek(head: bytes, limit: int = _CHUNK) -> bytes:
         return b""
     flags, method = int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
     length = int.from_bytes(head[26:28], "little")
-    if flags & 1 or _is_by_the_way(head[30 : 30 + length].decode(errors="replace")):
+    if flags & 1 or is_left_by_system(head[30 : 30 + length].decode(errors="replace")):
         return b""
     start = 30 + length + int.from_bytes(head[28:30], "little")
     if method == 0:
@@ -202,14 +220,14 @@ def check_zip(data: bytes) -> None:
         pass
 
 
-def _is_by_the_way(name: str) -> bool:
+def is_left_by_system(name: str) -> bool:
     """Whether macOS or Windows added this file to the archive by itself, so that it does not count as a second file."""
     last = name.rpartition("/")[2].lower()
     return name.startswith(_APPLES) or last.startswith("._") or last in _LEFT_BY_SYSTEMS
 
 
 def _only_member(members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
-    found = [m for m in members if not m.is_dir() and not _is_by_the_way(m.filename)]
+    found = [m for m in members if not m.is_dir() and not is_left_by_system(m.filename)]
     if len(found) != 1:
         message = Message.counted(
             len(found),

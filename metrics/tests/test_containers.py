@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import pickle
+import tarfile
 import zipfile
 import zlib
 
@@ -21,6 +22,15 @@ def zipped(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> b
     with zipfile.ZipFile(out, "w", method) as archive:
         for name, data in members:
             archive.writestr(name, data)
+    return out.getvalue()
+
+
+def tarred(data: bytes) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        info = tarfile.TarInfo("sub.csv")
+        info.size = len(data)
+        archive.addfile(info, io.BytesIO(data))
     return out.getvalue()
 
 
@@ -50,7 +60,7 @@ def test_plain_gzip_and_zip_give_the_same_bytes() -> None:
 @pytest.mark.parametrize("name", ["__MACOSX/._sub.csv", "._sub.csv", "deep/.DS_Store", "Thumbs.db", "desktop.ini"])
 def test_what_a_mac_or_windows_adds_is_no_second_file(name: str) -> None:
     for members in ((("sub.csv", CSV), (name, b"\x00")), ((name, b"\x00"), ("sub.csv", CSV))):
-        data = zipped(*members)
+        data = zipped(("sub/", b""), *members)
         assert read_container(data, 1000) == CSV
         assert metrics.sniff(data, len(data), ["id", "y"]) == []
 
@@ -64,6 +74,8 @@ NAMED = [
     (b"\x28\xb5\x2f\xfd\x04", "Zstandard"),
     (b"7z\xbc\xaf\x27\x1c\x00", "7-Zip"),
     (b"Rar!\x1a\x07\x01\x00", "RAR"),
+    (tarred(CSV), "tar archive"),
+    (gzip.compress(tarred(CSV)), "tar archive"),
     (b"\x93NUMPY\x01\x00", "NumPy"),
     (pickle.dumps({"id": [1]}), "pickle"),
     (b"%PDF-1.7\n", "PDF"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import unicodedata
 import zipfile
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import pytest
 from django.conf import LazySettings
@@ -65,12 +68,64 @@ def test_a_competition_goes_out_and_comes_in_again_as_a_draft(pets: Competition,
     assert not again.teams.exists()
 
 
+def packed(data: bytes, name_of: Callable[[str], str], *others: str) -> bytes:
+    """An exported competition zipped again with other paths, and with further files."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in others:
+            new.writestr(name, b"\0\1")
+        for name in old.namelist():
+            new.writestr(name_of(name), old.read(name))
+    return out.getvalue()
+
+
+LEFT_BY_SYSTEMS = ("__MACOSX/._pets", "__MACOSX/pets/data/._train.csv", "pets/.DS_Store", "pets/data/Thumbs.db")
+
+
+@pytest.mark.parametrize(
+    ("name_of", "others"),
+    [
+        ("{}", LEFT_BY_SYSTEMS),
+        ("pets/{}", ("pets/", "pets/data/")),
+        ("pets/{}", LEFT_BY_SYSTEMS),
+        ("Term 1/pets/{}", ("Term 1/", "Term 1/.DS_Store", "desktop.ini")),
+        ("pets\\{}", ("pets\\data\\", "pets\\Thumbs.db")),
+    ],
+)
+def test_a_competition_zipped_as_a_folder_comes_in_too(
+    pets: Competition, ada: User, name_of: str, others: Sequence[str]
+) -> None:
+    data_files.add_data_file(competition=pets, file_name="été.csv", chunks=[b"id,x\n90,1\n"], description="Summer")
+    data = exported(signed_in(ada))
+    competitions.delete_competition(competition=pets)
+    back = "\\" in name_of
+    again = packed(data, lambda name: name_of.format(name.replace("/", "\\") if back else name), *others)
+    assert bring(signed_in(ada), again)["Location"] == "/host/pets/setup/"
+    made = Competition.objects.get()
+    assert [(file.name, file.description) for file in made.data_files.all()] == [("été.csv", "Summer")]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_names_of_a_mac_are_read_as_utf_8(pets: Competition, ada: User, form: Literal["NFC", "NFD"]) -> None:
+    """Macs write UTF-8 into archives, letters in two code points, and do not say so."""
+    data_files.add_data_file(competition=pets, file_name="été.csv", chunks=[b"id,x\n90,1\n"], description="Summer")
+    data = exported(signed_in(ada))
+    competitions.delete_competition(competition=pets)
+    written = unicodedata.normalize(form, "été.csv").encode()
+    placeholder = "x" * len(written)
+    silent = packed(data, lambda name: name.replace("été.csv", placeholder)).replace(placeholder.encode(), written)
+    assert bring(signed_in(ada), silent)["Location"] == "/host/pets/setup/"
+    assert [file.description for file in Competition.objects.get().data_files.all()] == ["Summer"]
+
+
 def test_what_cannot_be_brought_along_is_said_and_nothing_is_kept(pets: Competition, ada: User) -> None:
     client = signed_in(ada)
     data = exported(client)
     for body, words, status in (
         (b"no zip", "This isn't a ZIP file, or it's damaged or has a password", 409),
         (data[:900], "This isn't a ZIP file, or it's damaged or has a password", 409),
+        (gzip.compress(data), "This is a gzip file. Pack the folder as a ZIP file.", 409),
+        (b"7z\xbc\xaf\x27\x1c\x00", "This is a 7-Zip archive.", 409),
         (b"", "This file is empty", 422),
     ):
         page = bring(client, body)

@@ -11,9 +11,10 @@ import re
 import shutil
 import tempfile
 import tomllib
+import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -37,6 +38,7 @@ from leaderboard.competitions.models import Competition, GroundTruth
 from leaderboard.competitions.models.competition_settings import EDITABLE, read_setting
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import JobFailed
+from metrics.reading.containers import format_of, is_left_by_system
 
 from ..specs import GroundTruthSpec
 from . import copying, data_files, drafts, publishing
@@ -172,19 +174,20 @@ def _split_secret(folder: Path) -> str:
 
 
 def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
-    descriptions = {entry.get("name"): str(entry.get("description", "")) for entry in _read_tables(spec, "data")}
-    names = {path.name for path in (folder / "data").glob("*") if path.is_file()}
-    if missing := sorted(str(name) for name in descriptions.keys() - names):
+    entries = {unicodedata.normalize("NFC", str(entry.get("name"))): entry for entry in _read_tables(spec, "data")}
+    files = [path for path in (folder / "data").glob("*") if path.is_file() and not is_left_by_system(path.name)]
+    paths = {unicodedata.normalize("NFC", path.name): path for path in files}
+    if missing := sorted(entries.keys() - paths.keys()):
         raise CannotHost(
             _("competition.toml names data files that are not in data/: %(list)s.") % {"list": ", ".join(missing)}
         )
-    for name in sorted(names):
+    for name in sorted(paths):
         with _file_errors_explained(f"data/{name}"):
             data_files.add_data_file(
                 competition=competition,
                 file_name=name,
-                chunks=file_chunks(folder / "data" / name),
-                description=descriptions.get(name, "")[:300],
+                chunks=file_chunks(paths[name]),
+                description=str(entries.get(name, {}).get("description", ""))[:300],
                 user=user,
             )
 
@@ -325,6 +328,8 @@ def _toml_lines(values: dict[str, Any], table: str = "") -> list[str]:
 
 # --- zipped folders ---------------------------------------------------------------------------------------------
 
+UTF_8_NAME = 0x800
+"""The bit of an archive's member that says that its name is UTF-8."""
 MAX_FILES = 1000
 MAX_NAME_BYTES = 200
 MAX_EXPANSION = 5
@@ -371,10 +376,10 @@ def _unpack_zip(source: Path, folder: Path) -> None:
     limit = left = settings.MAX_UPLOAD_BYTES * MAX_EXPANSION
     try:
         with zipfile.ZipFile(source) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            _check_members(members)
-            for member in members:
-                target = folder / member.filename
+            members = _named_members(archive)
+            _check_names([name for name, _member in members])
+            for name, member in members:
+                target = folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(member) as part:
                     left -= _write_limited(iter(partial(part.read, 1 << 20), b""), target, left)
@@ -382,11 +387,34 @@ def _unpack_zip(source: Path, folder: Path) -> None:
         most = size_text(limit)
         raise CannotHost(_("The ZIP file's content is larger than %(most)s.") % {"most": most}) from error
     except BROKEN_ARCHIVE_ERRORS as error:
+        with source.open("rb") as file:
+            head = file.read(4096)
+        if not head.startswith(b"PK") and (kind := format_of(head)):
+            message = _("This is %(kind)s. Pack the folder as a ZIP file.")
+            raise CannotHost(message % {"kind": translated_message(kind)}) from error
         raise CannotHost(_("This isn't a ZIP file, or it's damaged or has a password.")) from error
 
 
-def _check_members(members: list[zipfile.ZipInfo]) -> None:
-    names = [member.filename for member in members]
+def _named_members(archive: zipfile.ZipFile) -> list[tuple[str, zipfile.ZipInfo]]:
+    """The files of an archive with their paths in the competition's folder: without folders around it, and without
+    files that a system adds."""
+    named = [(_path_of(member), member) for member in archive.infolist()]
+    named = [(name, member) for name, member in named if not name.endswith("/") and not is_left_by_system(name)]
+    tops = [name.removesuffix("competition.toml") for name, _ in named if name.rpartition("/")[2] == "competition.toml"]
+    top = min(tops, key=len, default="")
+    return [(name.removeprefix(top), member) for name, member in named]
+
+
+def _path_of(member: zipfile.ZipInfo) -> str:
+    """The path of a file in an archive, with slashes. Macs write UTF-8 and do not say so."""
+    name = member.filename.replace("\\", "/")
+    if not member.flag_bits & UTF_8_NAME:
+        with suppress(UnicodeError):
+            name = name.encode("cp437").decode()
+    return unicodedata.normalize("NFC", name)
+
+
+def _check_names(names: list[str]) -> None:
     if len(names) > MAX_FILES:
         raise CannotHost(_("The folder has more than %(most)s files.") % {"most": MAX_FILES})
     if len({name.casefold() for name in names}) < len(names):
