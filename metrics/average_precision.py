@@ -26,6 +26,7 @@ from .numerics.ranks import (
     Ranks,
     average_precision_of,
     one_class,
+    only_labels,
     precision_at_ones,
     precision_influence,
     ranks_of,
@@ -61,7 +62,7 @@ average_precision = Metric(
         influence=precision_influence,
         ready=ranks_of,
     ),
-    rules=Rules(unscorable=one_class),
+    rules=Rules(unscorable=one_class, hint=only_labels),
     figures=recall_curve,
     example=Example(
         truth="id,y\n1,0\n2,0\n3,1\n4,1\n",

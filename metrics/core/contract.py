@@ -151,12 +151,15 @@ class Rules:
     parameters; ``columns`` are its ``Cells`` and ``prediction`` the array read from them, in the order of the file.
     ``unscorable(truth, **params)`` returns a sentence why a part of the truth cannot be scored, or ``""``.
     ``perfect(truth, **params)`` returns the columns of a perfect submission if it is not a copy of the truth.
+    ``hint(prediction, **params)`` returns a sentence for the student about a file that can be scored and was perhaps
+    meant otherwise, or ``""``; it never depends on the truth.
     ``confirm`` maps parameter and value to the text that the host must confirm.
     """
 
     verify: Callable[..., None] | None = None
     unscorable: Callable[..., str] | None = None
     perfect: Callable[..., list[list[str]]] | None = None
+    hint: Callable[..., str] | None = None
     confirm: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
 
 

@@ -238,9 +238,13 @@ class Truth:
         return (*table.notes, *self._warnings(prediction))
 
     def _warnings(self, prediction: Any) -> tuple[Problem, ...]:
-        return warn_of_foreign_labels(
+        found = warn_of_foreign_labels(
             self.metric.submission, self.constant_prediction[0], self.submission_columns[-1], prediction
         )
+        hint = self.metric.rules.hint
+        if hint is not None and (sentence := hint(prediction, **chosen(hint, self.params))):
+            found += (Problem("hint", sentence, self.submission_columns[-1]),)
+        return found
 
     def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
         """The prediction in the order of the scored rows, the submission's table, and the place of each scored row in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from typing import Annotated, Any, Literal
@@ -15,7 +15,7 @@ from ..core.errors import shown
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
 from ..reading.column_kinds import Label
-from ..reading.columns import to_decimal
+from ..reading.one_label import are_label
 from .averages import Share, effects, mean_over_labels, size_of, worth
 from .contingency import Crossing, confusion_matrix, cross
 
@@ -78,19 +78,12 @@ def _counted(
     found = cross(truth, prediction)
     if label is None:
         return found, found.outcomes, average
-    return found, found.outcomes * _are(found.labels, label)[:, None], "macro"
-
-
-def _are(values: Sequence[Any], label: str) -> np.ndarray:
-    """A mask of the values that are this label: as numbers where they are numbers, else as text."""
-    text = label.strip()
-    wanted = (text, to_decimal(text))
-    return np.array([value in wanted for value in values], bool)
+    return found, found.outcomes * are_label(found.labels, label)[:, None], "macro"
 
 
 def label_missing(truth: Coded, *, label: OneLabel = None) -> str:
     """The reason why the only label that counts cannot be scored, or ``""``."""
-    if label is None or _are(truth.values, label)[truth.codes].any():
+    if label is None or are_label(truth.values, label)[truth.codes].any():
         return ""
     return Message("none of its answers is {label}.", label=shown(label))
 

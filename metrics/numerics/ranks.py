@@ -169,6 +169,16 @@ def one_class(truth: np.ndarray) -> str:
     return ""
 
 
+def only_labels(prediction: np.ndarray) -> str:
+    """A hint about scores that are all 0 or 1, or ``""``."""
+    if not all(((part == 0) | (part == 1)).all() for part in (prediction[:100], prediction)):
+        return ""
+    return Message(
+        "Every score is 0 or 1, so nearly all pairs of rows are ties. Only the order of scores counts here: "
+        "probabilities such as 0.73 say more than labels."
+    )
+
+
 class Thresholds(Classes):
     """The distinct scores from the highest down, with the number of 1s (``up``) and of 0s (``down``) at each."""
 

@@ -173,7 +173,7 @@ def test_parameters_and_the_id_column_are_named_on_the_line(folder: Path, capsys
     arguments = ["score", "fbeta", "t.csv", "s.csv", "--id", "name", "-p", "beta=2", "-p", "positive=0", "--json"]
     status, out, _ = run(capsys, *arguments)
     assert status == 0
-    assert json.loads(out)["params"] == {"beta": 2.0, "positive": 0}
+    assert json.loads(out)["params"] == {"beta": 2.0, "positive": 0, "average": "binary", "label": None}
 
 
 def test_the_list_names_every_metric_the_usual_ones_first(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,9 @@ import pytest
 from sklearn import metrics as sk
 
 import metrics
-from metrics.tests.arrays import binary, close, score, table, tied
+from metrics.core.evaluate import value_of
+from metrics.core.uncertainty import Part
+from metrics.tests.arrays import binary, close, score, shares, table, tied
 from metrics.tests.graders import bias_auc
 
 seeds = pytest.mark.parametrize("seed", range(5))
@@ -170,3 +172,72 @@ def test_a_class_of_its_own_mean_makes_the_doubt_of_the_mean_over_classes() -> N
     )
     doubt = prepared.evaluate(table(["a", "b", "c"], said), uncertainty=True).uncertainty["overall"]
     assert doubt.standard_error == pytest.approx(expected, rel=1e-12)
+
+
+def classes(seed: int, rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Labels, and a share for each in the order of their names."""
+    dice = np.random.default_rng(seed)
+    truth = np.array(list("abcd"))[np.r_[:4, dice.choice(4, rows, p=[0.5, 0.3, 0.15, 0.05])]]
+    return truth, shares(dice, len(truth), 4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("average", "theirs"),
+    [
+        ("macro", {"average": "macro", "multi_class": "ovr"}),
+        ("weighted", {"average": "weighted", "multi_class": "ovr"}),
+        ("micro", {"average": "micro", "multi_class": "ovr"}),
+        ("pairs", {"average": "macro", "multi_class": "ovo"}),
+    ],
+)
+def test_the_area_of_several_classes_equals_scikit_learn(average: str, theirs: dict[str, str], seed: int) -> None:
+    truth, said = classes(seed)
+    expected = sk.roc_auc_score(truth, said, **theirs)
+    sent = table(list("abcd"), said)
+    assert metrics.evaluate("roc_auc", table(["y"], truth), sent, {"average": average}).overall == close(expected)
+    one_hot = table(list("abcd"), (truth[:, None] == np.array(list("abcd"))).astype(int))
+    assert metrics.evaluate("roc_auc", one_hot, sent, {"average": average}).overall == close(expected)
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro", "pairs"])
+def test_the_interval_of_several_classes_is_as_wide_as_resampling_says(average: str) -> None:
+    truth, said = classes(5, 300)
+    prepared = metrics.prepare("roc_auc", table(["y"], truth), {"average": average})
+    prediction, _, _ = prepared.read_submission(table(list("abcd"), said))
+    part = Part(None, lambda: prepared.answers, lambda: prediction)
+    dice = np.random.default_rng(1)
+    again = [value_of(prepared, part.cut(dice.integers(0, len(truth), len(truth)))) for _ in range(300)]
+    doubt = prepared.evaluate(table(list("abcd"), said), uncertainty=True).uncertainty["overall"]
+    assert doubt.standard_error == pytest.approx(np.std(np.array(again, float)), rel=0.15)
+
+
+def test_a_class_without_a_row_in_a_split_is_left_out_and_one_class_alone_is_the_hosts_error() -> None:
+    truth = b"id,y,Usage\n1,a,Public\n2,b,Public\n3,a,Private\n4,b,Private\n5,c,Private\n"
+    sent = b"id,a,b,c\n1,3,2,1\n2,1,2,3\n3,2,2,2\n4,1,3,2\n5,1,1,1\n"
+    for average, public in (("macro", 0.75), ("weighted", 0.75), ("pairs", 0.75)):
+        found = metrics.evaluate("roc_auc", truth, sent, {"average": average})
+        assert found.public == public
+    with pytest.raises(metrics.GroundTruthError, match="all its answers are the same"):
+        metrics.prepare("roc_auc", table(["y"], ["a", "a"]), {"average": "macro"})
+
+
+def test_an_answer_in_words_is_scored_by_the_label_that_counts() -> None:
+    truth, scores = table(["y"], ["yes", "no", "no", "yes"]), table(["y"], [0.4, 0.1, 0.5, 0.9])
+    for label, expected in (("yes", 0.75), (" no ", 0.25)):
+        assert metrics.evaluate("roc_auc", truth, scores, {"label": label}).overall == expected
+        prepared = metrics.prepare("roc_auc", truth, {"label": label})
+        assert prepared.evaluate(prepared.perfect_submission()).overall == 1.0
+    for label, words in (("maybe", 'none of its answers is "maybe"'), ("yes", 'all its answers are "yes"')):
+        with pytest.raises(metrics.GroundTruthError, match=words):
+            metrics.prepare("roc_auc", table(["y"], ["yes", "yes"]), {"label": label})
+
+
+@pytest.mark.parametrize("key", ["roc_auc", "average_precision"])
+def test_bo_who_sends_labels_where_an_order_counts_gets_a_score_and_a_hint(key: str) -> None:
+    truth = table(["y"], [0, 1, 1, 0])
+    prepared = metrics.prepare(key, truth)
+    labels = prepared.evaluate(table(["y"], [0, 1, 0, 0]))
+    assert [warning.code for warning in labels.warnings] == ["hint"]
+    assert prepared.check(table(["y"], [0, 1, 0, 0])) == labels.warnings
+    assert prepared.evaluate(table(["y"], [0, 1, 0.5, 0])).warnings == ()

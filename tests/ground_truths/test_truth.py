@@ -104,8 +104,10 @@ def test_the_parameters_are_those_of_the_metric_and_it_judges_them(draft: Compet
     assert 'value="minus one"' in response.content.decode()
     assert 'href="#id_param-beta"' in response.content.decode()
     assert check(client, BINARY, "fbeta", **{"param-beta": "-1", "param-positive": "1"}).status_code == 422
-    assert check(client, BINARY, "fbeta", **{"param-beta": "0.5", "param-positive": "0"}).status_code == 303
-    assert TruthDraft.objects.get().params == {"beta": 0.5, "positive": 0}
+    fields = {"param-beta": "0.5", "param-positive": "0", "param-average": "binary", "param-label": ""}
+    assert check(client, BINARY, "fbeta", **fields).status_code == 303
+    made = TruthDraft.objects.get()
+    assert made.params == {"beta": 0.5, "positive": 0, "average": "binary", "label": None}
 
 
 def test_choosing_a_metric_exchanges_the_parameters_alone(draft: Competition, ada: User) -> None:

@@ -56,7 +56,9 @@ LIST = {
     "126": Given("id,label,Usage\n1,,Public\n2,b,Private\n3,NA,Private\n", "is missing"),
     "127 nothing private": Given("id,label,Usage\n1,a,Public\n2,b,Public\n", "No row is private"),
     "127 nothing public": Given("id,label,Usage\n1,a,Private\n2,b,Ignored\n", "No row is public"),
-    "127 one class": Given("id,label,Usage\n1,0,Public\n2,1,Private\n3,1,Private\n4,1,Public\n", "both", "roc_auc"),
+    "127 one class": Given(
+        "id,label,Usage\n1,0,Public\n2,1,Private\n3,1,Private\n4,1,Public\n", "both", "average_precision"
+    ),
     "128": Given("id,label,Usage\n1,a,Public\n2,b,Hidden\n3,b,Private\n", "none of Public, Private, Ignored"),
     "128 another name": Given("id,label,usage\n1,a,Public\n2,b,Private\n", '"Usage"'),
     "129": Given(TRUTH, "The sample submission does not fit this truth: 1 id unknown", sample=SAMPLE),

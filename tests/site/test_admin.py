@@ -143,6 +143,7 @@ def test_a_metric_brings_the_fields_of_its_parameters(hers: Client, draft: Compe
     assert unseen.status_code == 422
     assert 'name="param-beta"' in unseen.content.decode()
     seen = {**fields, "file": upload(TRUTH), "parameters_of": "fbeta", "param-beta": "0.5", "param-positive": "1"}
+    seen["param-average"] = "binary"
     assert hers.post(ADD, seen).status_code == 303
     made = TruthDraft.objects.get()
     assert (made.metric, made.params["beta"], made.public_share) == ("fbeta", 0.5, 0.5)

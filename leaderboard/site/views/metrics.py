@@ -67,7 +67,17 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "label_ranking_average_precision",
     ),
     "mask": ("dice", "iou", "mean_precision_at_iou"),
-    "multiclass": ("accuracy", "balanced_accuracy", "f1", "multiclass_log_loss", "top_k_accuracy", "cohen_kappa"),
+    "multiclass": (
+        "accuracy",
+        "balanced_accuracy",
+        "f1",
+        "precision",
+        "recall",
+        "roc_auc",
+        "multiclass_log_loss",
+        "top_k_accuracy",
+        "cohen_kappa",
+    ),
     "multilabel": (
         "multilabel_f1",
         "thresholded_f1",

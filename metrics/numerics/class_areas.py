@@ -1,0 +1,197 @@
+"""Areas under ROC curves of several classes, one score per class: each against the rest, pooled, or in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from ..core.contract import Metric, SubmissionFormat, WholeColumn
+from ..core.errors import shown
+from ..core.figures import Figure, Grid
+from ..core.messages import Message
+from ..reading.class_columns import Classes, OneClass, certain, class_names
+from ..reading.column_kinds import RankedScore
+from ..reading.one_label import Sought
+from .ranks import dense_ranks, roc_area, roc_influence
+from .sums import exact_sum
+
+Average = Annotated[
+    Literal["binary", "macro", "weighted", "micro", "pairs"],
+    "binary: answers 0 and 1; with classes macro: mean of each against the rest; weighted: mean by rows; "
+    "micro: all scores pooled; pairs: mean over pairs of classes.",
+]
+OneLabel = Annotated[str | None, "The label that counts as 1, all others as 0; empty means the answers are 0 and 1."]
+
+
+def _present(truth: Classes) -> tuple[np.ndarray, np.ndarray]:
+    """The classes that occur in these rows, and their numbers of rows."""
+    counts = np.bincount(truth.codes, minlength=len(truth.names))
+    present = np.flatnonzero(counts)
+    return present, counts[present]
+
+
+def _pooled(truth: Classes) -> np.ndarray:
+    """1.0 for the true class of each row and 0.0 for the others, row by row; shape (rows · classes,)."""
+    found: np.ndarray = (truth.codes[:, None] == np.arange(len(truth.names))).astype(np.float64).ravel()
+    return found
+
+
+def _weights(counts: np.ndarray, average: str) -> np.ndarray:
+    """The share of each class in the average."""
+    if average == "weighted":
+        return counts / counts.sum()
+    return np.full(len(counts), 1 / len(counts))
+
+
+def areas(truth: Classes, prediction: np.ndarray, average: str) -> np.ndarray:
+    """The area of each class that occurs: against all others or, in ``pairs``, its mean against each other one."""
+    present, counts = _present(truth)
+    if average != "pairs":
+        return np.array([roc_area((truth.codes == code).astype(np.float64), prediction[:, code]) for code in present])
+    return np.array([_Pairs(truth, prediction, place, present, counts).area for place in range(len(present))])
+
+
+class _Pairs:
+    """One class against each other class, by the scores of the one."""
+
+    def __init__(
+        self, truth: Classes, prediction: np.ndarray, place: int, present: np.ndarray, counts: np.ndarray
+    ) -> None:
+        ranks = dense_ranks(prediction[:, present[place]])
+        self.codes = np.searchsorted(present, truth.codes)
+        self.mine, self.ranks, self.place, self.counts = self.codes == place, ranks, place, counts
+        ups = np.bincount(ranks, self.mine, minlength=int(ranks.max()) + 1)
+        # Twice the rows of the class above each row, ties counting once: whole numbers.
+        self.above = (2 * (ups.sum() - np.cumsum(ups)) + ups)[ranks]
+
+    @property
+    def others(self) -> np.ndarray:
+        """The area against each other class."""
+        sums = np.bincount(self.codes, self.above, minlength=len(self.counts))
+        return np.delete(sums / (2.0 * self.counts[self.place] * self.counts), self.place)
+
+    @property
+    def area(self) -> float:
+        """The mean over the other classes."""
+        return float(exact_sum(self.others)) / (len(self.counts) - 1)
+
+    def influence(self) -> np.ndarray:
+        """The influence of each row on the mean, shape (n,)."""
+        others = np.insert(self.others, self.place, 0.0)
+        width = len(self.counts) - 1
+        # Rows of other classes weigh as much as their class has in the mean.
+        weights = 1 / (self.counts[self.codes] * width)
+        of_other = (self.above / (2.0 * self.counts[self.place]) - others[self.codes]) * weights
+        weights = np.where(self.mine, 0.0, weights)
+        downs = np.bincount(self.ranks, weights)
+        below = (np.cumsum(downs) - downs / 2)[self.ranks]
+        return np.where(self.mine, (below - others.sum() / width) / self.counts[self.place], of_other)
+
+
+def mean_area(truth: Classes, prediction: np.ndarray, average: str) -> float:
+    """The average of the areas."""
+    if average == "micro":
+        return roc_area(_pooled(truth), prediction.ravel())
+    found = areas(truth, prediction, average)
+    _, counts = _present(truth)
+    if average == "weighted":
+        return float(exact_sum(found * counts)) / int(counts.sum())
+    return float(exact_sum(found)) / len(found)
+
+
+def mean_influence(truth: Classes, prediction: np.ndarray, average: str) -> np.ndarray:
+    """The influence of each row on the average, shape (n,)."""
+    if average == "micro":
+        cells = roc_influence(_pooled(truth), prediction.ravel())
+        return cells.reshape(prediction.shape).sum(axis=1)
+    present, counts = _present(truth)
+    shares, found = _weights(counts, average), np.zeros(len(truth))
+    for place, code in enumerate(present):
+        if average == "pairs":
+            found += shares[place] * _Pairs(truth, prediction, place, present, counts).influence()
+        else:
+            mine = (truth.codes == code).astype(np.float64)
+            found += shares[place] * roc_influence(mine, prediction[:, code])
+    if average == "weighted":  # one more row of a class also gives the class more weight
+        gaps = areas(truth, prediction, average) - mean_area(truth, prediction, average)
+        found += (gaps / len(truth))[np.searchsorted(present, truth.codes)]
+    return found
+
+
+def mean_size(truth: Classes, average: str) -> float | None:
+    """The number of rows with which balanced classes would be as certain: the harmonic mean of those of the classes,
+    times their number. ``None`` for pooled scores."""
+    if average == "micro":
+        return None
+    _, counts = _present(truth)
+    sizes = 4 * counts * (len(truth) - counts) / len(truth)
+    return float(1 / np.sum(_weights(counts, average) ** 2 / sizes))
+
+
+def one_class_only(truth: Classes) -> str:
+    """The reason why rows of one class cannot be scored, or ``""``."""
+    if (truth.codes == truth.codes[0]).all():
+        return Message("all its answers are the same; two different labels are needed.")
+    return ""
+
+
+def of_classes(metric: Metric, declared: Callable[..., Any]) -> Metric:
+    """An area of answers 0 and 1 as an average over classes. ``declared`` is a function of the metric's file with its
+    parameters."""
+
+    @wraps(declared)
+    def score(truth: Classes, prediction: np.ndarray, *, average: str, **_: Any) -> float:
+        return mean_area(truth, prediction, average)
+
+    @wraps(declared)
+    def influence(truth: Classes, prediction: np.ndarray, *, average: str, **_: Any) -> np.ndarray:
+        return mean_influence(truth, prediction, average)
+
+    @wraps(declared)
+    def size(truth: Classes, prediction: np.ndarray, *, average: str, **_: Any) -> float | None:
+        return mean_size(truth, average)
+
+    @wraps(declared)
+    def figures(truth: Classes, prediction: np.ndarray, *, average: str, **_: Any) -> list[Figure]:
+        return by_class(truth, prediction, average)
+
+    return replace(
+        metric,
+        truth=OneClass(),
+        submission=RankedScore(many=True),
+        computation=WholeColumn(score=score, influence=influence, effective_size=size),
+        format=SubmissionFormat(names=class_names),
+        rules=replace(metric.rules, unscorable=one_class_only, perfect=certain),
+        figures=figures,
+    )
+
+
+def by_class(truth: Classes, prediction: np.ndarray, average: str) -> list[Figure]:
+    """The rows and the area of each class."""
+    present, counts = _present(truth)
+    values = areas(truth, prediction, average).tolist()
+    cells: list[list[float | str]] = [[*pair] for pair in zip(counts.tolist(), values, strict=True)]
+    names = [truth.names[code] for code in present.tolist()]
+    cells.append([len(truth), mean_area(truth, prediction, average)])
+    note = "In the last line is the score. Classes without a row are left out."
+    return [Grid("Each class", [*names, average], ["rows", "AUC"], cells, corner="class", note=note)]
+
+
+def of_label(metric: Metric, label: str) -> Metric:
+    """A metric of answers 0 and 1 for answers that are labels, of which one counts as 1."""
+
+    def unscorable(truth: np.ndarray) -> str:
+        if not truth.any():
+            return Message("none of its answers is {label}.", label=shown(label))
+        if truth.all():
+            return Message("all its answers are {label}; another one is needed, too.", label=shown(label))
+        return ""
+
+    def perfect(truth: np.ndarray) -> list[list[str]]:
+        return [[f"{value:g}" for value in truth.tolist()]]
+
+    return replace(metric, truth=Sought(label), rules=replace(metric.rules, unscorable=unscorable, perfect=perfect))
