@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.custom_metrics import is_perfect_known
 from ..core.errors import MetricError, NotFinite, Problem, shown
 from ..core.evaluate import Result, measure
 from ..core.messages import Message, joined
@@ -82,7 +83,9 @@ def baselines_of(truth: Truth) -> Baselines:
     places = _draw_numbers(len(perfect), 1) % max(len(wild), 1)
     said_at_random = Message("any answer of this kind, at random")
     random_file = measured.file(Message("Random answers"), said_at_random, wild, places.astype(np.int64))
-    perfect_file = measured.file(Message("Perfect file"), Message("the answers"), perfect, np.arange(len(perfect)))
+    perfect_file = None
+    if not small.metric.is_custom or is_perfect_known(small):
+        perfect_file = measured.file(Message("Perfect file"), Message("the answers"), perfect, np.arange(len(perfect)))
     files += [one for one in (random_file, perfect_file) if one is not None]
     return Baselines(files, len(perfect), _meaningful_differences(truth, measured, perfect, wild))
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.contract import Metric, answer_columns
+from ..core.custom_parameters import SUBMISSION_COLUMNS, first_lines
 from ..core.errors import GroundTruthError, MetricError, NotFinite, Problem, Refused, error_message, shown
 from ..core.evaluate import measure
 from ..core.layout import Layout, id_column_of, layout_of
@@ -166,7 +167,7 @@ class _File:
         if metric.is_composite:
             reason = Message("Which metrics it is made of is for you to write.")
             return SuggestedMetric(metric.key, False, False, reason, params)
-        metric = metric.adapt(params)
+        metric = metric.adapt(params, self.id_column)
         try:
             layout = layout_of(metric, self.table, self.id_column, params)
         except Refused as refused:
@@ -245,6 +246,8 @@ class _File:
         """The default parameters, and for each role the column whose name is or contains the role's, else a spare
         column."""
         params = {parameter.name: parameter.default for parameter in metric.parameters}
+        if self.sample is not None and metric.is_custom and SUBMISSION_COLUMNS in params:
+            params[SUBMISSION_COLUMNS] = first_lines(self.sample.names, self.sample.row(0))
         for role in metric.roles:
             same = [name for name in self.free if name.casefold() == role]
             same += [name for name in self.free if role in name.casefold()]

@@ -3,7 +3,6 @@ answers."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +20,6 @@ from ..core.errors import (
     error_message,
     shown,
 )
-from ..core.evaluate import Result
 from ..core.layout import id_column_of
 from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..core.parameters import complete
@@ -32,6 +30,7 @@ from ..reading.headers import SPLITS, USAGE, check_truth_header
 from ..reading.tables import Source, Table, blank_rows, plain, read_source
 from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baselines, ReferenceScore, apart_of, baselines_of
+from .custom_self_test import not_best, self_test_of_custom
 from .splits import refuse_group
 from .suspicions import AnswerShare, Finding, balance, suspicions, warning
 
@@ -240,17 +239,10 @@ def _split_groups(groups: Sequence[str], parts: Sequence[str], column: str) -> l
     return [warning("group_in_both_parts", message, why, column)]
 
 
-_NOT_BEST = {
-    "overall": Message("A perfect submission scores {value} (overall) instead of {best}."),
-    "public": Message("A perfect submission scores {value} (public) instead of {best}."),
-    "private": Message("A perfect submission scores {value} (private) instead of {best}."),
-}
-
-
 def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     """The scores of a perfect submission, and findings if they are wrong."""
     if truth.metric.is_custom:
-        return _test_custom_metric(truth)
+        return self_test_of_custom(truth)
     best = truth.metric.best_with(truth.params)
     try:
         result = truth.evaluate(truth.perfect_submission())
@@ -259,83 +251,12 @@ def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
         return {"best": best, "passed": False}, [Finding("self_test", message)]
     values = {"overall": result.overall, "public": result.public, "private": result.private}
     wrong = {name: value for name, value in values.items() if value is not None and value != best}
-    findings = [_not_best(name, value, best) for name, value in wrong.items()]
+    findings = [not_best(name, value, best) for name, value in wrong.items()]
     for secondary_metric, found in zip(truth.secondary, result.secondary, strict=True):
         if found.problem and secondary_metric.truth is not None:
             refused = Message("a perfect submission is refused: {reasons}", reasons=found.problem)
             findings.append(_about_secondary(secondary_metric, refused, _WHY_SECONDARY))
     return {**values, "best": best, "passed": not wrong}, findings
-
-
-def _not_best(part: str, value: float, best: float) -> Finding:
-    return Finding("self_test", Message(_NOT_BEST[part], value=f"{value}", best=f"{best}"))
-
-
-# --- custom metrics ---------------------------------------------------------------------------------------
-
-
-def _test_custom_metric(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
-    """The self-test of a custom metric. Its best value may be unknown and its direction a guess, so a perfect
-    submission is compared with the sample submission. Only the host reads this, so it quotes the metric's messages."""
-    best = truth.metric.best if truth.metric.has_best else None
-    perfect = _tried(truth, truth.perfect_submission(), is_perfect=True)
-    if isinstance(perfect, Finding):
-        return {"best": best, "passed": False}, [perfect]
-    sample = _tried(truth, truth.sample_submission(), is_perfect=False)
-    findings = [sample] if isinstance(sample, Finding) else _direction_findings(truth, perfect, sample)
-    values = {"overall": perfect.overall, "public": perfect.public, "private": perfect.private}
-    for name, value in values.items():
-        if best is not None and value is not None and not math.isclose(value, best, rel_tol=1e-9, abs_tol=1e-9):
-            findings.append(_not_best(name, value, best))
-    passed = not any(finding.blocking for finding in findings)
-    return {**values, "best": best, "passed": passed}, findings
-
-
-_REFUSED = {
-    True: Message("A perfect submission is refused: {reasons}"),
-    False: Message("The sample submission is refused: {reasons}"),
-}
-_NOT_SCORED = {
-    True: Message("A perfect submission cannot be scored: {reasons}"),
-    False: Message("The sample submission cannot be scored: {reasons}"),
-}
-_WHY_TRIED = {
-    True: Message("Every submission would meet this."),
-    False: Message("Students who begin with the sample would meet this."),
-}
-
-
-def _tried(truth: Truth, file: bytes, *, is_perfect: bool) -> Result | Finding:
-    try:
-        return truth.evaluate(file)
-    except (SubmissionError, MetricFailed) as error:
-        form = _REFUSED[is_perfect] if isinstance(error, SubmissionError) else _NOT_SCORED[is_perfect]
-        reasons = joined([words for words in (error_message(error), error.host_details) if words])
-    return Finding("self_test", Message(form, reasons=reasons), blocking=is_perfect, why=_WHY_TRIED[is_perfect])
-
-
-_UPSIDE_DOWN = {
-    "maximize": Message(
-        "A perfect submission scores {perfect}, and the sample, which knows nothing, {sample}. With this metric "
-        "higher is said to be better."
-    ),
-    "minimize": Message(
-        "A perfect submission scores {perfect}, and the sample, which knows nothing, {sample}. With this metric "
-        "lower is said to be better."
-    ),
-}
-
-
-def _direction_findings(truth: Truth, perfect: Result, sample: Result) -> list[Finding]:
-    is_better = sample.overall > perfect.overall
-    if truth.metric.direction == "minimize":
-        is_better = sample.overall < perfect.overall
-    if not is_better:
-        return []
-    form = _UPSIDE_DOWN[truth.metric.direction]
-    message = Message(form, perfect=f"{perfect.overall!r}", sample=f"{sample.overall!r}")
-    why = Message("The board would be upside down. The operator can set the direction of the metric.")
-    return [Finding("direction", message, blocking=True, why=why)]
 
 
 # --- secondary metrics ------------------------------------------------------------------------------------------

@@ -283,8 +283,8 @@ class Metric:
         """Twelve hexadecimal digits of the SHA-256 of the metric's file."""
         return hashlib.sha256(self.source_path.read_bytes()).hexdigest()[:12]
 
-    def adapt(self, params: Mapping[str, Any]) -> Metric:
-        """The metric with the columns that these parameters need."""
+    def adapt(self, params: Mapping[str, Any], id_column: str = "") -> Metric:
+        """The metric with the columns that these parameters need besides the id."""
         made = self.by_parameters.metric
         return self if made is None else made(**chosen(made, params))
 

@@ -11,36 +11,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import re
 import sys
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import numpy as np
-
-from ..reading.columns import Kind
-from ..reading.tables import Table
-from .arrays import Answers
-from .contract import Example, Metric, Role, Rules, SubmissionFormat, WholeColumn
-from .custom_columns import AnyColumns
 from .custom_packages import custom_folder, how_to_install, import_folders, is_module
-from .custom_scoring import KaggleRun, error_facts, in_words, load_module, score_kaggle, score_ours
-from .evaluate import Result
-from .lazy import cached_property
-from .messages import Message
-from .parameters import Parameter
-from .types import PreparedTruth
+from .custom_scoring import error_facts, in_words, load_module
 
-GROUP = Message("Added to this site")
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
 _MAX_BYTES = 1_000_000
 _LOWER = re.compile(r"\b(lower|smaller|less|minimi[sz])\w*(\W+\w+){0,2}\W+better|\bto be minimi[sz]ed", re.IGNORECASE)
@@ -168,6 +152,17 @@ def read_settings(path: Path) -> dict[str, Any]:
     return {name: known[name] for name, fits in _SETTINGS.items() if name in known and fits(known[name])}
 
 
+def find_custom_file(key: str, version: str = "") -> CustomFile | None:
+    """The file of this name in its present version, or in the given ``version``; None if there is none."""
+    home = custom_folder()
+    if home is None or not _KEY.fullmatch(key):
+        return None
+    path = home / f"{key}.py"
+    now = read_custom_file(path) if path.exists() else None
+    is_asked = now is not None and version in ("", now.version)
+    return now if is_asked or not version else _earlier_version(key, version)
+
+
 def _earlier_version(key: str, version: str) -> CustomFile | None:
     """An earlier version of a file, if its text was kept."""
     folder = _cache_folder()
@@ -212,7 +207,7 @@ def inspect_here(key: str, data: bytes) -> dict[str, Any]:
     from .custom_inspection import facts_of
 
     try:
-        return facts_of(load_module(key, data, Path(f"{key}.py")), key)
+        return facts_of(load_module(key, data, Path(f"{key}.py")), key, data.decode("utf-8", "replace"))
     except BaseException as error:
         found = error_facts(error, key)
         return {"error": in_words(found), "missing": found["missing"]}
@@ -289,154 +284,3 @@ def _cache_facts(key: str, data: bytes, facts: dict[str, Any]) -> None:
         if "error" not in facts:
             _write_file(folder / f"{name}.py", data)
         _write_file(folder / f"{name}.json", json.dumps({"stamp": _inspection_stamp(), "facts": facts}).encode())
-
-
-# --- metrics ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class CustomMetric(Metric):
-    """A metric made from the inspection of a file instead of a module: the file is not loaded until it scores."""
-
-    file: CustomFile = field(kw_only=True)
-
-    is_custom = True
-
-    @property
-    def key(self) -> str:
-        return self.file.key
-
-    def load(self) -> ModuleType:
-        """The file as a new module."""
-        return load_module(self.key, self.file.data, self.file.path)
-
-    @cached_property
-    def _documentation(self) -> tuple[str, str]:
-        head, _, rest = str(self.file.facts["doc"]).strip().partition("\n")
-        head = head.strip() or Message("A metric that was added to this site as {file}.", file=f"{self.key}.py")
-        if len(head) <= 100:
-            return head, rest.strip()
-        return head[:99].rstrip() + "…", f"{head}\n{rest}"
-
-    @cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
-        return tuple(
-            Parameter(**{**parameter, "choices": tuple(parameter["choices"])}) for parameter in self.file.parameters
-        )
-
-    @property
-    def source_path(self) -> Path:
-        return self.file.path
-
-    @cached_property
-    def version(self) -> str:
-        return self.file.version
-
-
-class KaggleMetric(CustomMetric):
-    """A metric in Kaggle's format: its function ``score`` gets whole tables."""
-
-    columns = Message("columns as its file asks for")
-
-
-def score_custom(truth: PreparedTruth, table: Table, places: np.ndarray) -> Result:
-    """Score the rows ``places`` of a submission's ``table``, one for each scored row, with the file of the truth's
-    metric."""
-    metric = truth.metric
-    assert isinstance(metric, CustomMetric)
-    score = score_kaggle if isinstance(metric, KaggleMetric) else score_ours
-    return score(truth, table, places, metric.load)
-
-
-def refuse_custom(truth: PreparedTruth, table: Table) -> None:
-    """Raise the refusal of the metric's file that does not depend on the truth, if it has one."""
-    if isinstance(truth.metric, KaggleMetric):
-        KaggleRun(truth, table, truth.metric.load).judge()
-
-
-def usable() -> list[CustomMetric]:
-    """The metrics of ``METRICS_DIR`` that can be offered."""
-    made = (_make_metric(file) for file in list_custom_files())
-    return [metric for metric in made if metric is not None]
-
-
-def find(key: str, version: str = "") -> CustomMetric | None:
-    """The metric of this name in its present version, or in the given ``version``; None if there is none."""
-    home = custom_folder()
-    if home is None or not _KEY.fullmatch(key):
-        return None
-    path = home / f"{key}.py"
-    now = read_custom_file(path) if path.exists() else None
-    if version and (now is None or now.version != version):
-        now = _earlier_version(key, version)
-    return _make_metric(now) if now is not None else None
-
-
-def _make_metric(file: CustomFile) -> CustomMetric | None:
-    """The metric that a file declares; ``None`` if it declares none, or if its cached inspection is damaged, which must
-    not break the other metrics."""
-    if file.error:
-        return None
-    with suppress(AttributeError, ImportError, KeyError, TypeError, ValueError):
-        metric = metric_of(file)
-        list(metric.parameters)  # read here, so that no page stumbles over them
-        return metric
-    return None
-
-
-def metric_of(file: CustomFile) -> CustomMetric:
-    """The metric that a file declares; the file must have no error."""
-    facts, direction = file.facts, file.direction[0]
-    declared = {**facts["said"], **file.settings}
-    columns = tuple(file.settings.get("submission_columns") or facts["submission_columns"])
-    general: dict[str, Any] = {
-        "title": str(declared.get("title") or file.key.replace("_", " ").replace("-", " ").capitalize()),
-        "group": str(declared["group"]) if declared.get("group") else GROUP,
-        "direction": "maximize" if direction == "maximize" else "minimize",
-        "best": _number(declared.get("best"), math.inf if direction == "maximize" else -math.inf),
-        "worst": _number(declared.get("worst"), None),
-        "example": Example("", "", 0.0),
-        "file": file,
-    }
-    helps = {one["name"]: one["help"] for one in facts["parameters"] if one["kind"] == "column"}
-    if ours := facts.get("ours"):
-        return CustomMetric(
-            **general,
-            truth=_kind(ours["truth"]),
-            submission=_kind(ours["submission"]),
-            roles={name: Role(_kind(kind), helps[name]) for name, kind in ours["roles"].items()},
-            computation=WholeColumn(),
-            format=SubmissionFormat(columns, tuple(ours["aliases"]), ours["may_miss_ids"]),
-            rules=Rules(confirm={name: dict(pairs) for name, pairs in ours["confirm"].items()}),
-        )
-    return KaggleMetric(
-        **general,
-        truth=AnyColumns(),
-        submission=AnyColumns(columns),
-        roles={name: Role(AnyColumns(), text) for name, text in helps.items()},
-        computation=WholeColumn(),
-        format=SubmissionFormat(columns),
-        rules=Rules(perfect=_perfect_of(columns) if columns else None),
-    )
-
-
-def _kind(facts: Mapping[str, Any]) -> Kind:
-    """A kind of column of this library, restored from the facts about it. Raises ``TypeError`` for another class."""
-    kind = getattr(import_module(f"{__package__.partition('.')[0]}.{facts['module']}"), facts["class"])
-    if not (isinstance(kind, type) and issubclass(kind, Kind)):
-        raise TypeError(f"{facts['class']} is no kind of column")
-    return kind(**facts["arguments"])
-
-
-def _number(value: Any, otherwise: Any) -> Any:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
-
-
-def _perfect_of(columns: Sequence[str]) -> Callable[..., list[list[str]]]:
-    """A function that returns the answers under the names of the submission's columns."""
-
-    def perfect(truth: Any) -> list[list[str]]:
-        answers = truth.answer if isinstance(truth, Answers) else truth
-        return [array.to_pylist() for array in answers.matching_answers(columns)]
-
-    return perfect

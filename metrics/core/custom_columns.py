@@ -16,7 +16,7 @@ from ..reading.column_kinds import LARGEST, TOO_LARGE
 from ..reading.columns import NOT_FINITE, Cells, Kind, to_decimal
 from ..reading.tables import pick
 from ..reading.text import LONGEST_MASK_LINE
-from .arrays import take
+from .arrays import Answers, take
 from .messages import Message, Plural
 
 _NO_NUMBERS = {"nan", "na", "n/a", "#n/a", "null", "none", "<na>", "inf", "+inf", "-inf", "infinity", "-infinity"}
@@ -39,9 +39,18 @@ class Columns:
     def matching_answers(self, names: Sequence[str]) -> list[Any]:
         """The answers for a submission's columns: those of the same name; for other names the remaining columns in
         order. Without names, all columns."""
-        rest = [name for name in self.arrays if name not in names] or list(self.arrays)
-        places = enumerate(names or self.arrays)
-        return [self.arrays[name if name in self.arrays else rest[place % len(rest)]] for place, name in places]
+        rest = self._unmatched(names) or list(self.arrays)
+        others = [name for name in names if name not in self.arrays]
+        matching = {name: rest[place % len(rest)] for place, name in enumerate(others)}
+        return [self.arrays[matching.get(name, name)] for name in names or self.arrays]
+
+    def has_answers_for(self, names: Sequence[str]) -> bool:
+        """Whether each of these columns has an answer: of the same name, the only one left, or one each in order."""
+        others = [name for name in names if name not in self.arrays]
+        return len(self._unmatched(names)) in (1, len(others)) or not others
+
+    def _unmatched(self, names: Sequence[str]) -> list[str]:
+        return [name for name in self.arrays if name not in names]
 
     def constant_prediction(self, names: tuple[str, ...]) -> list[str]:
         """The cells of the sample submission by column; cached."""
@@ -55,19 +64,29 @@ class Columns:
         return Columns({name: pick(array, rows) for name, array in self.arrays.items()})
 
 
+def all_columns(truth: Any) -> Columns:
+    """The answers with the columns of all roles, which a submission may have, too."""
+    if not isinstance(truth, Answers):
+        found: Columns = truth
+        return found
+    return Columns(
+        {name: array for part in (truth.answer, *truth.roles.values()) for name, array in part.arrays.items()}
+    )
+
+
 class AnyColumns(Kind):
     """All columns as texts. A column is numeric if every nonempty cell is a number. ``names`` are a submission's
-    columns, if they differ from the truth's."""
+    columns, if they differ from the truth's, and ``cells`` its answers in the sample submission, if the host knows."""
 
     words = Message("columns as the metric's file asks for")
     many = True
     longest_line = LONGEST_MASK_LINE  # a column may hold anything
 
-    def __init__(self, names: Sequence[str] = ()) -> None:
-        self.names = tuple(names)
+    def __init__(self, names: Sequence[str] = (), cells: Sequence[str] = ()) -> None:
+        self.names, self.cells = tuple(names), list(cells)
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Columns:
-        constant = [] if truth is None else truth.constant_prediction(self.names)
+        constant = [] if truth is None else self.sample(truth)
         for place, cells in enumerate(columns):
             if truth is None:
                 _check_truth(cells)
@@ -78,9 +97,8 @@ class AnyColumns(Kind):
     def fill(self, places: np.ndarray, values: Any) -> Any:
         return take(values, places)
 
-    def sample(self, truth: Any) -> str | list[str]:
-        found: list[str] = truth.constant_prediction(self.names)
-        return found
+    def sample(self, truth: Any) -> list[str]:
+        return list(self.cells) or list(truth.constant_prediction(self.names))
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         if truth is None:
@@ -116,25 +134,28 @@ def _check(cells: Cells, constant: str) -> None:
         cells.refuse("not_finite", _NO_FINITE_NUMBER, places)
 
 
-def stand_in_cells(names: Sequence[str], roles: Collection[str], constant: Mapping[str, str]) -> list[list[str]]:
+def stand_in_cells(
+    names: Sequence[str], roles: Collection[str], constant: Mapping[str, str], *, is_varied: bool = False
+) -> list[list[str]]:
     """Answers for the columns of a truth that reveal nothing, each as cells to be repeated: they are derived from the
     ``constant`` prediction of the sample submission. Numbers alternate, because many metrics need two different
-    answers."""
+    answers. ``is_varied`` makes others, with different texts."""
     targets = [name for name in names if name not in roles]
     found = []
     for name in names:
-        if name in roles:
-            found.append(["1"])
+        if name in roles and name not in constant:
+            found.append(["1", "2"] if is_varied else ["1"])
             continue
-        place = targets.index(name)
+        place = targets.index(name) if name in targets else 0
         cell = constant.get(name, list(constant.values())[place % len(constant)])
         number = to_decimal(cell)
         if number is None:
-            found.append([cell])
+            found.append([cell, f"{cell}2"] if is_varied else [cell])
         elif number == int(number):
-            found.append([str(int(number)), str(int(number) + 1)])
+            found.append([str(int(number) + turn) for turn in range(3 if is_varied else 2)])
         else:  # probabilities: one answer of all in each row
-            found.append(["1" if turn == place else "0" for turn in range(max(2, len(targets)))])
+            turns = max(2, len(targets))
+            found.append(["1" if (turn + is_varied) % turns == place else "0" for turn in range(turns)])
     return found
 
 

@@ -6,40 +6,32 @@ import doctest
 import inspect
 import io
 import json
-import math
-import typing
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from types import ModuleType
 from typing import Any
 
 from ..reading.columns import Kind
 from .contract import Metric
+from .custom_parameters import FIRST_THREE, NoMetric, extra_parameters
 from .custom_scoring import metric_in
-from .parameters import Parameter, parameter_of
-
-FIRST_THREE = ["solution", "submission", "row_id_column_name"]
 
 
-class NoMetric(Exception):
-    """The file is not a metric; the message is for the operator."""
-
-
-def facts_of(module: ModuleType, key: str) -> dict[str, Any]:
-    """The facts for the catalogue in JSON form, and the results of the doctests. Raises ``NoMetric``."""
+def facts_of(module: ModuleType, key: str, text: str) -> dict[str, Any]:
+    """The facts for the catalogue in JSON form, and the results of the doctests; ``text`` is the file's. Raises
+    ``NoMetric``."""
     metric = metric_in(module, key)
     if isinstance(metric, Metric):
         facts = _facts_of_ours(module, metric)
     elif callable(getattr(module, "score", None)):
-        facts = _facts_of_kaggles(module)
+        facts = _facts_of_kaggles(module, text)
     else:
         raise NoMetric(f"It has neither a function score({', '.join(FIRST_THREE)}) nor {key} = Metric(…).")
     return {**facts, "doctest": _doctest_results(module)}
 
 
-def _facts_of_kaggles(module: ModuleType) -> dict[str, Any]:
-    text = inspect.cleandoc(module.__doc__ or module.score.__doc__ or "")
-    parameters, notes = _extra_parameters(module.score)
+def _facts_of_kaggles(module: ModuleType, text: str) -> dict[str, Any]:
+    doc = inspect.cleandoc(module.__doc__ or module.score.__doc__ or "")
+    parameters, forms, notes = extra_parameters(module.score, text)
     said = {name: getattr(module, name, None) for name in ("title", "group", "direction", "best", "worst")}
     higher = next((getattr(module, n) for n in ("higher_is_better", "greater_is_better") if hasattr(module, n)), None)
     if said["direction"] is None and isinstance(higher, bool):
@@ -49,69 +41,13 @@ def _facts_of_kaggles(module: ModuleType) -> dict[str, Any]:
     documented = inspect.cleandoc(module.score.__doc__ or "")
     return {
         "said": words,
-        "doc": text,
-        "words": f"{text}\n{documented}",
+        "doc": doc,
+        "words": f"{doc}\n{documented}",
         "submission_columns": [str(name) for name in columns],
         "parameters": parameters,
+        "forms": forms,
         "notes": notes,
     }
-
-
-def _extra_parameters(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """The parameters after the first three, and notes about those that were left out. Raises ``NoMetric``."""
-    arguments = list(inspect.signature(function).parameters.values())
-    if [argument.name for argument in arguments[:3]] != FIRST_THREE:
-        raise NoMetric(f"Its function score must begin with the parameters {', '.join(FIRST_THREE)}.")
-    try:
-        hints = typing.get_type_hints(function, include_extras=True)
-    except Exception:  # an annotation that only a type checker can read
-        hints = {}
-    helps = _parameter_helps(function)
-    found: list[dict[str, Any]] = []
-    notes: list[str] = []
-    for argument in arguments[3:]:
-        if argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
-            continue
-        parameter = _extra_parameter(argument, hints)
-        if parameter is not None:
-            found.append({**asdict(parameter), "help": parameter.help or helps.get(argument.name, ""), "check": None})
-        elif argument.default is argument.empty:
-            raise NoMetric(f"Its parameter {argument.name} has neither a default nor a type that a form can ask for.")
-        else:
-            notes.append(f"{argument.name} keeps its default: a form cannot ask for its type.")
-    return found, notes
-
-
-def _extra_parameter(argument: inspect.Parameter, hints: dict[str, Any]) -> Parameter | None:
-    """The parameter, or ``None`` if no form field can ask for its type."""
-    default = argument.default
-    is_required = default is argument.empty
-    hint = hints.get(argument.name, None if is_required else type(default))
-    if not (is_required or default is None or isinstance(default, str | int | float)):
-        return None
-    if isinstance(default, float) and not math.isfinite(default):
-        return None
-    try:
-        parameter = parameter_of(argument, hint)
-    except (KeyError, TypeError, ValueError):
-        return None
-    is_column = parameter.kind == "text" and argument.name.endswith(("_column_name", "_column"))
-    return replace(
-        parameter,
-        kind="column" if is_column else parameter.kind,
-        optional=parameter.optional or (default is None and not is_required),
-    )
-
-
-def _parameter_helps(function: Callable[..., Any]) -> dict[str, str]:
-    """Help texts of arguments from lines of a docstring such as ``beta: the weight of recall``."""
-    helps = {}
-    for line in inspect.cleandoc(function.__doc__ or "").splitlines():
-        name, found, text = line.strip(" -*").partition(":")
-        name = name.partition("(")[0].strip(" `*")
-        if found and name.isidentifier() and text.strip():
-            helps[name] = text.strip()[:200]
-    return helps
 
 
 def _facts_of_ours(module: ModuleType, metric: Metric) -> dict[str, Any]:

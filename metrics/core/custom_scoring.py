@@ -10,6 +10,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -112,12 +113,14 @@ def in_words(error: Mapping[str, Any]) -> str:
     return f"{error['class']}: {error['words']}{where}"
 
 
-def score_kaggle(truth: PreparedTruth, table: Table, places: np.ndarray, load: Loader) -> Result:
-    """Score aligned rows by the file's function ``score``, split by split.
+def score_kaggle(
+    truth: PreparedTruth, table: Table, places: np.ndarray, load: Loader, arguments: Mapping[str, Any]
+) -> Result:
+    """Score aligned rows by the file's function ``score`` with further ``arguments``, split by split.
 
     Raises ``SubmissionError`` with the metric's message for participants, and ``MetricFailed``.
     """
-    run = KaggleRun(truth, table, load)
+    run = KaggleRun(truth, table, load, arguments)
     refusal = run.judge()
     solution, submission = run.read(_solution_csv(truth)), run.read(_submission_csv(truth, table, places))
     values = {}
@@ -165,33 +168,46 @@ def score_ours(truth: PreparedTruth, table: Table, places: np.ndarray, load: Loa
 class KaggleRun:
     """A metric in Kaggle's format with a submission in its original order, and stand-in answers that reveal nothing."""
 
-    def __init__(self, truth: PreparedTruth, table: Table, load: Loader) -> None:
-        self.truth, self.metric = truth, truth.metric
-        self.stand_in, self.whole, self.sample = map(self.read, _stand_in(truth, table))
+    def __init__(self, truth: PreparedTruth, table: Table, load: Loader, arguments: Mapping[str, Any]) -> None:
+        self.truth, self.metric, self.table, self.arguments = truth, truth.metric, table, arguments
+        self.stand_in = self.read(_stand_in_csv(truth, table))
+        self.whole, self.sample = map(self.read, _whole_and_sample(truth, table))
         try:
             self.module = load()
         except BaseException as error:
             _raise_for_reader(self.metric, error_facts(error, self.metric.key), OVERALL)
 
-    def judge(self) -> dict[str, Any] | None:
+    def judge(self) -> str:
         """Raise the metric's message for participants, if it refuses the submission with stand-in answers.
 
-        If it refuses the sample, too, it may only reject these answers. Then its message is returned: it is shown if
-        the metric also refuses the submission with the true answers.
+        Such a message may be about these answers and not about the file. It is not, if the sample can be scored with
+        them, or else if the metric says the same with other answers and not of the sample; and it is, if the file can
+        be scored with its own predictions as answers. Nothing is raised then; words that do not depend on the answers
+        are returned, or ``""``, and shown if the metric also refuses the submission with the true answers.
         """
-        refusal = self.refusal(self.whole)
-        if refusal is not None and self.refusal(self.sample) is None:
-            _raise_for_reader(self.metric, refusal, STAND_IN)
-        return refusal
+        words = self.tried(self.stand_in, self.whole)[1]
+        if words is None:
+            return ""
+        is_file_fine, other_words = self.tried(self._other_answers(), self.whole)
+        is_sample_fine, of_sample = self.tried(self.stand_in.iloc[: len(self.sample)], self.sample)
+        is_same = other_words == words
+        if not is_file_fine and (is_sample_fine or (is_same and of_sample != words)):
+            raise SubmissionError([_problem_of(words)])
+        return words if is_same else ""
 
-    def refusal(self, submission: Any) -> dict[str, Any] | None:
-        """The metric's error for participants with stand-in answers; None for other errors, which mean nothing here."""
+    def tried(self, solution: Any, submission: Any) -> tuple[bool, str | None]:
+        """Whether the submission can be scored with these answers, and the metric's message for participants."""
         try:
-            self.score(self.stand_in.iloc[: len(submission)].copy(deep=True), submission.copy(deep=True))
+            _finite(self.score(solution.copy(deep=True), submission.copy(deep=True)))
         except BaseException as error:
             found = error_facts(error, self.metric.key)
-            return found if found["kind"] == "participant" else None
-        return None
+            return False, _error_text(found) if found["kind"] == "participant" else None
+        return True, None
+
+    def _other_answers(self) -> Any:
+        """Other stand-in answers: the predictions themselves in the columns that the submission has."""
+        varied = self.read(_stand_in_csv(self.truth, self.table, is_varied=True))
+        return varied.assign(**{name: self.whole[name] for name in self.whole if name in varied})
 
     def score(self, solution: Any, submission: Any) -> Any:
         """The result of the file's function; random numbers are seeded, so that they are the same each time."""
@@ -199,7 +215,7 @@ class KaggleRun:
         np.random.seed(0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return self.module.score(solution, submission, self.truth.id_column, **self.truth.params)
+            return self.module.score(solution, submission, self.truth.id_column, **deepcopy(self.arguments))
 
     def read(self, text: bytes) -> Any:
         """A table as pandas reads it by default, with texts as objects; only an empty cell is missing."""
@@ -222,28 +238,24 @@ def _rows_of_frame(frame: Any, rows: Any) -> Any:
     return frame.iloc[rows].reset_index(drop=True).copy(deep=True)
 
 
-STAND_IN = "stand_in"
-"""The name of the part with stand-in answers, which reveal nothing."""
-
-
-def _raise_for_reader(
-    metric: Metric, error: Mapping[str, Any], part: str, refusal: Mapping[str, Any] | None = None
-) -> NoReturn:
-    """Raise an error as a message for its readers. Participants read the metric's message about stand-in answers; one
-    about the true answers could reveal them, so only the host reads it."""
+def _raise_for_reader(metric: Metric, error: Mapping[str, Any], part: str, refusal: str = "") -> NoReturn:
+    """Raise an error as a message for its readers. Participants read the ``refusal`` with stand-in answers; a message
+    with the true answers could reveal them, so only the host reads it."""
     if error["kind"] == "participant":
         where = "all rows together" if part == OVERALL else f"the {part} part"
-        host_details = "" if part == STAND_IN else f"Of {where} the metric says: {_error_text(error) or 'nothing'}"
-        shown = _error_text(error if part == STAND_IN else refusal)[:MAX_SHOWN_CHARACTERS]
-        raise SubmissionError([Problem("metric", shown or _REFUSED_WITHOUT_WORDS)], host_details)
+        raise SubmissionError([_problem_of(refusal)], f"Of {where} the metric says: {_error_text(error) or 'nothing'}")
     where = f" in line {error['line']}" if error.get("line") else ""
     raised = f"raised {error['class'] or 'an error'}{where}"
     said = {"unfit": "returned no finite number", "memory": f"needed more memory than there is{where}"}
     raise MetricFailed(metric.key, said.get(error["kind"], raised), in_words(error))
 
 
-def _error_text(error: Mapping[str, Any] | None) -> str:
-    return " ".join(str(error["words"]).split()) if error else ""
+def _problem_of(words: str) -> Problem:
+    return Problem("metric", words[:MAX_SHOWN_CHARACTERS] or _REFUSED_WITHOUT_WORDS)
+
+
+def _error_text(error: Mapping[str, Any]) -> str:
+    return " ".join(str(error["words"]).split())
 
 
 def _solution_csv(truth: PreparedTruth) -> bytes:
@@ -267,20 +279,25 @@ def _sent_columns(truth: PreparedTruth, table: Table) -> list[str]:
     return [name if name in table.names else table.names[-1] for name in truth.submission_columns[1:]]
 
 
-def _stand_in(truth: PreparedTruth, table: Table) -> tuple[bytes, bytes, bytes]:
-    """Stand-in answers derived only from the sample submission, all rows of the submission in its order, and the
-    sample's first rows: a metric that refuses these, too, only rejects the answers."""
+def _stand_in_csv(truth: PreparedTruth, table: Table, *, is_varied: bool = False) -> bytes:
+    """Stand-in answers derived only from the sample submission, in the order of the submission."""
+    ids = table.column(truth.id_column)
+    constant = dict(zip(truth.submission_columns[1:], truth.constant_prediction, strict=True))
+    names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
+    cells = stand_in_cells(names, set(truth.role_columns.values()), constant, is_varied=is_varied)
+    return _csv_of_arrays([truth.id_column, *names], [ids, *(cycled(one, len(ids)) for one in cells)])
+
+
+def _whole_and_sample(truth: PreparedTruth, table: Table) -> tuple[bytes, bytes]:
+    """All rows of the submission in its order, and the sample's answers for the first of them."""
     wanted = truth.submission_columns[1:]
     ids = table.column(truth.id_column)
     whole = [table.column(truth.name_in(table, name)) for name in wanted]
     few = ids[:_SAMPLED]
-    constant = dict(zip(wanted, truth.constant_prediction, strict=True))
-    names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
-    cells = stand_in_cells(names, set(truth.role_columns.values()), constant)
+    same = [cycled([cell], len(few)) for cell in truth.constant_prediction]
     return (
-        _csv_of_arrays([truth.id_column, *names], [ids, *(cycled(one, len(ids)) for one in cells)]),
         _csv_of_arrays([truth.id_column, *wanted], [ids, *whole]),
-        _csv_of_arrays([truth.id_column, *wanted], [few, *(cycled([cell], len(few)) for cell in constant.values())]),
+        _csv_of_arrays([truth.id_column, *wanted], [few, *same]),
     )
 
 

@@ -66,6 +66,9 @@ def safe_call_score(metric_function: Callable[..., Any], solution: Any, submissi
         raise
 
 
+call_sklearn = safe_call_score
+
+
 def verify_valid_probabilities(df: pd.DataFrame, df_name: str) -> None:
     """Check columns of probabilities (without the id) whose rows must sum to 1.
 

@@ -68,7 +68,7 @@ def catalogue() -> tuple[Metric, ...]:
     group and title."""
     custom: Sequence[Metric] = ()
     if custom_folder() is not None:
-        from .custom import usable
+        from .custom_metrics import usable
 
         custom = usable()
     return tuple(sorted((*built_in().values(), *custom), key=_place_in_catalogue))
@@ -94,7 +94,7 @@ def get(key: str) -> Metric:
     if name in _metric_modules():
         return _load_metric(name)
     if custom_folder() is not None:
-        from .custom import find
+        from .custom_metrics import find
 
         if (found := find(name, version)) is not None:
             return found

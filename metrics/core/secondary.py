@@ -85,7 +85,7 @@ def prepare_secondary(main: PreparedTruth, asked: Asked, table: Table) -> Second
     try:
         metric = get(key)
         full = complete(metric.parameters, params)
-        metric = metric.adapt(full)
+        metric = metric.adapt(full, main.id_column)
         layout = layout_of(metric, table, main.id_column, full)
     except ParameterError as error:
         lines = [
@@ -134,7 +134,7 @@ def _read(
         )
     try:
         if truth.metric.is_custom:
-            from .custom import score_custom
+            from .custom_metrics import score_custom
 
             return secondary_metric.value(score_custom(truth, table, places))
         if truth.reading not in cache:  # metrics that read the same columns share the result

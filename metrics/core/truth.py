@@ -210,7 +210,7 @@ class Truth:
         prediction, table, places = self.read_submission(submission)
         if self.metric.is_custom:
             _call_if_given(when_read)
-            from .custom import score_custom
+            from .custom_metrics import score_custom
 
             result, read = score_custom(self, table, places), read_secondary(self, table, places)
             return replace(result, secondary=secondary_values(self, read), warnings=tuple(table.notes))
@@ -232,7 +232,7 @@ class Truth:
         does, but never because of an answer."""
         prediction, table, _ = self.read_submission(submission)
         if self.metric.is_custom:
-            from .custom import refuse_custom
+            from .custom_metrics import refuse_custom
 
             refuse_custom(self, table)
         return (*table.notes, *self._warnings(prediction))
@@ -441,9 +441,10 @@ def truth_of_table(
     """The truth, as far as it could be read, and all its problems except those of secondary metrics."""
     every = [(metric.key, params), *secondary]
     own = table_for(every[0], every, table)
-    metric, problems = metric.adapt(params), list(own.problems)
+    problems = list(own.problems)
     try:
         name = id_column_of(own, id_column)
+        metric = metric.adapt(params, name)
         problems += blank_ids(own, name) + _repeated_ids(own, name)
         layout = layout_of(metric, own, id_column, params)
     except Refused as refused:

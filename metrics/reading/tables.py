@@ -71,6 +71,10 @@ class Table:
         """The given rows, in that order, with their line numbers."""
         return self._with(self.names, [pick(array, rows) for array in self.arrays], self.lines[rows])
 
+    def row(self, place: int) -> list[str]:
+        """The cells of one row; empty if there is none."""
+        return [array[place].as_py() for array in self.arrays] if place < self.rows else []
+
     def without(self, name: str) -> Table:
         """The table without one column."""
         remaining = [other for other in self.names if other != name]

@@ -68,7 +68,7 @@ import numpy as np
 
 def score(solution, submission, row_id_column_name: str, power: float = 1.0, *, offset: int, name: str = "y",
           mode: Literal["mean", "sum"] = "mean", clip: Optional[float] = None, strict: bool = False,
-          weights_column_name: Optional[str] = None, weights=(1, 2)) -> float:
+          weights_column_name: Optional[str] = None, weights=(1, 2), check=len) -> float:
     """Lower is better.
 
     Args:
@@ -129,7 +129,8 @@ def test_a_kaggle_file_in_the_folder_is_a_metric(drop: Drop) -> None:
     assert metrics.catalogue()[: len(ours)] == ours
     assert [metric.key for metric in added] == ["class_auc"]
     metric = metrics.get("class_auc")
-    assert (metric.title, metric.direction, metric.parameters) == ("Class auc", "maximize", ())
+    assert (metric.title, metric.direction) == ("Class auc", "maximize")
+    assert [parameter.name for parameter in metric.parameters] == ["submission_columns"]
     assert metric.summary.startswith("Macro-averaged area under the ROC curve")
     assert metric.version == file.version == custom._hash(CLASSES.encode())[:12]
     assert metric.is_custom
@@ -219,7 +220,7 @@ def test_dice_fall_the_same_way_in_every_process(drop: Drop, monkeypatch: pytest
 def test_annotated_extras_are_parameters(drop: Drop) -> None:
     file = drop("powered", ERROR)
     assert file.error == ""
-    assert file.notes == ["weights keeps its default: a form cannot ask for its type."]
+    assert file.notes == ["check keeps its default: a form cannot ask for its type."]
     found = {p.name: (p.kind, p.default, p.required, p.optional) for p in metrics.get("powered").parameters}
     assert found == {
         "power": ("float", 1.0, False, False),
@@ -229,6 +230,8 @@ def test_annotated_extras_are_parameters(drop: Drop) -> None:
         "clip": ("float", None, False, True),
         "strict": ("bool", False, False, False),
         "weights_column_name": ("column", None, False, True),
+        "weights": ("text", "[1, 2]", False, False),
+        "submission_columns": ("text", None, False, True),
     }
     assert metrics.get("powered").parameters[0].help == "exponent of each error."
     assert metrics.get("powered").parameters[3].choices == ("mean", "sum")
@@ -261,13 +264,13 @@ def test_parameters_reach_the_function_in_their_types(drop: Drop) -> None:
 @pytest.mark.parametrize(
     ("extras", "words"),
     [
-        (", labels: list", "labels has neither a default nor a type"),
-        (", *, x: dict", "x has neither"),
+        (", labels: np.ndarray", "labels has neither a default nor a type"),
+        (", *, x: type", "x has neither"),
         (", x", "x has neither"),
     ],
 )
 def test_a_parameter_that_no_form_can_ask_for_is_told_to_olga(drop: Drop, extras: str, words: str) -> None:
-    assert words in drop("asking", body("return 1.0", extras=extras)).error
+    assert words in drop("asking", body("return 1.0", "import numpy as np", extras)).error
 
 
 # --- who reads what ---------------------------------------------------------------------------------------------
