@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import tempfile
 import zipfile
@@ -71,6 +72,18 @@ def sha256_of(file: UploadedFile[Any]) -> str:
     for chunk in file.chunks():
         digest.update(chunk)
     return digest.hexdigest()
+
+
+def csv_download(data: bytes, name: str) -> HttpResponse:
+    """A CSV that programs read, which know no byte-order mark."""
+    response = HttpResponse(data, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
+
+
+def spreadsheet_download(text: str, name: str) -> HttpResponse:
+    """A CSV that people open in a spreadsheet. Excel reads it as UTF-8 only if it begins with a byte-order mark."""
+    return csv_download(codecs.BOM_UTF8 + text.encode(), name)
 
 
 def as_download(key: str, name: str) -> FileResponse:

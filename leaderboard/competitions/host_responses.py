@@ -1,4 +1,4 @@
-"""Helpers that several pages share: forms, confirmations, refusals, CSV, access to one submission."""
+"""Helpers that several pages share: forms, confirmations, refusals, problems of a file as CSV."""
 
 from __future__ import annotations
 
@@ -33,12 +33,6 @@ CHECK_FAILED = gettext_lazy("The check failed through no fault of your file. Try
 def posted_data(request: HttpRequest) -> QueryDict | None:
     """Data for a form: the POST data even if empty, so that its errors are shown; None for other methods."""
     return request.POST if request.method == "POST" else None
-
-
-def csv_response(text: str | bytes, name: str) -> HttpResponse:
-    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    return response
 
 
 def is_confirmed(request: HttpRequest) -> bool:

@@ -134,8 +134,7 @@ def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
         raise CannotHost(_("Save the grade rules first."), sheet.faults)
     title = sheet.rules.title or competition.title
     if kind != "canvas":
-        # Excel reads a file as UTF-8 only if it begins with a byte order mark.
-        return b"\xef\xbb\xbf" + GRADE_FILES[kind](graded_students(sheet), title).encode()
+        return GRADE_FILES[kind](graded_students(sheet), title).encode()
     filling = gradebook_filling(competition, sheet)
     if filling is None:
         raise CannotHost(_("Upload a gradebook exported from Canvas first."))

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.boards import queries as boards
-from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.responses import csv_download, see_other, signed_in_user, spreadsheet_download
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
@@ -128,9 +128,9 @@ def host_grade_file(request: HttpRequest, page_context: PageContext, kind: str) 
     except competitions.CannotHost as error:
         messages.error(request, " ".join([error.message, *error.details]))
         return see_other("host_grades", slug=page_context.competition.slug)
-    response = HttpResponse(data, content_type="text/csv")
-    response["Content-Disposition"] = f'attachment; filename="{page_context.competition.slug}-grades-{kind}.csv"'
-    return response
+    name = f"{page_context.competition.slug}-grades-{kind}"
+    # Canvas gets the bytes of its own export, with a mark if that had one.
+    return csv_download(data, name) if kind == "canvas" else spreadsheet_download(data.decode(), name)
 
 
 @open_to(Audience.GRADERS)

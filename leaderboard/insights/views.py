@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.boards.scores import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import WIDE
-from leaderboard.common.responses import see_other
+from leaderboard.common.responses import see_other, spreadsheet_download
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
@@ -208,9 +208,8 @@ def _report_charts(
 
 @open_to(Audience.HOSTS)
 def host_report_csv(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    response = HttpResponse(report_module.report_csv(page_context.competition), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{page_context.competition.slug}-report.csv"'
-    return response
+    competition = page_context.competition
+    return spreadsheet_download(report_module.report_csv(competition), f"{competition.slug}-report")
 
 
 @open_to(Audience.HOSTS)

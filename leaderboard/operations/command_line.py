@@ -14,6 +14,7 @@ not do this · 6 no answer from the site · 64 unknown command.
 from __future__ import annotations
 
 import argparse
+import codecs
 import hashlib
 import io
 import json
@@ -446,9 +447,10 @@ def export(site: SiteClient, arguments: Any) -> Result:
 
 
 def grades(site: SiteClient, arguments: Any) -> Result:
-    """The grades as a CSV file."""
+    """The grades as a CSV file, for spreadsheets if it is not for Canvas."""
+    mark = b"" if arguments.kind == "canvas" else codecs.BOM_UTF8
     target = Path(arguments.output or f"{arguments.competition}-grades-{arguments.kind}.csv")
-    size = target.write_bytes(site.read(f"competitions/{arguments.competition}/grades?kind={arguments.kind}"))
+    size = target.write_bytes(mark + site.read(f"competitions/{arguments.competition}/grades?kind={arguments.kind}"))
     return {"file": str(target), "bytes": size}, [str(target)]
 
 

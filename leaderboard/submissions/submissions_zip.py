@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import zipfile
@@ -59,6 +60,7 @@ def write_submissions(archive: zipfile.ZipFile, competition: Competition, at: da
         except FileNotFoundError:
             lost.add(str(submission.pk))
     with archive.open("manifest.csv", "w", force_zip64=True) as target:
+        target.write(codecs.BOM_UTF8)  # for Excel
         for line in _manifest_lines(competition, at, lost):
             target.write(line.encode())
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import logging
 import zipfile
+from collections.abc import Iterator
 
 import pytest
 from django.db.models import CharField, Value
@@ -13,7 +15,7 @@ from django.db.models.functions import Cast, Concat
 from django.test import Client
 
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.classroom import joining, teams
+from leaderboard.classroom import joining, roster_files, teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Admission, Competition, Submission, Team
 from leaderboard.grades.models import Gradebook
@@ -60,7 +62,21 @@ def test_no_table_anywhere_on_the_site_holds_a_formula(scene: Scene) -> None:
     RosterEntry.objects.update(name=bad, section="-2+3", login="=1+1", student_id="@A1", sis_user_id="+A1")
     Submission.objects.update(note=bad, file_name=f"{bad}.csv")
     Gradebook.objects.all().delete()  # without one the file for Canvas asks for it
-    tables = {}
+    tables = {
+        where: [cell for row in csv.reader(io.StringIO(data.decode("utf-8-sig"))) for cell in row]
+        for where, data in tables_of(scene)
+    }
+    assert len(tables) >= 6
+    assert sum(any("HYPERLINK" in cell for cell in cells) for cells in tables.values()) >= 5, "the names are there"
+    alive = {
+        where: [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number(cell)]
+        for where, cells in tables.items()
+    }
+    assert {where: cells for where, cells in alive.items() if any(len(cell) > 1 for cell in cells)} == {}
+
+
+def tables_of(scene: Scene) -> Iterator[tuple[tuple[str, str], bytes]]:
+    """Every table that Ada can download: the name of its address with the kind of grades, and its bytes."""
     for address in addresses():
         if address.name in AS_THEY_CAME or address.name.startswith("admin:"):
             continue
@@ -69,19 +85,25 @@ def test_no_table_anywhere_on_the_site_holds_a_formula(scene: Scene) -> None:
             response = ask(scene, "ada", method, filled(address.route, {**scene.arguments, "kind": kind}))
             data = response.getvalue()
             if response.get("Content-Type", "").startswith("application/zip"):
-                data = zipfile.ZipFile(io.BytesIO(data)).read("manifest.csv")
-            elif not response.get("Content-Type", "").startswith("text/csv"):
-                continue
-            tables[address.name, kind] = [
-                cell for row in csv.reader(io.StringIO(data.decode("utf-8-sig"))) for cell in row
-            ]
-    assert len(tables) >= 6
-    assert sum(any("HYPERLINK" in cell for cell in cells) for cells in tables.values()) >= 5, "the names are there"
-    alive = {
-        where: [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number(cell)]
-        for where, cells in tables.items()
-    }
-    assert {where: cells for where, cells in alive.items() if any(len(cell) > 1 for cell in cells)} == {}
+                yield (address.name, kind), zipfile.ZipFile(io.BytesIO(data)).read("manifest.csv")
+            elif response.get("Content-Type", "").startswith("text/csv"):
+                yield (address.name, kind), data
+
+
+def test_tables_for_people_open_right_in_excel_and_those_for_programs_have_no_mark(scene: Scene) -> None:
+    marked = {where: data.startswith(codecs.BOM_UTF8) for where, data in tables_of(scene)}
+    assert len(marked) >= 8
+    assert marked == {(name, kind): not name.startswith("api_") for name, kind in marked}
+    sample = ask(scene, "ada", "GET", "/c/secret/data/sample_submission.csv").getvalue()
+    assert sample.startswith(b"id,label")
+
+
+def test_a_class_list_may_be_a_file_of_grades(scene: Scene) -> None:
+    Gradebook.objects.all().delete()
+    for (name, kind), data in tables_of(scene):
+        if name == "host_grade_file" and kind != "brightspace":
+            titles = dict(roster_files.read_roster(roster_files.decode_roster(data)).columns)
+            assert "email" in titles.values()
 
 
 def is_number(cell: str) -> bool:

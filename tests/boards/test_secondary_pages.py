@@ -37,7 +37,7 @@ def output(client: Client, path: str) -> str:
     """What a page says, without its markup."""
     response = client.get(path)
     assert response.status_code == 200, path
-    text: str = response.content.decode()
+    text: str = response.content.decode("utf-8-sig")
     return text
 
 

@@ -171,8 +171,8 @@ def test_a_section_longer_than_a_page_has_further_pages(
 
 def in_file(reader: Client, asked: str) -> list[list[str]]:
     """Ranks and team of each line of the file that the page offers."""
-    (link,) = re.findall(r'href="([^"]*leaderboard\.csv[^"]*)"', reader.get(BOARD + asked).content.decode())
-    return [line.split(",")[:3] for line in reader.get(unescape(link)).content.decode().splitlines()]
+    (link,) = re.findall(r'href="([^"]*leaderboard\.csv[^"]*)"', reader.get(BOARD + asked).content.decode("utf-8-sig"))
+    return [line.split(",")[:3] for line in reader.get(unescape(link)).content.decode("utf-8-sig").splitlines()]
 
 
 def test_a_section_comes_as_a_file_with_both_ranks_for_those_who_may_look_at_it(

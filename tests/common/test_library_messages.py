@@ -56,7 +56,7 @@ def test_the_problems_of_a_download_and_of_a_page_are_in_bos_language(pets: Comp
     enter(pets, bo)
     submission = submit(pets, bo, REFUSED)
     client = signed_in(bo)
-    table = client.get(f"/c/pets/submissions/{submission.pk}/problems.csv", headers=FOREIGN).content.decode()
+    table = client.get(f"/c/pets/submissions/{submission.pk}/problems.csv", headers=FOREIGN).content.decode("utf-8-sig")
     assert "⟦1 id unknown" in table
     assert table.startswith("code,message,column,line,id,count")
     page = client.get(f"/c/pets/submissions/{submission.pk}/", headers=FOREIGN).content.decode()

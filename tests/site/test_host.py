@@ -66,7 +66,7 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     assert f"http://testserver/join/{pond.admission.join_code}/" in dashboard
     assert signed_in(bo).post(f"/join/{pond.admission.join_code}/", {"accepted": "on"}).status_code == 303
     board = hers.get("/host/pond-life/board.csv?board=public")
-    assert board.content.decode().startswith("rank,team,score")
+    assert board.content.decode("utf-8-sig").startswith("rank,team,score")
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_the_problems_come_as_csv_without_formulas(pets: Competition, bo: User) 
     )
     response = signed_in(bo).get(f"{LIST}{submission.pk}/problems.csv")
     assert response["Content-Disposition"].startswith("attachment")
-    rows = list(csv_module.reader(io.StringIO(response.content.decode())))
+    rows = list(csv_module.reader(io.StringIO(response.content.decode("utf-8-sig"))))
     assert rows == [
         ["code", "message", "column", "line", "id", "count"],
         ["unknown_ids", '\'=cmd|"x"', "'@id", "2", "'-1", "3"],

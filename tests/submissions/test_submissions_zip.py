@@ -31,7 +31,7 @@ def archive_of(client: Client) -> zipfile.ZipFile:
 
 
 def manifest_of(archive: zipfile.ZipFile) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(archive.read("manifest.csv").decode())))
+    return list(csv.DictReader(io.StringIO(archive.read("manifest.csv").decode("utf-8-sig"))))
 
 
 def test_every_file_is_there_byte_for_byte_with_its_hash_time_and_scores(

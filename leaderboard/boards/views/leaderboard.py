@@ -25,9 +25,9 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common import display_time
 from leaderboard.common.context_processors import theme_of
+from leaderboard.common.responses import spreadsheet_download
 from leaderboard.competitions import hooks
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.host_responses import csv_response
 from leaderboard.competitions.models.competition import Split
 
 from .. import board_cache, rows, team_ranks, team_search
@@ -187,7 +187,7 @@ def leaderboard_csv(request: HttpRequest, page_context: PageContext) -> HttpResp
         return redirect("leaderboard", slug=competition.slug)
     text = board_csv(competition, query.split, own=query.team, section=query.section)
     section = f"-{slugify(query.section) or 'section'}" if query.section else ""
-    return csv_response(text, f"{competition.slug}-{query.split}{section}")
+    return spreadsheet_download(text, f"{competition.slug}-{query.split}{section}")
 
 
 @open_to(Audience.ASSISTANTS)
@@ -195,7 +195,7 @@ def host_board_csv(request: HttpRequest, page_context: PageContext) -> HttpRespo
     """A board as CSV for hosts, even a hidden one; before the reveal the private one as it would be revealed now."""
     split = Split.PRIVATE if request.GET.get("board") == "private" else Split.PUBLIC
     text = board_csv(page_context.competition, split, is_for_hosts=True)
-    return csv_response(text, f"{page_context.competition.slug}-{split}")
+    return spreadsheet_download(text, f"{page_context.competition.slug}-{split}")
 
 
 def _board_context(request: HttpRequest, query: BoardQuery, *, is_part: bool) -> dict[str, Any]:

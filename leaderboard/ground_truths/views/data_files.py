@@ -8,14 +8,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.common.responses import as_download, see_other, signed_in_user, zip_download
+from leaderboard.common.responses import as_download, csv_download, see_other, signed_in_user, zip_download
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import DataFileForm
 from leaderboard.competitions.host_responses import (
     REFUSALS,
     add_refusal,
     ask_first,
-    csv_response,
     is_confirmed,
     posted_data,
 )
@@ -51,7 +50,7 @@ def data_file(request: HttpRequest, page_context: PageContext, name: str) -> Htt
 @open_to(Audience.VISITORS)
 def sample_submission(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
     text = _sample(request, page_context)
-    return csv_response(text, "sample_submission") if text else redirect("data", slug=page_context.competition.slug)
+    return csv_download(text, "sample_submission") if text else redirect("data", slug=page_context.competition.slug)
 
 
 @open_to(Audience.VISITORS)

@@ -16,7 +16,7 @@ from ninja.files import UploadedFile
 import metrics
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
-from leaderboard.common.responses import zip_download
+from leaderboard.common.responses import csv_download, zip_download
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import PageContext
@@ -361,9 +361,7 @@ def export_grades(
         raise Http404(_("You don't host a competition with this name."))
     sheet = grade_queries.grade_sheet(page_context.competition, at=page_context.at)
     data = call_host_service(lambda: files.grade_file(page_context.competition, sheet, kind))
-    answer = HttpResponse(data, content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-grades-{kind}.csv"'
-    return answer
+    return csv_download(data, f"{slug}-grades-{kind}")
 
 
 @api.get(

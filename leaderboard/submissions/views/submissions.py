@@ -18,9 +18,9 @@ from django.utils.translation import gettext_lazy
 from leaderboard.boards import reveal, standings, team_ranks
 from leaderboard.boards.scores import ranked_scores, sign_of
 from leaderboard.common import charts
-from leaderboard.common.responses import as_download, see_other, signed_in_user
+from leaderboard.common.responses import as_download, see_other, signed_in_user, spreadsheet_download
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.host_responses import csv_response, problems_csv
+from leaderboard.competitions.host_responses import problems_csv
 from leaderboard.competitions.models import CandidateProblem, GroundTruth, Rescoring, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
@@ -189,7 +189,7 @@ def submission_file(request: HttpRequest, page_context: PageContext, submission_
 @open_to(Audience.MEMBERS)
 def submission_problems(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     file = own_submission(page_context, submission_id)
-    return csv_response(problems_csv(file.problems), f"problems-{str(file.pk)[:8]}")
+    return spreadsheet_download(problems_csv(file.problems), f"problems-{str(file.pk)[:8]}")
 
 
 @open_to(Audience.MEMBERS)
