@@ -768,7 +768,7 @@ def test_a_file_in_the_form_of_ours_scores_as_a_built_in_one(drop: Drop) -> None
         score("own_rmse", submission=MINE.replace("5,1\n", "5,1e300\n"))
 
 
-@pytest.mark.parametrize("key", ["accuracy", "weighted_mae", "average_precision", "fbeta", "roc_auc"])
+@pytest.mark.parametrize("key", ["accuracy", "weighted_mae", "pinball", "smape", "concordance_index"])
 def test_its_roles_parameters_and_kinds_of_columns_are_those_of_its_file(drop: Drop, key: str) -> None:
     assert drop(f"own_{key}", source_of(key)).error == ""
     ours, theirs = metrics.get(key), metrics.get(f"own_{key}")
@@ -818,8 +818,8 @@ def test_what_its_functions_do_wrong_reaches_no_student(drop: Drop, value: str, 
 
 
 def test_answers_that_its_rules_cannot_score_fail_with_a_reason_for_the_host(drop: Drop) -> None:
-    drop("own_roc_auc", source_of("roc_auc"))
-    found = failure("own_roc_auc", "id,y\n1,1\n2,1\n", "id,y\n1,0.5\n2,0.25\n")
+    drop("own_index", source_of("concordance_index").replace("own_concordance_index", "own_index"))
+    found = failure("own_index", "id,y\n1,1\n2,1\n", "id,y\n1,0.5\n2,0.25\n")
     assert found.reason == "raised GroundTruthError"
     assert "cannot be scored" in found.host_details
 
