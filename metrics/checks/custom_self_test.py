@@ -37,7 +37,7 @@ def self_test_of_custom(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     sample = _tried(truth, truth.sample_submission(), is_perfect=False)
     if not is_perfect_known(truth):
         columns = ", ".join(map(shown, truth.scored_columns))
-        unknown = _no_perfect_file(Message("a submission has {columns}, which are not the answers.", columns=columns))
+        unknown = _no_perfect_file(Message("the answers do not say what {columns} should be.", columns=columns))
         findings = [_blocking(sample)] if isinstance(sample, Finding) else [unknown]
         return {"best": best, "passed": isinstance(sample, Result)}, findings
     perfect = _tried(truth, truth.perfect_submission(), is_perfect=True)

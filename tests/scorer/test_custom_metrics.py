@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,11 @@ from leaderboard.boards.scores import sign_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import CandidateProblem, Competition, DailyAttempts, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.ground_truths.services import drafts, publishing
+from leaderboard.ground_truths.services import checks, data_files, drafts, publishing
 from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.submissions import claims, score
 from metrics.core import custom
-from tests.conftest import enter, make_competition, submit
+from tests.conftest import enter, make_competition, save_truth, submit
 from tests.pages import signed_in, tidy
 from tests.scorer_in_process import forget
 
@@ -254,6 +255,65 @@ def test_the_help_of_a_parameter_ends_before_its_default_begins(metrics_folder: 
     assert "exponent of each gap. Default: 1.0." in page
     assert "Does it begin at 0? Default: True." in page
     assert ">Default: 3." in tidy(page)
+
+
+RISKS = """
+class ParticipantVisibleError(Exception):
+    pass
+
+def score(solution, submission, row_id_column_name):
+    'Higher is better.'
+    if (submission['risk'] > 9).any():
+        raise ParticipantVisibleError("A risk is above 9.")
+    early = solution['time'] < solution['time'].median()
+    return float((submission['risk'] * early * solution['event']).mean())
+"""
+TIMES = "id,time,event,Usage\n" + "".join(
+    f"{i},{i * 7 % 13},{i % 2},{'Public' if i % 4 > 1 else 'Private'}\n" for i in range(1, 13)
+)
+
+
+def test_the_columns_of_a_submission_come_from_adas_sample_and_no_perfect_file_is_needed(
+    metrics_folder: Path, ada: User, bo: User
+) -> None:
+    (metrics_folder / "risks.py").write_text(RISKS)
+    competition = make_competition(ada, slug="risks", launched=False)
+    sample = "id,risk\n" + "".join(f"{i},0.5\n" for i in range(1, 13))
+    data_files.add_data_file(competition=competition, file_name="sample_submission.csv", chunks=[sample.encode()])
+    draft = save_truth(competition, TIMES, metric="risks")
+    assert draft.params == {"submission_columns": "id,risk\n1,0.5"}
+    assert draft.report["ok"], draft.report["findings"]
+    (finding,) = [finding for finding in draft.report["findings"] if finding["code"] == "no_perfect_file"]
+    assert not finding["blocking"]
+    page = page_of(ada, "/host/risks/truth/metric/?metric=risks")
+    assert "id,risk" in page
+    ground_truth = publishing.publish_draft(competition=competition, user=ada)
+    assert publishing.sample_submission_of(ground_truth) == sample.encode()
+    publishing.launch_competition(competition=competition)
+    enter(competition, bo)
+    assert submit(competition, bo, sample.encode()).status == "scored"
+    refused = submit(competition, bo, sample.replace("3,0.5", "3,10").encode())
+    assert (refused.status, refused.problems[0]["message"]) == ("invalid", "A risk is above 9.")
+    assert "id,risk" in tidy(page_of(bo, "/c/risks/submit/")).replace(", ", ",")
+
+
+def test_ada_names_the_columns_and_a_sample_that_comes_later_changes_nothing(metrics_folder: Path, ada: User) -> None:
+    (metrics_folder / "risks.py").write_text(RISKS)
+    competition = make_competition(ada, slug="risks", launched=False)
+    draft = save_truth(competition, TIMES, metric="risks", params={"submission_columns": "risk\n0"})
+    assert list(draft.report["submission_columns"]) == ["id", "risk"]
+    sample = "id,risk\n" + "".join(f"{i},0.5\n" for i in range(1, 13))
+    data_files.add_data_file(competition=competition, file_name="sample_submission.csv", chunks=[sample.encode()])
+    checks.recheck_draft(competition=competition)
+    draft.refresh_from_db()
+    assert draft.params["submission_columns"] == "risk\n0"
+
+
+def test_the_page_of_the_metric_names_numpy_and_pandas(metrics_folder: Path, ada: User) -> None:
+    page = tidy(page_of(ada, "/metrics/gap/"))
+    for name in ("numpy", "pandas"):
+        assert version(name) in page
+    assert "<dt>pandas</dt>" not in tidy(page_of(ada, "/metrics/accuracy/"))
 
 
 def test_olga_adds_a_file_and_sees_how_its_doctests_came_out(

@@ -20,11 +20,12 @@ from leaderboard.competitions.models import Competition, GroundTruth, TruthCheck
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions.converting import CONVERTIBLE
+from metrics.core.custom_parameters import SUBMISSION_COLUMNS
 from metrics.core.messages import with_templates
 from metrics.reading.headers import USAGE, read_header
 
 from ..specs import non_answer_columns, role_columns, secondary_of
-from .data_files import data_files_to_compare, leak_findings
+from .data_files import data_files_to_compare, leak_findings, sample_lines
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +34,9 @@ CONVERTIBLE_PROBLEMS = CONVERTIBLE | {"usage_name"}
 
 
 def check_draft(draft: TruthDraft) -> dict[str, Any]:
-    """The report on a draft: all findings, with the split that publishing would make. Raises `JobFailed`."""
+    """The report on a draft: all findings, with the split that publishing would make. Columns of a submission that the
+    host has not named are those of the sample submission. Raises `JobFailed`."""
+    draft.params |= _columns_of_sample(draft)
     published = published_split(draft.competition)
     with tempfile.TemporaryDirectory() as folder:
         truth, problems = _with_split(draft, Path(folder))
@@ -62,7 +65,7 @@ def recheck_draft(*, competition: Competition) -> None:
     """Check the draft, if there is one, again with the current data files. Raises `JobFailed`."""
     for draft in TruthDraft.objects.filter(competition=competition):
         draft.report = check_draft(draft)
-        draft.save(update_fields=["report"])
+        draft.save(update_fields=["report", "params"])
 
 
 def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
@@ -82,6 +85,19 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
     )
     values = {"report": report, "checked_at": timezone.now()}
     return TruthCheck.objects.update_or_create(ground_truth=ground_truth, defaults=values)[0]
+
+
+def _columns_of_sample(draft: TruthDraft) -> dict[str, str]:
+    """The parameter with a submission's columns from the sample submission, if the metric has it and it is empty."""
+    try:
+        names = {parameter.name for parameter in metrics.get(draft.metric).parameters}
+    except metrics.UnknownMetric:  # the file of a custom metric is lost
+        return {}
+    if SUBMISSION_COLUMNS not in names or draft.params.get(SUBMISSION_COLUMNS):
+        return {}
+    id_column = draft.id_column or next(iter(column_names(draft)), "")
+    lines = sample_lines(draft.competition, id_column)
+    return {SUBMISSION_COLUMNS: lines} if lines else {}
 
 
 def finding_key(finding: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import csv
 import zipfile
 from collections.abc import Iterable
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -19,6 +20,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.storage import StoredFile, clean_name, open_stored, path_of, remove_file, store_file
 from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
 from leaderboard.competitions.services import CannotHost
+from metrics.core.custom_parameters import first_lines
 from metrics.core.messages import with_templates
 
 from ..leaks import describe_leak, is_table_unread
@@ -164,6 +166,19 @@ def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | N
             return head, max(0, len(head) - 1 + sum(1 for _ in reader))
     except (UnicodeDecodeError, csv.Error):
         return [], None
+
+
+def sample_lines(competition: Competition, id_column: str) -> str:
+    """The first two lines of a sample submission among the data files; "" without one that has the ID column."""
+    sample, _tests = data_files_to_compare(competition)
+    if sample is None:
+        return ""
+    try:
+        with Path(sample).open(encoding="utf-8-sig", newline="") as file:
+            names, cells = ([cell.strip() for cell in row] for row in islice(csv.reader(file), 2))
+    except (UnicodeDecodeError, csv.Error, ValueError):  # no table of two lines
+        return ""
+    return first_lines(names, cells) if id_column in names and len(names) == len(cells) else ""
 
 
 def data_files_to_compare(competition: Competition) -> tuple[str | None, dict[str, str]]:

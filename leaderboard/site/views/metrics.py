@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from importlib.metadata import version
 from itertools import groupby
 from shlex import quote
 from textwrap import dedent
@@ -184,6 +185,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "command": home_command(shown, params, always=shown.example.params),
         "has_example": bool(shown.example.truth),
         "is_custom": shown.is_custom,
+        "libraries": [(name, version(name)) for name in ("numpy", "pandas")] if shown.is_custom else [],
         "best": best_value_text(shown, params),
         "worst": end_of_scale(shown.worst),
         "source": source,
