@@ -59,6 +59,7 @@ def columns_of(
 ) -> list[BoardColumn]:
     """The columns in order. `leader`: score of the first place; `has_section`: with ranks in a section;
     `has_pseudonyms`: with real names and pseudonyms in the CSV."""
+    decimals = competition.score_decimals
     hint = _("Rank within this section")
     section = BoardColumn(_("In section"), _section_cell, "rank_in_section", lambda row: row.within, "within", hint)
     pseudonym = BoardColumn("", None, "pseudonym", lambda row: safe_cell(row.name))
@@ -68,19 +69,24 @@ def columns_of(
         BoardColumn(_("Team"), _team_cell, "team", lambda row: safe_cell(row.real_name or row.name)),
         *([pseudonym] if has_pseudonyms else []),
         BoardColumn(
-            _("Score"), _score_cell, "score", lambda row: _exact_text(row.value), style="value", shows_scores=True
+            _("Score"),
+            lambda row: _score_cell(row.value, decimals, "value"),
+            "score",
+            lambda row: _exact_text(row.value),
+            style="value",
+            shows_scores=True,
         ),
         *(
-            _secondary_column(place, metric)
+            _secondary_column(place, metric, decimals)
             for place, metric in enumerate(secondary.secondary_metrics_of(competition.ground_truth))
         ),
-        BoardColumn(_("Gap"), lambda row: _table_cell(gap_text(row.value, leader)), shows_scores=True),
+        BoardColumn(_("Gap"), lambda row: _table_cell(gap_text(row.value, leader, decimals)), shows_scores=True),
         BoardColumn(_("Submissions"), _submissions_cell, "submissions", lambda row: row.submission_count),
         BoardColumn(_("Last"), _last_cell, "received_at", lambda row: row.received_at.isoformat()),
     ]
 
 
-def _secondary_column(place: int, metric: secondary.SecondaryMetric) -> BoardColumn:
+def _secondary_column(place: int, metric: secondary.SecondaryMetric, decimals: int) -> BoardColumn:
     def value_of(row: BoardRowData) -> secondary.ShownSecondaryValue | None:
         return row.secondary[place] if row.secondary else None
 
@@ -89,7 +95,7 @@ def _secondary_column(place: int, metric: secondary.SecondaryMetric) -> BoardCol
         shown = value_of(row)
         if shown is None or shown.value is None:
             return _table_cell("–", "number secondary", translated_message(shown.problem) if shown else "")
-        return _table_cell(numbers.number_text(shown.value), "number secondary", _exact_if_rounded(shown.value))
+        return _score_cell(shown.value, decimals, "number secondary")
 
     def exact(row: BoardRowData) -> str:
         shown = value_of(row)
@@ -215,10 +221,12 @@ def _team_cell(row: BoardRowData) -> SafeString:
     return format_html('<th scope="row">{}{}{}</th>', avatar, row.name, small_texts)
 
 
-def _score_cell(row: BoardRowData) -> SafeString:
-    return _table_cell(
-        "–" if row.value is None else numbers.number_text(row.value), "value", _exact_if_rounded(row.value)
-    )
+def _score_cell(value: float | None, decimals: int, style: str) -> SafeString:
+    """The score, with all its digits on hover where the text leaves some out."""
+    if value is None:
+        return _table_cell("–", style)
+    text = numbers.number_text(value, decimals)
+    return _table_cell(text, style, "" if text == repr(value) else repr(value))
 
 
 def _submissions_cell(row: BoardRowData) -> SafeString:
@@ -238,14 +246,8 @@ def _exact_text(value: float | None) -> str:
     return "" if value is None else repr(value)
 
 
-def _exact_if_rounded(value: float | None) -> str:
-    """All digits of a score; "" if the row shows them already."""
-    return "" if value is None or repr(value) == numbers.number_text(value) else repr(value)
-
-
-def gap_text(value: float | None, leader: float | None) -> str:
-    """Signed difference to the score of the first place, with three digits; "" for the first place."""
+def gap_text(value: float | None, leader: float | None, decimals: int) -> str:
+    """Signed difference to the score of the first place; "" for the first place."""
     if value is None or leader is None or value == leader:
         return ""
-    gap = float(f"{value - leader:.3g}")
-    return ("−" if gap < 0 else "+") + numbers.rounded_text(abs(gap))
+    return ("−" if value < leader else "+") + numbers.difference_text(value - leader, decimals)

@@ -46,6 +46,7 @@ def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team |
         now=competition.closes_at if is_over else page_context.at,
         marks=_baseline_marks(ground_truth, Split.PUBLIC) if histories else (),
         is_over=is_over,
+        decimals=competition.score_decimals,
     )
 
 
@@ -67,6 +68,7 @@ def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[fl
         mine=mine,
         marks=_baseline_marks(ground_truth, split),
         width=WIDE,
+        decimals=ground_truth.competition.score_decimals,
     )
 
 

@@ -100,7 +100,7 @@ def unpicked_better_files(
     standings = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC, team__in=teams)
     rows = standings.values_list("team_id", "submission__file_name", "value", "sort_key")
     return {
-        team_id: UnpickedFile(file_name, number_text(value))
+        team_id: UnpickedFile(file_name, number_text(value, ground_truth.competition.score_decimals))
         for team_id, file_name, value, sort_key in rows
         if all(pick.sort_key > sort_key for pick in picks[team_id])
     }

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import F, Max, Min, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
+from leaderboard.common import numbers
 from leaderboard.common.hooks import on
 from leaderboard.competitions import hooks
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Standing, Submission, Team
@@ -20,6 +21,8 @@ from leaderboard.competitions.models.competition import Split
 from .scores import ranked_scores, sign_of
 
 IN_ONE_QUERY = 5000
+COMPARED_STANDINGS = 1000
+"""Standings, best first, that decide about the decimals of scores."""
 FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
 
 
@@ -189,6 +192,7 @@ def rebuild_standings(ground_truth: GroundTruth) -> int:
     Standing.objects.filter(ground_truth=ground_truth).delete()
     made = [_on_board(best, ground_truth, split) for split, best in expected_standings(ground_truth)]
     Standing.objects.bulk_create(made, batch_size=2000)
+    _add_score_decimals(ground_truth)
     ground_truth.competition.bump_board_version()
     return len(made)
 
@@ -261,6 +265,19 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
                 received_at=submission.received_at,
             )
     Standing.objects.bulk_create(made)
+    _add_score_decimals(ground_truth)
+
+
+def _add_score_decimals(ground_truth: GroundTruth) -> None:
+    """Give the competition's scores more decimals where most neighbours of its public board would look equal."""
+    competition = ground_truth.competition
+    if competition.score_decimals >= numbers.MAX_DECIMALS or competition.ground_truth_id != ground_truth.pk:
+        return
+    best_first = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by("sort_key")
+    decimals = numbers.separating_decimals(best_first.values_list("value", flat=True)[:COMPARED_STANDINGS])
+    if decimals > competition.score_decimals:
+        Competition.objects.filter(pk=competition.pk, score_decimals__lt=decimals).update(score_decimals=decimals)
+        competition.score_decimals = decimals
 
 
 def _on_board(standing: Standing, ground_truth: GroundTruth, split: Split) -> Standing:

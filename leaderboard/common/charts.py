@@ -39,7 +39,7 @@ from .chart_parts import (
     push_apart,
     text_width,
 )
-from .numbers import short_text, short_texts
+from .numbers import DECIMALS, number_text
 
 # --- lines ----------------------------------------------------------------------------------------------------------
 
@@ -70,6 +70,7 @@ def draw_race(
     now: datetime,
     marks: Iterable[tuple[str, float]] = (),
     is_over: bool = False,
+    decimals: int = DECIMALS,
 ) -> SafeString:
     """The best score of each team so far, best teams first; each line has its name at its end."""
     lines = sorted((line for line in lines if line.points), key=lambda line: sign * line.score)
@@ -78,7 +79,7 @@ def draw_race(
     now = max(now, opens_at + timedelta(minutes=1))
     ticks = _race_ticks(lines, sign)
     baselines = [(name, value) for name, value in marks if ticks[0] <= value <= ticks[-1]]
-    scores = short_texts([line.score for line in lines])
+    scores = [number_text(line.score, decimals) for line in lines]
     names = [_("You") if line.is_mine else line.name for line in lines]
     others = [line for line in lines if not line.is_mine]
 
@@ -89,7 +90,7 @@ def draw_race(
         across = Scale(opens_at.timestamp(), now.timestamp(), plot.left, plot.right)
         up = better_scale(ticks, sign, plot.top, bottom)
         plot.grid(ticks, up)
-        _draw_baselines(plot, baselines, up)
+        _draw_baselines(plot, [(f"{name} {number_text(value, decimals)}", value) for name, value in baselines], up)
         heights = push_apart([up.at(line.score) for line in lines], LINE_HEIGHT, plot.top, bottom)
         for place in sorted(range(len(lines)), key=lambda place: lines[place].is_mine):
             line, y, end = lines[place], heights[place], up.at(lines[place].score)
@@ -107,7 +108,7 @@ def draw_race(
         return plot
 
     rows = (
-        (name, date_format(localtime(at), "j M, H:i"), short_text(value))
+        (name, date_format(localtime(at), "j M, H:i"), number_text(value, decimals))
         for line, name in zip(lines, names, strict=True)
         for at, value in line.points
     )
@@ -127,10 +128,10 @@ def _race_ticks(lines: Sequence[RaceLine], sign: float) -> list[float]:
 
 
 def _draw_baselines(plot: Plot, baselines: Iterable[tuple[str, float]], up: Scale) -> None:
-    """Dashed lines with their names on them; a name that would touch an earlier one is left out."""
+    """Dashed lines with their texts on them; a text that would touch an earlier one is left out."""
     named = list[float]()
-    for name, value in baselines:
-        y, text = up.at(value), f"{name} {short_text(value)}"
+    for text, value in baselines:
+        y = up.at(value)
         plot.line(plot.left, y, plot.right, y, "baseline")
         if all(abs(y - other) >= 14 for other in named):
             plot.text(plot.left + 4, y - 5, fitted(text, (plot.right - plot.left) * 0.6), "on-line", full=text)
@@ -147,7 +148,9 @@ def _stair_path(points: Sequence[tuple[datetime, float]], across: Scale, up: Sca
     return f"{path or f'M{across.at_time(points[-1][0]):g} {bottom:g}'}H{right:g}"
 
 
-def draw_history(points: Sequence[tuple[datetime, float]], *, sign: float, axis: str, width: int = WIDE) -> SafeString:
+def draw_history(
+    points: Sequence[tuple[datetime, float]], *, sign: float, axis: str, width: int = WIDE, decimals: int = DECIMALS
+) -> SafeString:
     """A team's scores by time of receipt as dots, and the best so far as a line; nothing for fewer than two."""
     if len(points) < 2:
         return SafeString()
@@ -168,7 +171,7 @@ def draw_history(points: Sequence[tuple[datetime, float]], *, sign: float, axis:
         start = f"M{across.at_time(first):g} {up.at(best[0][1]):g}"
         plot.path("step mine", f"{start}{steps}H{plot.right - 6:g}")
         for (at, value), (received, _score) in zip(points, rows, strict=True):
-            plot.dot(across.at_time(at), up.at(value), 3, "dot", f"{received}: {short_text(value)}")
+            plot.dot(across.at_time(at), up.at(value), 3, "dot", f"{received}: {number_text(value, decimals)}")
         plot.times_below(first, last, across)
         plot.text(plot.left, 10, axis_words(axis, sign))
         return plot
@@ -313,13 +316,15 @@ def draw_histogram(
     mine: float | None = None,
     marks: Iterable[tuple[str, float]] = (),
     width: int = HALF,
+    decimals: int = DECIMALS,
 ) -> SafeString:
     """The distribution of scores, with the viewer's own under a flag and baselines (name, score) as dashed lines."""
     if not values:
         return SafeString()
     marks = list(marks)
     bins = bins_of(values, sign, [] if mine is None else [mine], [value for _name, value in marks])
-    texts = short_texts([bins.ends(0)[0], *(bins.ends(place)[1] for place in range(len(bins.counts)))])
+    ends = [bins.ends(0)[0], *(bins.ends(place)[1] for place in range(len(bins.counts)))]
+    texts = [number_text(value, decimals) for value in ends]
     baselines = [(name, value) for name, value in marks if bins.ticks[0] <= value <= bins.ticks[-1]]
     counts = count_ticks(max(bins.counts))
 
@@ -338,7 +343,7 @@ def draw_histogram(
         for _name, value in baselines:
             plot.line(across.at(value), top, across.at(value), plot.bottom, "baseline")
         if mine is not None:
-            text = _("You %(score)s") % {"score": short_text(mine)}
+            text = _("You %(score)s") % {"score": number_text(mine, decimals)}
             x, room = across.at(mine), text_width(text, 13) + 14
             start = _text_start(plot, x, room)
             plot.line(x, 22, x, plot.bottom, "flag-pole")
@@ -358,7 +363,7 @@ def draw_histogram(
         (f"{texts[place]} – {texts[place + 1]}", count) for place, count in enumerate(bins.counts) if count
     ]
     rows += [(_("worse"), bins.beyond)] if bins.beyond else []
-    rows += [(name, short_text(value)) for name, value in marks]
+    rows += [(name, number_text(value, decimals)) for name, value in marks]
     table = ChartTable(_("Teams by score"), (axis, _("Teams")), rows)
     label = _("Teams by score: %(axis)s") % {"axis": axis_words(axis, sign)}
     return drawn_chart("histogram", label, draw, width, table)

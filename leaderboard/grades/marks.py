@@ -17,8 +17,11 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from leaderboard.common.numbers import MIN_DECIMALS, number_text
+
 from .rules import Anchor, GradingMethod, GradingRules, anchor_reason, plain_number_text
 
+MAX_SCORE_DECIMALS = 15
 Fact = str | int
 Facts = Mapping[str, Any]
 
@@ -126,6 +129,8 @@ class MarkingScale:
     values: tuple[float, ...] = ()
     higher_is_better: bool = True
     board: str = ""
+    decimals: int = MIN_DECIMALS
+    """Decimals of scores in reasons."""
 
     def is_better(self, value: float, other: float) -> bool:
         return value > other if self.higher_is_better else value < other
@@ -270,4 +275,9 @@ def _percentile_points(rules: GradingRules, scale: MarkingScale, value: float) -
 
 
 def _score_fact(scale: MarkingScale, value: float) -> dict[str, Fact]:
-    return {"board": scale.board, "score": plain_number_text(value)}
+    """The score as on the board; with more decimals where those would make it look equal to an anchor's."""
+    decimals = scale.decimals
+    others = [anchor.score for anchor in scale.anchors if anchor.score != value]
+    while decimals < MAX_SCORE_DECIMALS and any(round(value, decimals) == round(other, decimals) for other in others):
+        decimals += 1
+    return {"board": scale.board, "score": number_text(value, decimals)}

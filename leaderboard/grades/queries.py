@@ -226,11 +226,12 @@ def _scale_and_files(
     else:
         values = standings.best_values(ground_truth)
     higher = sign_of(ground_truth) < 0
-    anchors = anchors_of(sheet.rules, baselines, higher_is_better=higher)
+    decimals = ground_truth.competition.score_decimals
+    anchors = anchors_of(sheet.rules, baselines, higher_is_better=higher, decimals=decimals)
     files = {team: [marks.GradableFile(value)] for team, value in values.items()}
     for team, more in late.items():
         files[team] = files.get(team, []) + more
-    return marks.MarkingScale(anchors, tuple(values.values()), higher, sheet.split.value), files
+    return marks.MarkingScale(anchors, tuple(values.values()), higher, sheet.split.value, decimals), files
 
 
 def _late_files(

@@ -17,6 +17,7 @@ from leaderboard.boards.queries import baseline_scores
 from leaderboard.boards.scores import sign_of
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
+from leaderboard.common.numbers import MIN_DECIMALS, number_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import CannotHost
@@ -147,7 +148,7 @@ class Anchor:
 
 
 def anchors_of(
-    rules: GradingRules, baselines: Mapping[str, float | None], *, higher_is_better: bool
+    rules: GradingRules, baselines: Mapping[str, float | None], *, higher_is_better: bool, decimals: int = MIN_DECIMALS
 ) -> tuple[Anchor, ...]:
     """The steps of linear and threshold rules with their scores, worst score first; () for other methods.
 
@@ -166,7 +167,8 @@ def anchors_of(
     for step in rules.steps:
         score = baselines[step.baseline] if step.baseline else step.score
         assert score is not None, "checked before"
-        anchors.append(Anchor(f"{step.baseline} {plain_number_text(score)}".strip(), score, step.points))
+        label = f"{step.baseline} {number_text(score, decimals)}" if step.baseline else plain_number_text(score)
+        anchors.append(Anchor(label, score, step.points))
     anchors.sort(key=lambda anchor: (anchor.score if higher_is_better else -anchor.score, anchor.points))
     for worse, better in pairwise(anchors):
         if better.points < worse.points or (better.score == worse.score and better.points != worse.points):

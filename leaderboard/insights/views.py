@@ -191,7 +191,11 @@ def host_report(request: HttpRequest, page_context: PageContext) -> HttpResponse
 def _report_charts(
     competition: Competition, ground_truth: GroundTruth, report: report_module.ClassReport, at: datetime
 ) -> dict[str, Any]:
-    scale: dict[str, Any] = {"sign": sign_of(ground_truth), "axis": ground_truth.metric_title}
+    scale: dict[str, Any] = {
+        "sign": sign_of(ground_truth),
+        "axis": ground_truth.metric_title,
+        "decimals": competition.score_decimals,
+    }
     teams, days = len(report.teams), activity.files_per_day(competition, at)
     return {
         "without_score": teams - len(report.ranked),

@@ -61,6 +61,7 @@ FIELDS_TO_WRITE = (
     *("status", "claim", "is_slow", "received_at", "is_late", "hidden_at"),
     *("team__disqualified_at", "team__vacated_at"),
     *("competition__ground_truth_id", "competition__revealed_at", "competition__zone", "competition__board"),
+    "competition__score_decimals",
 )
 
 

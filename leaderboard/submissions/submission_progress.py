@@ -140,7 +140,7 @@ def _compare_scores(
     is_ranked = not submission.is_late and not is_off_board
     comparison = Comparison(
         difference=difference,
-        gain=gap_text(own.value, best.value) or "0" if best else "",
+        gain=gap_text(own.value, best.value, page_context.competition.score_decimals) or "0" if best else "",
         is_personal_best=is_ranked and (difference or 0) > 0,
     )
     board = _public_board(ground_truth) if is_ranked else []
@@ -212,7 +212,10 @@ def _summary_text(
     submission: Submission, public: Score | None, placing: Placing | None, *, is_score_hidden: bool
 ) -> str:
     if public is not None:
-        facts = {"file": submission.file_name, "score": numbers.number_text(public.value)}
+        facts = {
+            "file": submission.file_name,
+            "score": numbers.number_text(public.value, submission.competition.score_decimals),
+        }
         if placing is None:
             return _("%(file)s scored %(score)s.") % facts
         place = {"rank": placing.rank, "total": placing.total}

@@ -172,10 +172,11 @@ def withheld(scene: Scene, *, hides_scores: bool) -> re.Pattern[str]:
     files = Submission.objects.filter(competition=scene.competition, team__isnull=False).order_by("received_at")
     for value, file in zip((0.5038617, 0.5170194), files, strict=True):
         Score.objects.filter(submission=file, split=Split.PUBLIC).update(value=value, secondary=[{"value": 1 - value}])
-        digits += [text for number in (value, 1 - value) for text in (f"{number:.4f}", f"{number:.7f}"[:6])]
+        digits += [text for number in (value, 1 - value) for text in (f"{number:.3f}", f"{number:.7f}"[:6])]
     ground_truth = GroundTruth.objects.select_related("competition").get(competition=scene.competition)
     standings.rebuild_standings(ground_truth)
-    return re.compile("|".join(rf"\b{re.escape(one)}" for one in digits))
+    # Coordinates of formulas have a minus sign before the same digits.
+    return re.compile("|".join(rf"(?<![-.\w]){re.escape(one)}" for one in digits))
 
 
 def readers_of(scene: Scene, role: str, wanted: re.Pattern[str]) -> list[str]:

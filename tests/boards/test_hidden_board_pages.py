@@ -205,7 +205,7 @@ def test_a_late_file_says_nothing_before_the_end(ada: User, bo: User, cy: User) 
     late = submit(pets.competition, bo, file_with(0))
     page = text_of(signed_in(bo), f"/c/pets/submit/?submission={late.pk}")
     assert "Late: scored but not ranked" in page
-    assert "1.00000" not in page
+    assert "1.000" not in page
 
 
 def test_nobody_is_told_which_files_would_be_picked_before_the_end(ada: User, bo: User, cy: User) -> None:
@@ -235,7 +235,7 @@ def test_a_team_mate_and_a_former_one_read_no_more_than_the_team(ada: User, bo: 
 def test_ada_sees_exact_values_on_her_pages(ada: User, bo: User, cy: User) -> None:
     pets = world(ada, bo, cy)
     hers = signed_in(ada)
-    assert "0.82500" in text_of(hers, "/host/pets/submissions/")
+    assert "0.825" in text_of(hers, "/host/pets/submissions/")
     assert "0.825" in text_of(hers, f"/c/pets/submissions/{pets.second.pk}/")
     assert "\n1,bo,0.825,2," in hers.get("/host/pets/board.csv?board=public").content.decode().replace("\r", "")
 

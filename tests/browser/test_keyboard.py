@@ -85,12 +85,12 @@ def test_a_file_gets_from_the_disk_to_the_board_by_keys_alone(page: Page, work: 
     page.keyboard.press("Enter")
     expect(page.locator("#progress")).to_be_visible()
     assert work() == 1
-    expect(page.locator("#progress")).to_contain_text("0.66667")
+    expect(page.locator("#progress")).to_contain_text("0.667")
     expect(page.locator(".htmx-request, .htmx-swapping, .htmx-settling")).to_have_count(0)
     tab_to(page, "a See the leaderboard")
     page.keyboard.press("Enter")
     page.wait_for_url("**/leaderboard/", wait_until="commit")
-    expect(page.locator("tr[aria-current]")).to_contain_text("0.66667")
+    expect(page.locator("tr[aria-current]")).to_contain_text("0.667")
 
 
 def test_what_opens_has_a_mark_that_turns(open_page: OpenPage, pets: Competition) -> None:

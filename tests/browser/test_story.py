@@ -66,7 +66,7 @@ def test_from_an_empty_site_to_the_private_board(site: Site, people: tuple[Perso
     bo_sees_his_rank(bo)
     the_deadline_passes(site, bo)
     bo.open("/c/pets/leaderboard/?board=private")
-    expect(bo.page.locator("table").first).to_contain_text("0.83333")
+    expect(bo.page.locator("table").first).to_contain_text("0.833")
     assert ada.complaints == []
     assert bo.complaints == []
 
@@ -120,13 +120,13 @@ def bo_sees_his_rank(bo: Person) -> None:
     bo.open("/c/pets/submit/")
     bo.choose(answers(public=2, private=1))
     page.get_by_role("button", name="Submit").click()
-    expect(page.locator("main")).to_contain_text("0.66667")
+    expect(page.locator("main")).to_contain_text("0.667")
     expect(page.locator("main")).to_contain_text("4 of 5")
     bo.open("/c/pets/leaderboard/")
-    expect(page.locator("table").first).to_contain_text("0.66667")
+    expect(page.locator("table").first).to_contain_text("0.667")
     expect(page.locator("main")).to_contain_text("You")
     bo.open("/c/pets/leaderboard/?board=private")
-    expect(page.locator("main")).not_to_contain_text("0.83333")
+    expect(page.locator("main")).not_to_contain_text("0.833")
 
 
 def the_deadline_passes(site: Site, bo: Person) -> None:
@@ -138,6 +138,6 @@ def the_deadline_passes(site: Site, bo: Person) -> None:
 
     def is_revealed() -> bool:
         bo.open("/c/pets/")
-        return "0.83333" in bo.page.content()
+        return "0.833" in bo.page.content()
 
     until(is_revealed, every=0.5, what="In the final ranking")

@@ -43,9 +43,9 @@ def test_a_score_appears_without_a_reload(submit_page: Page, work: Callable[[], 
     expect(page.locator("#progress .badge")).to_have_text(re.compile("Waiting|Scoring"))
     assert page.url.endswith(f"?submission={Submission.objects.get().pk}")
     assert work() == 1
-    expect(page.locator(".result")).to_contain_text("1.00000")
+    expect(page.locator(".result")).to_contain_text("1.000")
     expect(page.locator("#today")).to_contain_text("4 of 5")
-    expect(page.locator("#announcements")).to_have_text("mine.csv scored 1.00000, rank 1 of 1.")
+    expect(page.locator("#announcements")).to_have_text("mine.csv scored 1.000, rank 1 of 1.")
     assert page.evaluate("window.sameDocument") is True
 
 

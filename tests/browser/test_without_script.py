@@ -39,7 +39,7 @@ def test_a_student_joins_hands_in_and_picks_the_final_file(
     expect(main.get_by_text("Waiting…")).to_be_in_viewport()
     assert work() == 1
     main.get_by_role("link", name="Refresh").click()
-    expect(main.get_by_text("0.66667").first).to_be_in_viewport()
+    expect(main.get_by_text("0.667").first).to_be_in_viewport()
     page.set_viewport_size({"width": 1180, "height": 820})
     expect(main).to_contain_text("Rank 1 of 1")
     page.get_by_role("link", name="Submissions").click()

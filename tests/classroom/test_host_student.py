@@ -46,7 +46,7 @@ def test_ada_sees_place_best_and_files_of_a_student(pets: Competition, client: C
     submit(pets, cy, answers())
     submit(pets, bo, b"id,label\n1,cat\n")
     page = client.get(page_of(bo)).content.decode()
-    assert (figure(page, "rank"), figure(page, "best"), figure(page, "submissions")) == ("2", "0.5000", "2")
+    assert (figure(page, "rank"), figure(page, "best"), figure(page, "submissions")) == ("2", "0.500", "2")
 
 
 def test_ada_moves_a_student_to_another_section(pets: Competition, client: Client, bo: User) -> None:

@@ -135,10 +135,10 @@ def output(mark: marks_module.Mark) -> tuple[float | None, str]:
 @pytest.mark.parametrize(
     ("value", "points", "words"),
     [
-        (0.79, 0, "private score 0.79 is below Baseline A 0.8: 0"),
-        (0.8, 60, "private score 0.8 is between Baseline A 0.8 (60) and B 0.9 (90): 60"),
-        (0.9, 90, "private score 0.9 reaches B 0.9: 90"),
-        (0.99, 90, "private score 0.99 reaches B 0.9: 90"),
+        (0.79, 0, "private score 0.790 is below Baseline A 0.8: 0"),
+        (0.8, 60, "private score 0.800 is between Baseline A 0.8 (60) and B 0.9 (90): 60"),
+        (0.9, 90, "private score 0.900 reaches B 0.9: 90"),
+        (0.99, 90, "private score 0.990 reaches B 0.9: 90"),
     ],
 )
 def test_linear_rules_end_at_their_baselines(value: float, points: float, words: str) -> None:
@@ -147,7 +147,7 @@ def test_linear_rules_end_at_their_baselines(value: float, points: float, words:
 
 def test_thresholds_give_the_points_of_the_best_baseline_reached() -> None:
     rules = linear(method="thresholds")
-    assert output(marked(rules, GradableFile(0.85))) == (60, "private score 0.85 reaches Baseline A 0.8: 60")
+    assert output(marked(rules, GradableFile(0.85))) == (60, "private score 0.850 reaches Baseline A 0.8: 60")
     assert marked(rules, GradableFile(0.7)).points == 0
 
 
@@ -171,7 +171,7 @@ def test_of_fifty_teams_five_are_in_the_top_tenth_and_equal_scores_get_equal_poi
     tied = (9.0, 9.0, *values[:8])
     assert output(marked(rules, GradableFile(9.0), values=tied)) == (
         100,
-        "private score 9, 0 of 10 teams did better: top 10 % → 100 points",
+        "private score 9.000, 0 of 10 teams did better: top 10 % → 100 points",
     )
 
 
@@ -198,7 +198,7 @@ def test_of_a_file_in_time_and_a_late_one_the_better_mark_counts() -> None:
 
 def test_a_better_file_that_came_too_late_to_give_more_is_spoken_of() -> None:
     words = marked(linear(late_percent=10), GradableFile(0.89), GradableFile(0.95, 1), GradableFile(0.7, 2)).explanation
-    assert "B 0.9 (90): 87; a late submission with private score 0.95 and 10 % off gives only 81" in words
+    assert "B 0.9 (90): 87; a late submission with private score 0.950 and 10 % off gives only 81" in words
     assert "0.7" not in words, "a worse file explains nothing"
     only_there = linear(method="participation", steps=[], late_percent=10, participation_points=5)
     assert "late" not in marked(only_there, GradableFile(0.89), GradableFile(0.95, 1)).explanation
@@ -213,7 +213,7 @@ def test_the_fewest_and_the_most_points_are_said_where_they_bind() -> None:
     more = linear(participation_points=20)
     assert (
         marked(more, GradableFile(0.95)).explanation
-        == "private score 0.95 reaches B 0.9: 90; 1 valid submission, +20: 110; limited to the maximum of 100"
+        == "private score 0.950 reaches B 0.9: 90; 1 valid submission, +20: 110; limited to the maximum of 100"
     )
 
 
@@ -273,7 +273,7 @@ def test_a_baseline_without_a_score_is_named() -> None:
 
 
 def test_a_better_baseline_that_is_worth_less_is_refused() -> None:
-    with pytest.raises(BadRules, match=r"Baseline A 0\.95 \(60\) is better than B 0\.9 \(90\)"):
+    with pytest.raises(BadRules, match=r"Baseline A 0\.950 \(60\) is better than B 0\.900 \(90\)"):
         anchors_of(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
     with pytest.raises(BadRules, match="have the same score"):
         anchors_of(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)

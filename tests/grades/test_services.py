@@ -63,7 +63,7 @@ def test_before_the_deadline_public_scores_are_a_look_ahead_and_then_private_one
     assert grades(pets) == {"bo": 100, "cy": 50}
     close(pets)
     assert grades(pets) == {"bo": 50, "cy": 100}
-    assert reasons(pets)["cy"] == "private score 1 reaches 1: 100"
+    assert reasons(pets)["cy"] == "private score 1.000 reaches 1: 100"
 
 
 def test_everybody_in_a_team_gets_its_grade_and_whoever_handed_nothing_in_gets_none(
@@ -96,7 +96,7 @@ def test_points_follow_a_baseline_when_its_score_changes(pets: Competition, bo: 
     enter(pets, bo)
     submit(pets, bo, answers(private=2))
     close(pets)
-    assert reasons(pets) == {"bo": "private score 0.666667 is between Guess 0.5 (60) and Last year 0.833333 (90): 75"}
+    assert reasons(pets) == {"bo": "private score 0.667 is between Guess 0.500 (60) and Last year 0.833 (90): 75"}
     add_baseline(pets, "Last year", private=2)
     assert grades(pets) == {"bo": 90}
 
@@ -125,7 +125,7 @@ def test_a_late_file_loses_its_percents_for_each_day_begun(pets: Competition, bo
     set_rules(pets)
     assert grades(pets) == {"bo": None}
     set_rules(pets, late_percent=10)
-    assert reasons(pets) == {"bo": "private score 1 reaches 1: 100; 2 days late, 20 % off: 80"}
+    assert reasons(pets) == {"bo": "private score 1.000 reaches 1: 100; 2 days late, 20 % off: 80"}
     late(file, pets, hours=0)
     assert grades(pets) == {"bo": 90}
 
@@ -149,7 +149,7 @@ def test_percentiles_count_the_teams_that_are_better(pets: Competition, bo: User
         submit(pets, person, answers(private=wrong))
     close(pets)
     assert grades(pets) == {"bo": 100, "cy": 70, "dee": 70}
-    assert reasons(pets)["dee"] == "private score 0.833333, 1 of 3 teams did better: top 100 % → 70 points"
+    assert reasons(pets)["dee"] == "private score 0.833, 1 of 3 teams did better: top 100 % → 70 points"
 
 
 def test_what_we_propose_follows_from_two_baselines_and_otherwise_from_shares(pets: Competition) -> None:
@@ -299,7 +299,7 @@ def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User
     hiding.hide_submission(submission=best, user=ada, reason="Somebody else's.")
     close(pets)
     assert reasons(pets)["bo"].startswith(
-        "private score 0.5 is between 0.5 (50) and 1 (100): 50; 1 valid submission on time; participation points"
+        "private score 0.500 is between 0.5 (50) and 1 (100): 50; 1 valid submission on time; participation points"
     )
 
 

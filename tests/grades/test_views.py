@@ -74,14 +74,14 @@ def test_ada_writes_rules_and_reads_everybodys_reasons(host: Client, pets: Compe
     response = host.post("/host/pets/grades/rules/", FORM, follow=True)
     text = response.content.decode()
     assert "Grade rules saved." in text
-    assert "public score 0.666667 is between 0.5 (50) and Strong 0.833333 (90): 70" in text
+    assert "public score 0.667 is between 0.5 (50) and Strong 0.833 (90): 70" in text
     assert "After the deadline, private scores decide" in text
 
 
 def test_beside_the_rules_stand_both_scores_of_each_baseline(host: Client, pets: Competition) -> None:
     add_baseline(pets, "Strong", public=1, private=2)
     text = " ".join(re.sub(r"<[^>]+>", " ", page(host, "/host/pets/grades/rules/")).split())
-    assert "Strong 0.83333 public 0.66667 private" in text
+    assert "Strong 0.833 public 0.667 private" in text
 
 
 def test_what_is_wrong_in_a_line_is_said_with_its_number_and_nothing_typed_is_lost(
@@ -155,7 +155,7 @@ def test_a_student_sees_nothing_before_the_release_and_then_their_own_grade_alon
     assert "Your teacher hasn't released the grades yet" in page(student, "/c/pets/grade/")
     host.post("/host/pets/grades/release/", {"action": "release"})
     text = page(student, "/c/pets/grade/")
-    assert "private score 0.5 is between 0.5 (50) and 1 (100): 50" in text
+    assert "private score 0.500 is between 0.5 (50) and 1 (100): 50" in text
     assert "50.0" in text
     assert "/c/pets/grade/" in page(student, "/c/pets/submissions/")
     host.post("/host/pets/grades/release/", {"action": "withdraw"})
@@ -171,9 +171,9 @@ def test_bo_reads_the_reasons_in_bos_language_whatever_the_hosts(host: Client, p
     with second_language():
         User.objects.filter(pk=bo.pk).update(language=CODE)
         host.post("/host/pets/grades/release/", {"action": "release"})
-        assert "⟦⟦private score⟧ 0.5 is between 0.5 (50) and 1 (100): 50⟧" in page(student, "/c/pets/grade/")
+        assert "⟦⟦private score⟧ 0.500 is between 0.5 (50) and 1 (100): 50⟧" in page(student, "/c/pets/grade/")
         User.objects.filter(pk=bo.pk).update(language="en")
-        assert ">private score 0.5 is between 0.5 (50) and 1 (100): 50<" in page(student, "/c/pets/grade/")
+        assert ">private score 0.500 is between 0.5 (50) and 1 (100): 50<" in page(student, "/c/pets/grade/")
 
 
 def test_ada_sees_which_grades_would_be_others_now(host: Client, pets: Competition, bo: User) -> None:

@@ -249,7 +249,7 @@ def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> Non
     score.rescore_batch(moved.candidate.pk)
     page = text_of(client.get("/host/pets/candidate/"))
     assert "All submissions are scored" in page
-    assert "0.83333" in page
+    assert "0.833" in page
     assert ranks(moved) == before
     assert client.post("/host/pets/candidate/", {"action": "apply"})["Location"] == "/host/pets/truth/"
     assert moved.ground_truth_id != Competition.objects.get().ground_truth_id

@@ -31,8 +31,8 @@ PAGE = "/host/pets/report/"
 
 @pytest.fixture
 def taught(pets: Competition, ada: User, bo: User, cy: User, dee: User, work: Callable[[], int]) -> Competition:
-    """Bo promised 1 and stored 0.5, Cy promised 0.5 and stored 0.83333, Dee handed in nothing; a baseline has
-    0.66667."""
+    """Bo promised 1 and stored 0.5, Cy promised 0.5 and stored 0.833, Dee handed in nothing; a baseline has
+    0.667."""
     for user in (bo, cy, dee):
         enter(pets, user)
     submit(pets, bo, answers(private=3))
@@ -56,7 +56,7 @@ def test_ada_reads_how_her_class_did(taught: Competition, ada: User) -> None:
     text = text_of(page)
     assert "2 of 3 teams" in text
     assert "1 without a score" in text
-    assert "Guess 0.6667 1 of 3" in text
+    assert "Guess 0.667 1 of 3" in text
     assert list(facts(taught).items()) == [
         ("cy", (1, 1, 0, 0.5, pytest.approx(5 / 6), pytest.approx(-1 / 3))),
         ("bo", (2, 1, 1, 1.0, 0.5, 0.5)),

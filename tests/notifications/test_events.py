@@ -77,7 +77,7 @@ def test_who_picked_worse_files_is_reminded_of_the_best_one(ada: User, bo: User,
     pick(submit(pets, cy, answers(public=1, private=1), file_name="as good.csv"))
     events.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
-    forgets = "Your best public score, 0.83333 from “best.csv”, isn't among them."
+    forgets = "Your best public score, 0.833 from “best.csv”, isn't among them."
     assert forgets in text
     assert "among them" not in said_to_user(cy, NoticeKind.REMINDER)[0], "the picked one is as good"
 

@@ -52,7 +52,7 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     page = text_of(hers.get("/host/pond-life/truth/"))
     assert "truth.csv No problems found" in page
     assert "Public rows 12 40 % Private rows 18 60 %" in page
-    assert "Perfect file the answers 1.00000" in page
+    assert "Perfect file the answers 1.000" in page
     created = hers.post("/host/pond-life/setup/", {"create": "yes"})
     assert (created.status_code, created["Location"]) == (303, "/host/pond-life/setup/launch/")
 

@@ -134,7 +134,7 @@ def test_the_podium_stands_after_the_reveal_and_not_before(client: Client, ada: 
     reveal.reveal_private_board(pets, timezone.now())
     text = page(client)
     assert text.index('<span class="name">cy') < text.index('<span class="name">bo')
-    assert "0.66667" in text
+    assert "0.667" in text
 
 
 def test_hostile_markdown_and_titles_stay_text(client: Client, ada: User) -> None:

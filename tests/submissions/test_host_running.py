@@ -30,8 +30,8 @@ def test_ada_sees_all_files_with_both_scores_and_every_problem(
     submit(pets, cy, b"id,label\n1,cat\n77,cat\n", file_name="broken.csv")
     client = signed_in(ada)
     page = text_of(client.get("/host/pets/submissions/"))
-    assert "0.83333" in page
-    assert "0.66667" in page
+    assert "0.833" in page
+    assert "0.667" in page
     assert "forest" in page
     assert "2 problems" in page
     only_bad = text_of(client.get("/host/pets/submissions/?status=invalid"))
@@ -107,7 +107,7 @@ def test_a_baseline_is_uploaded_scored_replaced_and_removed(
     assert "Waiting" in text_of(client.get("/host/pets/baselines/"))
     work()
     page = text_of(client.get("/host/pets/baselines/"))
-    assert re.search(r"Guess .{0,40}0\.50000", page), page
+    assert re.search(r"Guess .{0,40}0\.500", page), page
     client.post("/host/pets/baselines/", {"name": "Guess", "file": upload(answers(), "h.csv")})
     assert Baseline.objects.count() == 1
     assert not path_of(first.file_key).exists()
@@ -200,7 +200,7 @@ def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
     counted = "In the final ranking 2 Teams without a score 1 Disqualified 1 Hidden submissions 1"
     assert counted in text
     assert "dee : copied" in text or "dee: copied" in text
-    assert "1 bo 2 ▲1 up 1 rank 1.00000 chosen automatically 2 cy 1 ▼1 down 1 rank 0.66667" in text.replace("’", "'")
+    assert "1 bo 2 ▲1 up 1 rank 1.000 chosen automatically 2 cy 1 ▼1 down 1 rank 0.667" in text.replace("’", "'")
     assert len(queries) <= 16, [query["sql"][:90] for query in queries]
     assert client.post("/host/pets/reveal/", {"confirm": "pets"}).status_code == 303
     assert board(client, "private")[0].startswith("1,bo")
@@ -218,7 +218,7 @@ def test_who_would_rise_is_said_before_the_reveal_as_it_is_afterwards(
     close(pets)
     client = signed_in(ada)
     text = text_of(client.get("/host/pets/reveal/")).replace("’", "'")
-    assert "1 bo 2 ▲1 up 1 rank 1.00000" in text
+    assert "1 bo 2 ▲1 up 1 rank 1.000" in text
     boards.reveal_competition(competition=pets, user=ada)
     after = client.get("/c/pets/leaderboard/").content.decode()
     assert "bo: 2 → 1" in drawing_of(after, "slopes")

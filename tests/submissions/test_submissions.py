@@ -91,12 +91,12 @@ def test_private_scores_appear_with_the_reveal_and_not_before(pets: Competition,
     client = signed_in(bo)
     for url in (LIST, f"{LIST}{submission.pk}/", f"/c/pets/submit/?submission={submission.pk}"):
         assert "Private score</th>" not in tidy(page_of(client, url))
-        assert f"{private:.5f}" not in page_of(client, url)
+        assert f"{private:.3f}" not in page_of(client, url)
         assert repr(private) not in page_of(client, url)
     close(pets)
-    assert f"{private:.5f}" not in page_of(client, LIST)
+    assert f"{private:.3f}" not in page_of(client, LIST)
     assert reveal.reveal_private_board(pets, timezone.now() - timedelta(milliseconds=1))
-    assert f"{private:.5f}" in page_of(client, LIST)
+    assert f"{private:.3f}" in page_of(client, LIST)
     assert repr(private) in page_of(client, f"{LIST}{submission.pk}/")
 
 
@@ -213,7 +213,7 @@ def test_who_picks_a_worse_file_reads_which_one_is_forgotten(pets: Competition, 
     client.post("/c/pets/finals/", {"final": [str(worse.pk)]})
     page = " ".join(page_of(client, LIST).split())
     assert "chose 1 of 2 final submissions. Only the chosen one counts." in page
-    assert f"{words} 1.00000." in page
+    assert f"{words} 1.000." in page
     client.post("/c/pets/finals/", {"final": [str(worse.pk), str(best.pk)]})
     page = " ".join(page_of(client, LIST).split())
     assert "chose 2 of 2 final submissions." in page

@@ -55,7 +55,7 @@ def test_bo_hands_in_a_file_and_is_led_to_its_progress(as_bo: Client, work: Call
     assert ">Refresh</a></noscript>" in tidy(page)
     work()
     page = as_bo.get(response["Location"]).content.decode()
-    assert "1.00000" in page
+    assert "1.000" in page
     assert board_fact(page, "rank") == "Rank 1 of 1"
     assert board_fact(page, "gain").startswith("Progress Your first score")
     assert 'data-testid="personal-best"' not in page
@@ -278,7 +278,7 @@ def test_bo_sees_how_the_file_compares_and_the_rank_before(
     page = " ".join(as_bo.get(f"{SUBMIT}?submission={better.pk}").content.decode().split())
     assert 'data-testid="personal-best"' in page
     assert board_fact(page, "rank") == "Rank 2 → 1 1 of 2"
-    assert board_fact(page, "gain").startswith("Compared with your best +0.5 better")
+    assert board_fact(page, "gain").startswith("Compared with your best +0.500 better")
     assert 'class="chart histogram"' in page
     assert re.search(r"it would be 0\.\d+ to 1\.0", page), "six right rows are no proof of a file without a mistake"
     worse = submit(pets, bo, answers(public=2))
@@ -314,7 +314,7 @@ def test_a_poll_gets_the_end_once_and_stops(as_bo: Client, pets: Competition, bo
     assert last.status_code == 286
     assert "hx-get" not in last.content.decode()
     assert 'hx-swap-oob="true"' in last.content.decode()
-    assert 'data-words="a.csv scored 1.00000, rank 1 of 1."' in last.content.decode()
+    assert 'data-words="a.csv scored 1.000, rank 1 of 1."' in last.content.decode()
 
 
 def test_progress_opened_by_hand_leads_to_the_page(as_bo: Client, pets: Competition, bo: User) -> None:

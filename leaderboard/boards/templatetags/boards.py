@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import template
+from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -16,10 +17,10 @@ register = template.Library()
 register.simple_tag(secondary.secondary_metrics_of)
 
 
-@register.simple_tag
-def secondary_value(shown: secondary.ShownSecondaryValue | None, style: str = "") -> SafeString:
+@register.simple_tag(takes_context=True)
+def secondary_value(context: Context, shown: secondary.ShownSecondaryValue | None, style: str = "") -> SafeString:
     """The value of a secondary metric, or a dash with the reason on hover; with the style `why` it is written out."""
     if shown is None or shown.value is None:
         dash = '– <span class="muted tiny">{}</span>' if style else '<span title="{}">–</span>'
         return format_html(dash, translated_message(shown.problem) if shown else "")
-    return score(shown.value)
+    return score(context, shown.value)

@@ -107,6 +107,7 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
             sign=sign,
             axis=competition.ground_truth.metric_title if competition.ground_truth else "",
             width=THREE,
+            decimals=competition.score_decimals,
         ),
         "can_have_link": page_context.is_host and accounts.may_have_password_link(member.user),
     }

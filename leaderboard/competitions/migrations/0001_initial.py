@@ -42,6 +42,7 @@ class Migration(migrations.Migration):
                 ('launched_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('revealed_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('board_version', models.PositiveBigIntegerField(default=0, editable=False)),
+                ('score_decimals', models.PositiveSmallIntegerField(default=3, editable=False)),
                 ('is_demo', models.BooleanField(default=False, editable=False)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('assistants', models.ManyToManyField(blank=True, related_name='assisted_competitions', to=settings.AUTH_USER_MODEL)),

@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User, Viewer
+from leaderboard.common import numbers
 from leaderboard.common.display_time import check_zone
 
 # Without letters and digits that look alike on a projector.
@@ -140,6 +141,8 @@ class Competition(models.Model):
     # Incremented by every change of a board; rendered boards are cached under it. It is in this row, which it locks,
     # because with a row for itself, a process that increments it and one that locks the competition could deadlock.
     board_version = models.PositiveBigIntegerField(default=0, editable=False)
+    score_decimals = models.PositiveSmallIntegerField(default=numbers.MIN_DECIMALS, editable=False)
+    """Decimals of scores on all pages: as many as separate most neighbours of the public board. Never fewer again."""
     is_demo = models.BooleanField(default=False, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 

@@ -60,11 +60,25 @@ def number_in(value: float | str | None) -> float | None:
     return None if isinstance(value, str) and not value else cast("float | None", value)
 
 
-@register.filter(name="score")
-def score_text(value: float | str | None) -> str:
-    """A score with five decimals; “–” without one."""
+def _decimals_in(context: Context, competition: Competition | None) -> int:
+    """The decimals of scores of a competition, by default the page's."""
+    shown = competition or getattr(context.get("page_context"), "competition", None) or context.get("competition")
+    return shown.score_decimals if isinstance(shown, Competition) else numbers.DECIMALS
+
+
+@register.simple_tag(takes_context=True)
+def score_text(context: Context, value: float | str | None, competition: Competition | None = None) -> str:
+    """A score with the decimals of its competition; “–” without one."""
     number = number_in(value)
-    return "–" if number is None or not math.isfinite(number) else numbers.number_text(number)
+    if number is None or not math.isfinite(number):
+        return "–"
+    return numbers.number_text(number, _decimals_in(context, competition))
+
+
+@register.simple_tag(takes_context=True)
+def score_difference(context: Context, value: float) -> str:
+    """The size of a difference between scores."""
+    return numbers.difference_text(value, _decimals_in(context, None))
 
 
 @register.filter(name="points")
@@ -87,20 +101,13 @@ def short(value: float | str | None) -> str:
     return "–" if number is None else numbers.rounded_text(number)
 
 
-@register.filter
-def brief(value: float | str | None) -> str:
-    """A score with fewer digits, for summaries; “–” without one."""
-    number = number_in(value)
-    return "–" if number is None or not math.isfinite(number) else numbers.short_text(number)
-
-
-@register.simple_tag
-def score(value: float | str | None) -> SafeString:
-    """A score with five decimals that shows all its digits on hover."""
-    number = number_in(value)
+@register.simple_tag(takes_context=True)
+def score(context: Context, value: float | str | None, competition: Competition | None = None) -> SafeString:
+    """A score with the decimals of its competition; all its digits show on hover."""
+    number, text = number_in(value), score_text(context, value, competition)
     if number is None:
-        return format_html('<span class="score">{}</span>', "–")
-    return format_html('<span class="score" title="{}">{}</span>', repr(number), score_text(number))
+        return format_html('<span class="score">{}</span>', text)
+    return format_html('<span class="score" title="{}">{}</span>', repr(number), text)
 
 
 @register.filter

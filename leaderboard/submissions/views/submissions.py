@@ -137,7 +137,12 @@ def _history_chart(page_context: PageContext) -> SafeString:
     scores = ranked_scores(ground_truth, Split.PUBLIC, teams=[membership.team_id])
     times = scores.order_by("submission__received_at").values_list("submission__received_at", "value")
     points = list(times) if page_context.sees_public else []
-    return charts.draw_history(points, sign=sign_of(ground_truth), axis=ground_truth.metric_title)
+    return charts.draw_history(
+        points,
+        sign=sign_of(ground_truth),
+        axis=ground_truth.metric_title,
+        decimals=page_context.competition.score_decimals,
+    )
 
 
 def _is_uuid(text: str) -> bool:
