@@ -63,9 +63,11 @@ def role_columns(asked: Sequence[Asked]) -> list[str]:
         try:
             metric = get(key)
             full = complete(metric.parameters, params)
+            metric = metric.adapt(full)
         except MetricError:
             continue
-        found += [str(full[role]) for role in metric.roles if full[role] is not None]
+        columns = [full.get(role, role) for role in metric.roles]
+        found += [str(column) for column in columns if column is not None]
     return found
 
 

@@ -218,11 +218,11 @@ def from_sums(
     else:
         columns = contributions.T
     sums = np.column_stack([np.add.reduceat(column[places], buckets.starts) for column in columns])
-    replicates = _resampled_totals(total, draws_of(len(buckets.starts)) @ sums)
+    replicates = totals_of(total, draws_of(len(buckets.starts)) @ sums)
     if replicates is None:
         return None
     count = len(sums)
-    left_out = _resampled_totals(total, sums.sum(axis=0) - sums) if count > 1 else None
+    left_out = totals_of(total, sums.sum(axis=0) - sums) if count > 1 else None
     changes = np.zeros(count) if left_out is None else (left_out - left_out.mean()) * np.sqrt((count - 1) / count)
     changes[np.abs(changes) <= _ROUNDING * abs(value)] = 0.0
     error = _root_of_squares(changes)
@@ -235,8 +235,9 @@ def _root_of_squares(changes: np.ndarray) -> float:
     return float(np.sqrt(np.square(changes).sum())) if len(changes) > 1 else np.nan
 
 
-def _resampled_totals(total: Callable[[np.ndarray], float | None], drawn: np.ndarray) -> np.ndarray | None:
-    """The total of each resample; computed for all at once if ``total`` works on arrays, which saves hundreds of
+def totals_of(total: Callable[[np.ndarray], float | None], drawn: np.ndarray) -> np.ndarray | None:
+    """The total of each row of sums, such as those of a resample; ``None`` if it has none for these parameters. It is
+    computed for all at once if ``total`` works on arrays, which saves hundreds of
     calls."""
     ends = [total(drawn[0]), total(drawn[-1])]
     if None in ends:

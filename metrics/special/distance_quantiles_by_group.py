@@ -26,9 +26,9 @@ from ..core.arrays import Answers
 from ..core.contract import Example, Metric, Role, WholeColumn
 from ..core.figures import Figure, Grid
 from ..core.parameters import Range
+from ..numerics.groups import distinct
 from ..numerics.sums import exact_sum
 from ..reading.column_kinds import Label
-from .log_mae_by_group import distinct
 from .mean_haversine import PLACE, Radius, distance
 
 First = Annotated[float, Range(0, 1), "The first quantile: 0.5 is the median."]

@@ -19,21 +19,15 @@ from typing import Annotated
 
 import numpy as np
 
-from ..core.arrays import Answers, Coded
+from ..core.arrays import Answers
 from ..core.contract import ByParameters, Example, Metric, Role, WholeColumn
 from ..core.figures import Figure, Grid
 from ..core.parameters import Range
+from ..numerics.groups import distinct, group_sums
 from ..numerics.sums import exact_sum
 from ..reading.column_kinds import Label, Number
 
 Floor = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller MAE of a group counts as this one."]
-
-
-def distinct(groups: Coded) -> tuple[np.ndarray, list[str]]:
-    """The group number of each distinct text, and the groups' names; ``1`` and ``1.0`` are one group if groups are
-    numbers."""
-    names = {value: place for place, value in enumerate(dict.fromkeys(groups.values))}
-    return np.array([names[value] for value in groups.values]), [str(value) for value in names]
 
 
 def groups_of(truth: Answers, prediction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -71,25 +65,6 @@ def figures(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) -> l
     names = [known[place] for place in np.unique(places[truth["group"].codes])]
     note = "The score is the mean of the last column."
     return [Grid("Each group", names, ["rows", "MAE", "ln(MAE)"], cells, corner="group", note=note)]
-
-
-def group_sums(values: np.ndarray, groups: np.ndarray, count: int) -> np.ndarray:
-    """The sum of the finite ``values`` in each of ``count`` groups, shape (count,).
-
-    As in ``exact_sum``, values are cut into slices of a fixed grid. ``bincount`` adds in float64, so a slice has so few
-    bits that none of its sums is rounded; the sums of the slices are then added from the largest on.
-    """
-    rest = np.asarray(values, np.float64)
-    found = np.zeros(count)
-    if not np.isfinite(rest).all():
-        return np.bincount(groups, rest, minlength=count)  # not finite: for the engine to refuse
-    bits = 52 - max(1, len(rest).bit_length())
-    while (largest := float(np.abs(rest).max(initial=0.0))) > 0:
-        unit = max(int(np.frexp(largest)[1]) - bits, -1074)
-        slices = np.trunc(np.ldexp(np.ldexp(rest, -unit // 2), -unit - -unit // 2))
-        found += np.ldexp(np.bincount(groups, slices, minlength=count), unit)
-        rest = rest - np.ldexp(slices, unit)
-    return found
 
 
 log_mae_by_group = Metric(

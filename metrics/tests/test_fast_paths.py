@@ -214,7 +214,7 @@ def test_all_resamples_are_summed_up_together_as_one_by_one(
     metric: metrics.Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    together = uncertainty_module._resampled_totals
+    together = uncertainty_module.totals_of
 
     def compared(total: Any, drawn: np.ndarray) -> np.ndarray | None:
         quick, slow = together(total, drawn), [total(sums) for sums in drawn]
@@ -222,7 +222,7 @@ def test_all_resamples_are_summed_up_together_as_one_by_one(
         seen.append(metric.key)
         return quick
 
-    monkeypatch.setattr(uncertainty_module, "_resampled_totals", compared)
+    monkeypatch.setattr(uncertainty_module, "totals_of", compared)
     found = world(metric, 1)
     result = metrics.prepare(metric.key, found.truth_csv()).evaluate(found.submission_csv(), uncertainty=True)
     assert set(result.uncertainty) == {"public", "private", "overall"}
@@ -235,4 +235,4 @@ def test_a_total_that_misreads_columns_is_asked_one_by_one() -> None:
     def share(sums: np.ndarray) -> float:
         return float(sums[0] / sums.sum()) if sums.ndim == 1 else sums[0] / sums.sum()
 
-    assert uncertainty_module._resampled_totals(share, drawn).tolist() == [share(sums) for sums in drawn]  # type: ignore[union-attr]
+    assert uncertainty_module.totals_of(share, drawn).tolist() == [share(sums) for sums in drawn]  # type: ignore[union-attr]

@@ -54,6 +54,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "gap": ("global_average_precision",),
     "geo": ("mean_haversine",),
     "gps": ("mean_haversine",),
+    "gauc": ("mean_score_by_group",),
+    "grouped": ("mean_score_by_group", "mean_error_by_group", "log_mae_by_group", "distance_quantiles_by_group"),
     "hitrate": ("hit_rate_at_k",),
     "imbalanced": ("balanced_accuracy", "f1", "matthews_correlation", "average_precision", "cohen_kappa"),
     "logloss": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),

@@ -17,20 +17,18 @@ import numpy as np
 from ...core.arrays import Answers, take
 from ...core.contract import (
     ByParameters,
-    Contributions,
     Example,
     Metric,
     Rules,
     SubmissionFormat,
     WholeColumn,
     answer_columns,
-    sums_of,
 )
-from ...core.errors import NotFinite, Problem, shown
-from ...core.evaluate import row_contributions
+from ...core.errors import Problem, shown
 from ...core.figures import Figure, Grid
 from ...core.messages import Message, joined
 from ...core.parameters import chosen
+from ...numerics.other_metrics import has_influence, influence_of_arrays, value_of_arrays
 from ...reading.column_kinds import Binary, Label
 from ...reading.columns import Cells, Kind
 from ...reading.tables import pick
@@ -90,32 +88,8 @@ def score_parts(truth: PartArrays, prediction: PartArrays, combine: str) -> floa
 
 
 def _values_of(truth: PartArrays, prediction: PartArrays) -> list[float]:
-    return [_value_of(*part) for part in zip(truth.parts, truth.arrays, prediction.arrays, strict=True)]
-
-
-def _value_of(part: CompositePart, answers: Any, prediction: Any) -> float:
-    """The same value, to the last bit, that the part's metric has by itself. Raises ``NotFinite``."""
-    value = None
-    how = part.metric.computation
-    if how.is_made_of_sums and how.total is not None:
-        try:
-            sums = [float(added) for added in sums_of(_finite_rows(part, answers, prediction), None)]
-        except OverflowError:
-            raise NotFinite from None
-        value = how.total(np.array(sums), **chosen(how.total, part.params))
-    if value is None:
-        assert how.score is not None
-        value = how.score(answers, prediction, **chosen(how.score, part.params))
-    if not math.isfinite(value):
-        raise NotFinite
-    return float(value)
-
-
-def _finite_rows(part: CompositePart, answers: Any, prediction: Any) -> Any:
-    found = row_contributions(part.metric, answers, prediction, part.params)
-    if not np.isfinite(getattr(found, "table", found)).all():
-        raise NotFinite
-    return found
+    parts = zip(truth.parts, truth.arrays, prediction.arrays, strict=True)
+    return [value_of_arrays(part.metric, part.params, *arrays) for part, *arrays in parts]
 
 
 def ready(prediction: PartArrays) -> PartArrays:
@@ -136,29 +110,9 @@ def influence(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "
     """The influence of each row on the combined value: the weighted influences on the parts, shape (n,)."""
     found = np.zeros(len(truth))
     shares = _share_of_each(truth.parts, combine)
-    for share, *part in zip(shares, truth.parts, truth.arrays, prediction.arrays, strict=True):
-        found += share * _influence_of(*part)
+    for share, part, *arrays in zip(shares, truth.parts, truth.arrays, prediction.arrays, strict=True):
+        found += share * influence_of_arrays(part.metric, part.params, *arrays)
     return found
-
-
-def _influence_of(part: CompositePart, answers: Any, prediction: Any) -> np.ndarray:
-    how = part.metric.computation
-    if how.influence is not None:
-        return how.influence(answers, prediction, **chosen(how.influence, part.params))
-    assert how.total is not None
-    contributions = _finite_rows(part, answers, prediction)
-    rows = contributions.dense() if isinstance(contributions, Contributions) else contributions
-    sums = np.array([float(added) for added in sums_of(contributions, None)])
-    arguments = chosen(how.total, part.params)
-    slopes = np.zeros(len(sums))
-    for place, value in enumerate(sums):
-        step = np.zeros(len(sums))
-        step[place] = 1e-6 * max(1.0, abs(value))
-        up, down = (how.total(sums + sign * step, **arguments) for sign in (1, -1))
-        if up is not None and down is not None and math.isfinite(up - down):
-            slopes[place] = (up - down) / (2 * step[place])
-    # A total of sums over rows is a ratio, so the effects of all rows add up to 0.
-    return (rows * slopes).sum(axis=1)
 
 
 def unscorable(truth: PartArrays) -> str:
@@ -359,8 +313,7 @@ def composite(
     def adapted(*, parts: str = default) -> Metric:
         """The metric that reads the columns of these parts."""
         found = parts_of(parts, direction)
-        ways = [part.metric.computation for part in found]
-        is_known = all(how.influence is not None or how.is_plain_sum for how in ways)
+        is_known = all(has_influence(part.metric) for part in found)
         return Metric(
             title=title,
             group="Composite",

@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Any
 
 from ...core.contract import Metric
-from ...core.errors import ParameterError, shown
+from ...core.errors import shown
 from ...core.messages import Message, joined
-from ...core.parameters import complete
+from ...numerics.other_metrics import metric_named, split_parameters
 
 MOST_PARTS = 30
 EACH = "*"
@@ -96,23 +96,15 @@ def _part_of(line: str, direction: str) -> CompositePart:
     weight = _weight_of(words[0])
     if len(words) < 2:
         raise ValueError(Message("The metric is missing: write the weight, the metric and its columns."))
-    metric = _metric_of(words[1])
+    metric = metric_named(words[1])
     wanted = 1 if metric.direction == direction else -1
     if weight * wanted <= 0:
         sign = Message("more than 0") if wanted > 0 else Message("less than 0")
         raise ValueError(Message(_OTHER_WAY[metric.direction], metric=metric.key, sign=sign))
-    names = {parameter.name for parameter in metric.parameters}
-    given = [word.partition("=") for word in words[2:] if word.partition("=")[0] in names and "=" in word]
-    columns = tuple(word for word in words[2:] if not (word.partition("=")[0] in names and "=" in word))
-    try:
-        params = complete(metric.parameters, {name: value for name, _, value in given})
-    except ParameterError as error:
-        reasons = [
-            Message("{parameter}: {sentence}", parameter=name, sentence=text) for name, text in error.errors.items()
-        ]
-        raise ValueError(joined(reasons)) from None
+    params, columns = split_parameters(metric, words[2:])
     if len(set(columns)) < len(columns):
         raise ValueError(Message("A column is named twice."))
+    names = [parameter.name for parameter in metric.parameters]
     metric = metric.adapt(params)
     if columns and columns != (EACH,) and not metric.truth.many and len(columns) != metric.truth.columns:
         raise ValueError(
@@ -138,17 +130,6 @@ def _weight_of(word: str) -> float:
     if not math.isfinite(weight) or not 1e-9 <= abs(weight) <= 1e9:
         raise ValueError(Message("{value} is not a weight: write a number such as 0.5 first.", value=shown(word)))
     return weight
-
-
-def _metric_of(key: str) -> Metric:
-    from ...core.registry import built_in_metric
-
-    metric = built_in_metric(key)
-    if metric is None:
-        raise ValueError(Message("No built-in metric is called {key}.", key=shown(key)))
-    if metric.is_composite:
-        raise ValueError(Message("{metric} is a composite itself.", metric=metric.key))
-    return metric
 
 
 def spread_out(parts: Sequence[CompositePart], columns: Sequence[str]) -> list[CompositePart]:
