@@ -44,6 +44,7 @@ INFLUENCES: list[tuple[str, dict[str, Any]]] = [
         for average in ("macro", "weighted")
     ),
     *(("normalised_mutual_information", {"average": average}) for average in ("arithmetic", "geometric", "min", "max")),
+    *(("partial_roc_auc", {"side": side, "limit": 0.37, "scale": "share"}) for side in ("fpr", "tpr")),
     ("pearson", {}),
     ("r2", {}),
     ("spearman", {}),

@@ -241,3 +241,19 @@ def test_bo_who_sends_labels_where_an_order_counts_gets_a_score_and_a_hint(key: 
     assert [warning.code for warning in labels.warnings] == ["hint"]
     assert prepared.check(table(["y"], [0, 1, 0, 0])) == labels.warnings
     assert prepared.evaluate(table(["y"], [0, 1, 0.5, 0])).warnings == ()
+
+
+@seeds
+@pytest.mark.parametrize("limit", [0.03, 0.1, 0.5, 0.8, 1.0])
+def test_a_partial_area_equals_scikit_learn_on_both_sides(limit: float, seed: int) -> None:
+    dice = np.random.default_rng(seed)
+    truth, said = binary(dice, 40), tied(dice, 40)
+    expected = float(sk.roc_auc_score(truth, said, max_fpr=limit))
+    assert score("partial_roc_auc", truth, said, limit=limit) == close(expected)
+    turned = float(sk.roc_auc_score(1 - truth, -said, max_fpr=limit))
+    assert score("partial_roc_auc", truth, said, limit=limit, side="tpr") == close(turned)
+    area = (turned * 2 - 1) * (limit - limit**2 / 2) + limit**2 / 2 if limit < 1 else turned
+    assert score("partial_roc_auc", truth, said, limit=limit, side="tpr", scale="area") == close(area)
+    assert score("partial_roc_auc", truth, said, limit=limit, side="tpr", scale="share") == close(area / limit)
+    prepared = metrics.prepare("partial_roc_auc", table(["y"], truth), {"limit": limit, "scale": "area"})
+    assert prepared.evaluate(prepared.perfect_submission()).overall == limit
