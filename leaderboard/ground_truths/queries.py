@@ -140,7 +140,7 @@ def last_check(competition: Competition, *, may_fix: bool = False) -> dict[str, 
 
 def needs_other_file(draft: TruthDraft) -> bool:
     """Whether choosing another metric cannot help: no metric can score the file, or the chosen one could."""
-    if draft.report["ok"]:
+    if draft.report["ok"] or draft.answer_choice.get("is_asked"):
         return False
     possible = {fit["key"] for fit in draft.fits if _can_score(fit)}
     return not possible or draft.metric in possible
@@ -170,8 +170,7 @@ def chosen_answers(draft: TruthDraft | None) -> list[str]:
 def _answer_columns(draft: TruthDraft) -> dict[str, Any] | None:
     """The choice of answer columns, with the taken or proposed ones; None if there are fewer than two.
 
-    If further columns are the problem, those of the current ground truth are proposed, else the last column, because
-    there test sets usually have their answers.
+    If further columns are the problem, those of the current ground truth are proposed.
     """
     names = checks.possible_answers(draft)
     columns_by_code = {finding["code"]: finding.get("column") for finding in checks.blocking_in(draft.report)}
@@ -180,12 +179,13 @@ def _answer_columns(draft: TruthDraft) -> dict[str, Any] | None:
         return None
     chosen = draft.answer_choice.get("columns")
     is_stuck = needs_other_file(draft) and not set(names).isdisjoint(columns_by_code.values())
-    is_asked = not chosen and (is_stuck or has_too_many)
+    is_open = bool(draft.answer_choice.get("is_asked"))
+    is_asked = is_open or (not chosen and (is_stuck or has_too_many))
     ground_truth = draft.competition.ground_truth
     current = [name for name in names if ground_truth and name in ground_truth.submission_columns]
     return {
         "names": names,
-        "likely": (current or names[-1:]) if is_asked else chosen or draft.report.get("target_columns") or names,
+        "likely": current if is_asked else chosen or draft.report.get("target_columns") or names,
         "is_asked": is_asked,
         # The system draws the split, so one of the other columns may be chosen as group column.
         "may_group": bool(draft.report["is_split_by_system"]) and not draft.group_column,

@@ -17,6 +17,8 @@ from leaderboard.competitions.services import CannotHost
 MetricWithParams = tuple[str, dict[str, Any]]
 # With a log loss that is hardly clipped, a single submission can read 14 labels from its score on the board.
 PROPOSED_PARAMETERS = {"clip": 0.001}
+ASKED = "asked"
+"""The reason for answer columns that the host has yet to choose."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +30,8 @@ class GroundTruthSpec:
     reads it as the spreadsheet that saved it meant it.
 
     `answers` are the columns that students predict, and `why` these: () for all columns, None for all columns of a new
-    file and the earlier choice for the same file.
+    file and the earlier choice for the same file. If `why` is `ASKED`, the host must choose, among `possible` first.
+    `split_column` is a column that holds the split under another name than `Usage`.
 
     A file without a `Usage` column is split by the system: `public_share` of the rows (0–1) are public, and rows with
     the same value in `group_column` stay together. After the launch, rows keep the part that they have in the current
@@ -44,7 +47,9 @@ class GroundTruthSpec:
     converts_spreadsheet: bool = False
     id_column: str = ""
     answers: Collection[str] | None = None
+    possible: Collection[str] = ()
     why: str = "chosen"
+    split_column: str = ""
     public_share: float = 0.3
     seed: int = 0
     is_stratified: bool = True
@@ -117,10 +122,12 @@ def role_columns(truth: TruthDraft | GroundTruth) -> list[str]:
 
 
 def non_answer_columns(truth: TruthDraft | GroundTruth) -> list[str]:
-    """Columns that students may have: those read by metrics or for the split, and features that are not predicted."""
+    """Columns that students may have: those read by metrics or for the split, and features that are not predicted; all
+    while the host is asked which are answers."""
     if isinstance(truth, GroundTruth):
         return role_columns(truth)
-    return [*role_columns(truth), truth.group_column, *truth.answer_choice.get("left_out", ())]
+    choice = truth.answer_choice
+    return [*role_columns(truth), truth.group_column, *choice.get("left_out", ()), *choice.get("possible", ())]
 
 
 def _role_parameters(key: str) -> Iterable[str]:

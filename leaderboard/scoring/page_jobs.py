@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import metrics
+from metrics.checks import splits
+from metrics.checks.answer_columns import describe_columns
 from metrics.checks.hardest_rows import find_hardest_rows
 from metrics.checks.similar_predictions import find_similar_predictions
 from metrics.checks.splits import compare_truths, correct_answers, remove_columns
@@ -56,8 +58,8 @@ def check_truth(
 
 
 def describe_table(truth: Path) -> dict[str, Any]:
-    """The column names of a table, the number of rows, and whether every row could be read; no columns if it is not a
-    table.
+    """The facts about a table's columns, its number of rows, and whether it was read as it is; no columns if it is not
+    a table.
 
     For a spreadsheet's file, such as one with semicolons, the columns of its plain CSV; it does not count as sound.
     """
@@ -77,7 +79,8 @@ def _describe_table(data: bytes) -> dict[str, Any]:
         table = read_table(data, lambda names, line: [], longest_line=LONGEST_MASK_LINE)
     except Refused:
         return {"columns": [], "rows": 0, "is_sound": False}
-    return {"columns": list(table.names), "rows": table.rows, "is_sound": not table.problems}
+    columns = [asdict(column) for column in describe_columns(table)]
+    return {"columns": columns, "rows": table.rows, "is_sound": not table.problems}
 
 
 def suggest_metrics(
@@ -94,6 +97,11 @@ def suggest_metrics(
 def drop_columns(truth: Path, columns: Sequence[str]) -> dict[str, Any]:
     """Make the truth without some columns."""
     return {"file": remove_columns(truth, columns)}
+
+
+def name_split(truth: Path, column: str) -> dict[str, Any]:
+    """Make the truth with a column of another name, or with other words for the parts, as its split."""
+    return {"file": splits.name_split(truth, column)}
 
 
 def add_split(truth: Path, secret: str, **asked: Any) -> dict[str, Any]:
@@ -208,6 +216,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         describe_table,
         suggest_metrics,
         drop_columns,
+        name_split,
         add_split,
         correct_rows,
         sample_submission,

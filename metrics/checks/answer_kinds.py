@@ -30,6 +30,13 @@ _FOREIGN = (
 )
 _TIMES = ("time", "times", "duration", "days", "weeks", "months", "years", "tenure", "lifetime", "survival", "followup")
 _EVENTS = ("event", "events", "status", "death", "dead", "died", "churn", "churned", "failure", "failed", "observed")
+_CLASS_NAME = re.compile(r"(?i)label|class|klasse|category|kategorie|categor|digit|species|etiqu|etikett|type")
+_CODE = re.compile(r"[^\W\d_]{0,4}[-_]?[0-9]+|[0-9a-fA-F-]{8,}")
+"""A word that names a thing by a number: `d12`, `0412`."""
+
+_MOST_TAGS = 50
+"""More different words than this are things to be found, such as articles, rather than tags."""
+
 _BETWEEN = re.compile(r"[\s,;|]+")
 
 
@@ -53,6 +60,10 @@ _USUAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("Labels", "Probabilities", "Clusterings"),
         ("accuracy", "f1", "balanced_accuracy", "cohen_kappa", "multiclass_log_loss", "matthews_correlation"),
     ),
+    "binary labels": (
+        ("Labels", "Probabilities"),
+        ("accuracy", "binary_f1", "f1", "balanced_accuracy", "matthews_correlation", "roc_auc", "log_loss"),
+    ),
     "levels": (
         ("Labels", "Numbers", "Probabilities"),
         ("cohen_kappa", "accuracy", "f1", "rmse", "mae", "multiclass_log_loss"),
@@ -67,6 +78,7 @@ _USUAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "class columns": (("Probabilities", "Labels"), ("multiclass_log_loss", "top_k_accuracy", "columnwise_roc_auc")),
     "time and event": (("Survival",), ("survival_concordance",)),
     "label sets": (("Labels", "Rankings", "Text"), ("multilabel_f1", "jaccard", "map_at_k", "exact_match")),
+    "ranked labels": (("Rankings", "Labels"), ("map_at_k", "ndcg_at_k", "multilabel_f1")),
     "sparse labels": (("Rankings", "Labels"), ("global_average_precision", "multilabel_f1", "map_at_k")),
     "phrases": (("Text", "Labels"), ("coleridge_fbeta", "word_jaccard")),
     "text": (("Text",), ("word_jaccard", "token_f1", "levenshtein")),
@@ -81,8 +93,22 @@ def nature_of(columns: Sequence[Sequence[str]], names: Sequence[str]) -> Nature:
     if not columns:
         return Nature("nothing", Message("missing"), (), ())
     name, words = _of_several(columns, names) if len(columns) > 1 else _of_one(columns[0])
+    if name in ("levels", "numbers") and len(columns) == 1 and _CLASS_NAME.search(names[0]):
+        name, words = _of_class_numbers(columns[0], words) or (name, words)
     groups, keys = _USUAL.get(name, ((), ()))
     return Nature(name, words, groups, keys)
+
+
+def labels_of_0_and_1() -> Nature:
+    """The kind of 0 and 1 where submissions have labels and no chances."""
+    return Nature("binary labels", Message("0 and 1"), *_USUAL["binary labels"])
+
+
+def _of_class_numbers(cells: Sequence[str], words: Message) -> tuple[str, Message] | None:
+    """The kind of few whole numbers in a column that is called like a class; None if they are other numbers."""
+    numbers = {to_decimal(cell) for cell in cells}
+    is_few = 1 < len(numbers) <= _FEW and 3 * len(numbers) <= len(cells)
+    return ("classes", words) if is_few and all(one is not None and one == int(one) for one in numbers) else None
 
 
 def _of_several(columns: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[str, Message]:
@@ -131,7 +157,7 @@ def _of_one(cells: Sequence[str]) -> tuple[str, Message]:
             return "foreign numbers", words
     if _are_masks(filled):
         return "masks", Message("run-lengths")
-    if all(_is_box(cell) for cell in filled[:1000]):
+    if _are_boxes(filled[:1000]):
         return "boxes", Message("lists of four numbers or more")
     return _of_texts(filled, len(filled) < len(cells))
 
@@ -187,11 +213,16 @@ def _are_masks(filled: Sequence[str]) -> bool:
     return True
 
 
-def _is_box(cell: str) -> bool:
-    """Whether a cell has at least four numbers and hardly any other word."""
-    tokens = _BETWEEN.split(cell)
-    numbers = sum(to_decimal(token) is not None for token in tokens)
-    return numbers >= 4 and 4 * numbers >= 3 * len(tokens)
+def _are_boxes(filled: Sequence[str]) -> bool:
+    """Whether cells have four numbers for each box, perhaps beside a label or a confidence, and hardly another word."""
+    widths = []
+    for cell in filled:
+        tokens = _BETWEEN.split(cell)
+        numbers = sum(to_decimal(token) is not None for token in tokens)
+        if numbers < 4 or 4 * numbers < 3 * len(tokens):
+            return False
+        widths.append((numbers, len(tokens)))
+    return any(all(pair[place] % width == 0 for pair in widths) for place, width in ((0, 4), (1, 5), (1, 6)))
 
 
 def _of_texts(filled: Sequence[str], has_blanks: bool) -> tuple[str, Message]:
@@ -214,6 +245,9 @@ def _of_texts(filled: Sequence[str], has_blanks: bool) -> tuple[str, Message]:
             len(set(filled)), "{count} class of several words", "{count} classes of several words"
         )
     total = sum(map(len, words))
+    if 10 * sum(bool(_CODE.fullmatch(word)) for cell in words for word in cell) >= 9 * total:
+        kind = "ranked labels" if len(distinct) > _MOST_TAGS else "label sets"
+        return kind, Message("cells with up to {most} of {labels} labels", most=longest, labels=len(distinct))
     if 3 * len(distinct) <= total and total <= _LABEL_WORDS * len(filled):
         return "label sets", Message("cells with up to {most} of {labels} labels", most=longest, labels=len(distinct))
     return "text", Message("texts")

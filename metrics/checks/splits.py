@@ -19,6 +19,7 @@ from ..core.layout import id_column_of, layout_of
 from ..core.messages import Message
 from ..reading.columns import NAME_OF_DIGITS, to_decimal
 from ..reading.headers import TRIMMED, USAGE, check_truth_header
+from ..reading.split_words import known_part
 from ..reading.tables import Source, Table, csv_bytes, plain, read_source
 from ..reading.text import LONGEST_MASK_LINE
 
@@ -78,6 +79,15 @@ def remove_columns(truth: Source, names: Iterable[str]) -> bytes:
     for name in names:
         table = table.without(name)
     return csv_bytes(table.names, zip(*(array.to_pylist() for array in table.arrays), strict=True))
+
+
+def name_split(truth: Source, column: str) -> bytes:
+    """The truth's CSV text with a column of words for the parts as ``Usage``, in the words that the readers know."""
+    table = _read(truth)
+    cells = {name: table.column(name).to_pylist() for name in table.names}
+    cells[column] = [known_part(cell) for cell in cells[column]]
+    names = [USAGE if name == column else name for name in table.names]
+    return csv_bytes(names, zip(*cells.values(), strict=True))
 
 
 def _read(truth: Source) -> Table:

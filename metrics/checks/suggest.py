@@ -7,7 +7,7 @@ not make the whole column look like labels or text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,14 @@ from ..core.errors import GroundTruthError, MetricError, NotFinite, Problem, Ref
 from ..core.evaluate import measure
 from ..core.layout import Layout, id_column_of, layout_of
 from ..core.messages import EXAMPLES, Message, joined, listed
-from ..core.registry import catalogue
+from ..core.registry import USUAL, catalogue
 from ..core.truth import Truth, unscorable_parts
 from ..reading.column_kinds import Label
 from ..reading.columns import Cells, Kind, read_numbers
 from ..reading.headers import USAGE, check_header, check_truth_header
 from ..reading.tables import Source, Table, blank_rows, pick, raw_cells, read_source
 from ..reading.text import LONGEST_MASK_LINE
-from .answer_kinds import MOST_CELLS, Nature, nature_of
+from .answer_kinds import MOST_CELLS, Nature, labels_of_0_and_1, nature_of
 from .baselines import reading_of
 
 MOST_COLUMNS = 50
@@ -99,9 +99,9 @@ _POSSIBLE = Message("It can read the answers, though they are {answers}; a submi
 class SuggestedMetric:
     """Whether a metric can score a truth with the parameters ``params`` (its defaults, and columns for its roles).
 
-    ``reason`` says why or why not, in sentences for the host; ``is_usual`` whether metrics of its group are usual for
-    such answers. ``is_nearly`` means that a usual metric would fit if some cells were written differently: a few
-    strays, or all numbers as ``45%``.
+    ``reason`` says why or why not, in sentences for the host; ``is_usual`` whether it is usual for such answers.
+    ``is_nearly`` means that a usual metric would fit if some cells were written differently: a few strays, or all
+    numbers as ``45%``.
     """
 
     key: str
@@ -135,7 +135,16 @@ def suggest(
         raise GroundTruthError(table.problems)
     file = _File(table, name, offered and _sampled_rows(offered, _TRIED_ROWS))
     fits = [(file.rank(metric, fit), fit) for metric in catalogue() for fit in [file.fit(metric)]]
-    return [fit for _, fit in sorted(fits, key=lambda pair: pair[0])]
+    return _usual_ones_first([fit for _, fit in sorted(fits, key=lambda pair: pair[0])])
+
+
+def _usual_ones_first(fits: Sequence[SuggestedMetric]) -> list[SuggestedMetric]:
+    """The fits, of which those that few classes use count as usual only where no other does."""
+    best = [fit for fit in fits if fit.is_usual and (fit.fits or fit.is_nearly)]
+    if not (common := [fit.key for fit in best if fit.key in USUAL]):
+        return list(fits)
+    kept = [replace(fit, is_usual=fit.is_usual and fit.key in USUAL) for fit in fits]
+    return sorted(kept, key=lambda fit: fit.key not in common)
 
 
 def _sampled_rows(table: Table, most: int) -> Table:
@@ -282,8 +291,15 @@ class _File:
             count = min(table.rows, max(200, MOST_CELLS // max(len(targets), 1)))
             rows = np.arange(count) * table.rows // max(count, 1)
             cells = [pick(table.column(name), rows).to_pylist() for name in targets]
-            self._natures[targets] = nature_of(cells, targets)
+            nature = nature_of(cells, targets)
+            self._natures[targets] = labels_of_0_and_1() if nature.name == "binary" and self._asks_labels() else nature
         return self._natures[targets]
+
+    def _asks_labels(self) -> bool:
+        """Whether the sample answers both 0 and 1, so that labels are asked for rather than chances."""
+        if self.sample is None or len(self.sample.names) != 2:
+            return False
+        return set(self.sample.column(self.sample.names[1]).unique().to_pylist()) == {"0", "1"}
 
 
 def _spare_columns(metric: Metric, params: Mapping[str, Any]) -> list[tuple[str, str]]:

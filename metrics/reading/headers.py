@@ -138,12 +138,12 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
         return [Problem("header_missing", message, line=line)]
     extra = [name for name in names if name and name not in expected]
     problems = _repeated_names(names, line) + _unnamed_column_problems(names, line)
-    twins = {_letters_of(name): name for name in reversed(extra)}
+    twins = {letters_of(name): name for name in reversed(extra)}
     for name in expected:
         if name in found:
             continue
         message = Message("The column {column} is missing.", column=shown(name))
-        if (twin := twins.pop(_letters_of(name), None)) is not None:
+        if (twin := twins.pop(letters_of(name), None)) is not None:
             extra.remove(twin)
             message = Message(
                 "The column {column} is missing; the header has {twin} instead. Names are compared exactly.",
@@ -156,7 +156,7 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
     return problems
 
 
-def _letters_of(name: str) -> str:
+def letters_of(name: str) -> str:
     """The name without case, spaces and punctuation."""
     return re.sub(r"[\W_]+", "", name).casefold()
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from ..core.errors import shown
 from ..core.messages import Message, listed, templates_of
-from .headers import SEPARATORS, TRIMMED, USAGE, are_parts, is_index
+from .headers import SEPARATORS, TRIMMED, USAGE, is_index
+from .split_words import are_split_words, known_part
 from .tables import csv_bytes
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
@@ -164,12 +165,14 @@ def _leave_out_row_numbers(sheet: _Sheet) -> None:
 
 
 def _name_the_split(sheet: _Sheet) -> None:
-    """Rename a column such as ``usage`` that holds the split to ``Usage``."""
-    if USAGE in sheet.names:
+    """Rename a column such as ``usage`` or ``Teil`` that holds the split to ``Usage``, and translate its words."""
+    if USAGE in sheet.names or len(sheet.names) < 3:
         return
     for place, name in enumerate(sheet.names):
-        if name.casefold() == USAGE.casefold() and are_parts(sheet.cells(place)):
+        if are_split_words({cell for cell in sheet.cells(place) if cell}):
             sheet.names[place] = USAGE
+            for row in sheet.rows:
+                row[place] = known_part(row[place])
             sheet.changes.append(
                 Message("{name} becomes {usage}, which holds the split.", name=shown(name), usage=shown(USAGE))
             )

@@ -51,8 +51,9 @@ def students_files(competition: Competition) -> dict[str, list[str]]:
 
 
 def test_a_test_set_with_answers_is_split_into_answers_and_a_copy_for_students(hers: Client) -> None:
-    made = bring(hers, train_csv=TRAIN, test_csv=WHOLE)
-    assert (made.status_code, made["Location"]) == (303, "/host/predict-rentals/setup/")
+    asked = bring(hers, train_csv=TRAIN, test_csv=WHOLE)["Location"]
+    made = hers.post(asked, {"predict": "rentals"})
+    assert (made.status_code, made["Location"]) == (303, "/host/predict-rentals/setup/#proposal")
     pond, draft = Competition.objects.get(), TruthDraft.objects.get()
     assert pond.title == "Predict rentals"
     assert draft.file_name == "test.csv"
@@ -190,7 +191,7 @@ def test_a_test_set_that_was_taken_for_the_answers_goes_to_the_students(hers: Cl
 
 def test_the_title_follows_what_students_predict_until_ada_writes_her_own(hers: Client) -> None:
     address = bring(hers, test_csv=WHOLE)["Location"]
-    hers.post(address, {"predict": "temp"})
+    address = hers.post(address, {"predict": "temp"})["Location"].partition("#")[0]
     pond = Competition.objects.get()
     assert pond.title == "Predict temp"
     Competition.objects.update(title="Bicycles")
@@ -260,9 +261,16 @@ def test_the_page_shows_what_was_found_in_few_queries(hers: Client) -> None:
 def test_the_answer_column_is_asked_where_more_than_one_could_be(hers: Client) -> None:
     address = bring(hers, test_csv=WHOLE)["Location"]
     draft = TruthDraft.objects.get()
-    assert (draft.answer_choice["columns"], draft.answer_choice["is_asked"]) == (["rentals"], True)
-    assert 'class="decision asked"' in hers.get(address).content.decode()
-    assert hers.post(address, {"predict": "temp"}).status_code == 303
+    assert (draft.answer_choice["is_asked"], draft.fits, draft.report["ok"]) == (True, [], False)
+    page = hers.get(address).content.decode()
+    assert 'class="decision asked"' in page
+    assert 'aria-pressed="true"' not in page, "nothing is chosen for her"
+    assert 'data-testid="metric"' not in page
+    assert re.search(r'name="create" value="yes"\s+disabled', page)
+    assert hers.post(address, {"create": "yes"})["Location"].endswith("#files")
+    assert not GroundTruth.objects.exists()
+    chosen = hers.post(address, {"predict": "temp"})
+    address = chosen["Location"].partition("#")[0]
     draft.refresh_from_db()
     assert draft.report["target_columns"] == ["temp"]
     assert students_files(Competition.objects.get()) == {"test.csv": ["id", "wind", "rentals"]}
@@ -271,6 +279,16 @@ def test_the_answer_column_is_asked_where_more_than_one_could_be(hers: Client) -
     assert (draft.report["target_columns"], draft.report["ok"]) == (["rentals"], True)
     assert 'class="decision asked"' not in hers.get(address).content.decode()
     assert students_files(Competition.objects.get()) == {"test.csv": ["id", "temp", "wind"]}
+
+
+def test_a_test_set_that_comes_later_answers_the_question(hers: Client) -> None:
+    address = bring(hers, answers_csv=WHOLE)["Location"]
+    assert TruthDraft.objects.get().answer_choice["is_asked"]
+    hers.post(address, {"files": upload(TEST, "test.csv")})
+    draft = TruthDraft.objects.get()
+    assert (draft.answer_choice["why"], draft.report["target_columns"]) == ("absent", ["rentals"])
+    assert draft.metric == "rmse"
+    assert Competition.objects.get().title == "Predict rentals"
 
 
 def test_a_spreadsheets_file_is_converted_once_ada_agrees(hers: Client) -> None:

@@ -139,8 +139,9 @@ class TruthDraft(models.Model):
     is_stratified = models.BooleanField(default=True)
     # Rows with the same value in this column stay in one part.
     group_column = models.CharField(max_length=LONGEST_NAME, blank=True, default="")
-    # The columns that students predict (`columns`), the others (`left_out`), the reason (`why`), whether the host
-    # should confirm it (`is_asked`), and the data file without the answers (`copy`); {} if all columns are answers.
+    # The columns that students predict (`columns`), the others (`left_out`), the reason (`why`), the column that held
+    # the split (`split_column`), and the data file without the answers (`copy`); {} if all columns are answers. While
+    # the host is asked for the columns (`is_asked`), those to choose from (`possible`).
     answer_choice = models.JSONField(default=dict)
     # Metrics that fit the answers, best first.
     fits = models.JSONField(default=list)

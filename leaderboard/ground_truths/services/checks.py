@@ -7,6 +7,7 @@ import hashlib
 import logging
 import tempfile
 from collections.abc import Collection, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ CONVERTIBLE_PROBLEMS = CONVERTIBLE | {"usage_name"}
 def check_draft(draft: TruthDraft) -> dict[str, Any]:
     """The report on a draft: all findings, with the split that publishing would make. Columns of a submission that the
     host has not named are those of the sample submission. Raises `JobFailed`."""
+    if draft.answer_choice.get("is_asked"):
+        return _report_without_answers(draft)
     draft.params |= _columns_of_sample(draft)
     published = published_split(draft.competition)
     with tempfile.TemporaryDirectory() as folder:
@@ -59,6 +62,19 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     report["split_kept_from"] = published.number if published and report["is_split_by_system"] else None
     report["as_meant"] = _spreadsheet_changes(draft) if is_unreadable(report) else []
     return report
+
+
+def _report_without_answers(draft: TruthDraft) -> dict[str, Any]:
+    """The report on a draft whose host has yet to choose the columns that students predict."""
+    table = table_jobs.run_page_job("describe_table", truth=str(path_of(draft.file_key)))
+    names = [column["name"] for column in table["columns"]]
+    return {
+        **asdict(metrics.TruthReport(rows=table["rows"], id_column=draft.id_column or names[0])),
+        "ok": False,
+        "is_split_by_system": USAGE not in names,
+        "split_kept_from": None,
+        "as_meant": [],
+    }
 
 
 def recheck_draft(*, competition: Competition) -> None:
@@ -122,9 +138,10 @@ def suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
     """Metrics that fit the answers, best first; [] if the job fails, because they are only suggestions."""
     try:
         with tempfile.TemporaryDirectory() as folder:
+            truth, _problems = _with_split(draft, Path(folder))
             answer = table_jobs.run_page_job(
                 "suggest_metrics",
-                truth=str(_without_features(draft, Path(folder))),
+                truth=str(truth),
                 id_column=draft.id_column or None,
                 group=draft.group_column or None,
                 sample=data_files_to_compare(draft.competition)[0],
@@ -146,6 +163,12 @@ def file_to_publish(draft: TruthDraft, folder: Path) -> Path:
 def drop_columns(source: Path, names: Collection[str], target: Path) -> Path:
     """Write an answer file without some columns to `target`. Raises `JobFailed`."""
     table_jobs.run_page_job("drop_columns", truth=str(source), columns=list(names), target=str(target))
+    return target
+
+
+def name_split(source: Path, column: str, target: Path) -> Path:
+    """Write an answer file whose `column` holds the split with the column `Usage` to `target`. Raises `JobFailed`."""
+    table_jobs.run_page_job("name_split", truth=str(source), column=column, target=str(target))
     return target
 
 
@@ -180,6 +203,11 @@ def possible_answers(draft: TruthDraft) -> list[str]:
     """Columns of a draft's file that students could predict: all but the ID and those read by metrics or the split."""
     other_columns = {*role_columns(draft), draft.group_column}
     return [name for name in target_columns(draft) if name not in other_columns]
+
+
+def is_metrics_fault(report: dict[str, Any]) -> bool:
+    """Whether another metric may score the file: its answers are readable, and this one cannot score them."""
+    return any(finding["code"] in ("unscorable", "self_test") for finding in blocking_in(report))
 
 
 def blocking_in(report: dict[str, Any]) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.storage import StoredFile, clean_name, open_stored, path_of, remove_file, store_file
 from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
 from leaderboard.competitions.services import CannotHost
+from metrics.checks.answer_columns import is_sample_file
 from metrics.core.custom_parameters import first_lines
 from metrics.core.messages import with_templates
 
@@ -189,7 +190,7 @@ def data_files_to_compare(competition: Competition) -> tuple[str | None, dict[st
         name = file.name.casefold()
         if not name.endswith((".csv", ".csv.gz", ".zip")) or file.size > MAX_TEST_FILE_BYTES:
             continue
-        if "sample" in name and "sub" in name:
+        if is_sample_file(name):
             sample = str(path_of(file.file_key))
         elif len(tests) < MAX_TEST_FILES:
             tests[file.name] = str(path_of(file.file_key))

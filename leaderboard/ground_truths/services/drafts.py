@@ -21,12 +21,11 @@ from metrics.reading.containers import READERS, container_of, read_container
 from metrics.reading.headers import USAGE
 
 from ..queries import last_truth
-from ..specs import GroundTruthSpec, proposed_parameters
+from ..specs import ASKED, GroundTruthSpec, proposed_parameters
 from . import checks
 
 DEFAULT_METRIC = "accuracy"
-GUESSES = ("name", "last")
-"""Reasons for answer columns that the host should confirm."""
+MAX_TRIED_METRICS = 3
 
 
 def save_draft(*, competition: Competition, spec: GroundTruthSpec, suggests_metrics: bool = False) -> TruthDraft:
@@ -43,10 +42,13 @@ def save_draft(*, competition: Competition, spec: GroundTruthSpec, suggests_metr
     try:
         _take_file(draft, spec)
         _take_settings(draft, spec)
-        draft.fits = checks.suggest_metrics(draft) if suggests_metrics or not spec.metric else []
-        if not spec.metric:
-            draft.metric, draft.params = _most_plausible_metric(draft.fits)
-        draft.report = checks.check_draft(draft)
+        is_asked = draft.answer_choice.get("is_asked")
+        needs_metrics = not is_asked and (suggests_metrics or not spec.metric)
+        draft.fits = checks.suggest_metrics(draft) if needs_metrics else []
+        if spec.metric:
+            draft.report = checks.check_draft(draft)
+        else:
+            _propose_metric(draft)
         _check_names(draft)
         draft.save()
     except BaseException:
@@ -74,7 +76,7 @@ def choose_answers(
     if checks.is_unreadable(draft.report):
         raise CannotHost(_("The file must be readable first. Correct it and choose it again."))
     group_column = group if group in columns and group not in chosen else draft.group_column
-    spec = replace(_spec_of_same_split(draft), answers=chosen, why=why, group_column=group_column)
+    spec = replace(spec_of_same_split(draft), answers=chosen, why=why, group_column=group_column)
     return save_draft(competition=competition, spec=spec, suggests_metrics=True)
 
 
@@ -86,7 +88,7 @@ def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is None or not draft.report.get("as_meant"):
         raise CannotHost(_("There is no file to convert. Choose one."))
-    spec = replace(_spec_of_same_split(draft), answers=(), converts_spreadsheet=True)
+    spec = replace(spec_of_same_split(draft), answers=(), converts_spreadsheet=True)
     return save_draft(competition=competition, spec=spec, suggests_metrics=True)
 
 
@@ -115,7 +117,7 @@ def _new_draft(competition: Competition) -> TruthDraft:
     return TruthDraft(competition=competition, split_secret=(last.split_secret if last else "") or new_split_secret())
 
 
-def _spec_of_same_split(draft: TruthDraft) -> GroundTruthSpec:
+def spec_of_same_split(draft: TruthDraft) -> GroundTruthSpec:
     """The draft's settings for other answers of its file.
 
     Before the launch the metric is suggested anew, because it was not chosen for these answers; after it, it is kept.
@@ -134,6 +136,9 @@ def _take_file(draft: TruthDraft, spec: GroundTruthSpec) -> None:
             path = Path(folder) / "upload.csv"
             path.write_bytes(_plain_csv(spec.chunks))
             draft.file_name, draft.answer_choice = clean_name(spec.file_name), {}
+            if spec.split_column:
+                draft.answer_choice = {"split_column": spec.split_column}
+                path = checks.name_split(path, spec.split_column, Path(folder) / "split.csv")
         elif stored is not None:
             path = stored
         elif (last := last_truth(competition)) is not None:
@@ -159,11 +164,18 @@ def _take_settings(draft: TruthDraft, spec: GroundTruthSpec) -> None:
     draft.split_secret = spec.split_secret or draft.split_secret
     draft.uploaded_at = timezone.now()
     if spec.answers is not None:
-        draft.answer_choice = _choice_of_answers(draft, spec.answers, spec.why) if spec.answers else {}
+        kept = {name: draft.answer_choice[name] for name in ("split_column",) if name in draft.answer_choice}
+        draft.answer_choice = kept | _choice_of_answers(draft, spec)
 
 
-def _choice_of_answers(draft: TruthDraft, names: Collection[str], why: str) -> dict[str, Any]:
-    columns = checks.possible_answers(draft)
+def _choice_of_answers(draft: TruthDraft, spec: GroundTruthSpec) -> dict[str, Any]:
+    """The chosen columns and the others; {} if all columns are answers."""
+    columns, names, why = checks.possible_answers(draft), spec.answers or (), spec.why
+    if why == ASKED:
+        first = [name for name in columns if name in spec.possible]
+        return {"possible": [*first, *(name for name in columns if name not in first)], "why": why, "is_asked": True}
+    if not names:
+        return {}
     missing = [name for name in names if name not in columns]
     if missing and why == "chosen":
         message = _("The file has no answer column “%(name)s”. It has: %(columns)s.")
@@ -172,7 +184,6 @@ def _choice_of_answers(draft: TruthDraft, names: Collection[str], why: str) -> d
         "columns": [name for name in columns if name in names],
         "left_out": [name for name in columns if name not in names],
         "why": why,
-        "is_asked": why in GUESSES,
     }
 
 
@@ -186,5 +197,15 @@ def _check_names(draft: TruthDraft) -> None:
         raise CannotHost(message % {"start": longest[:40], "number": f"{len(longest):,}", "most": LONGEST_NAME})
 
 
-def _most_plausible_metric(fits: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
-    return (fits[0]["key"], proposed_parameters(fits[0]["key"], fits)) if fits else (DEFAULT_METRIC, {})
+def _propose_metric(draft: TruthDraft) -> None:
+    """Set the most plausible metric that the file passes, with its report; of several that fail, the first."""
+    keys = [fit["key"] for fit in draft.fits if fit["is_usual"]] or [fit["key"] for fit in draft.fits]
+    failed: tuple[str, dict[str, Any], dict[str, Any]] | None = None
+    for key in keys[:MAX_TRIED_METRICS] or [DEFAULT_METRIC]:
+        draft.metric, draft.params = key, proposed_parameters(key, draft.fits)
+        draft.report = checks.check_draft(draft)
+        if not checks.is_metrics_fault(draft.report):
+            return
+        failed = failed or (key, draft.params, draft.report)
+    if failed:
+        draft.metric, draft.params, draft.report = failed

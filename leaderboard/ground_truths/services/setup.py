@@ -6,7 +6,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from django.utils.translation import gettext as _
@@ -18,36 +18,33 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, StudentPreview, TruthDraft
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
-from metrics.reading.headers import USAGE
+from metrics.checks.answer_columns import ColumnFacts, is_sample_file, is_train_file, propose_answers
+from metrics.reading.headers import USAGE, letters_of
 
 from ..queries import chosen_answers
 from ..specs import GroundTruthSpec
 from . import checks, data_files, drafts, publishing
 from .copying import NEW_TITLE, free_slug
 
-ANSWER_FILE = re.compile(r"answer|solution|truth|gold|label|(^|[^a-z])key([^a-z]|$)")
-ANSWER_COLUMNS = (
-    "target", "label", "labels", "y", "class", "answer", "answers", "outcome", "response", "truth", "prediction",
-)  # fmt: skip
-MAX_ANSWERS = 2
-"""A file with more columns and no other sign is taken for a test set, with the answers in its last column."""
+ANSWER_FILE = re.compile(
+    r"answer|solution|truth|gold|label|target|perfect|(^|[^a-z])(key|y)([^a-z]|$)|y_?test"
+    r"|antwort|l(ö|oe|o)sung|r[ée]ponse|corrig|respuesta|soluci|gabarito|resposta|rispost|soluzion"
+)
 
 
 @dataclass(frozen=True)
 class NewFile:
-    """An uploaded file in a temporary folder, with its columns if it is a table."""
+    """An uploaded file in a temporary folder, with the facts about its columns if it is a table."""
 
     name: str
     path: Path
-    columns: tuple[str, ...] = ()
+    columns: tuple[ColumnFacts, ...] = ()
     is_sound: bool = False
 
     @property
-    def is_sample(self) -> bool:
-        return "sample" in self.name.casefold() and "sub" in self.name.casefold()
-
-    def has_in_name(self, text: str) -> bool:
-        return text in self.name.casefold()
+    def letters(self) -> list[str]:
+        """The names of the columns, as they are compared with those of other files."""
+        return [letters_of(column.name) for column in self.columns]
 
 
 def add_files(*, competition: Competition, user: User, files: Sequence[tuple[str, Iterable[bytes]]]) -> list[str]:
@@ -69,6 +66,7 @@ def add_files(*, competition: Competition, user: User, files: Sequence[tuple[str
             refusals = _give_students(competition, user, others)
             with suppress(table_jobs.JobFailed):  # the earlier report is kept then
                 checks.recheck_draft(competition=competition)
+                _propose_again(competition, user)
     return refusals
 
 
@@ -85,7 +83,7 @@ def use_as_answers(*, competition: Competition, user: User, name: str) -> None:
         file = _new_file(Path(folder), 0, data_file.name, chunks)
         data_files.remove_data_file(data_file=data_file, user=user)
         earlier = _draft_of(competition)
-        if earlier and not set(file.columns[1:]) & set(checks.column_names(earlier)):
+        if earlier and not set(file.letters[1:]) & set(map(letters_of, checks.column_names(earlier))):
             with suppress(CannotHost):
                 give_answers_to_students(competition=competition, user=user)
         _set_answers(competition, file)
@@ -125,14 +123,16 @@ def choose_answers(*, competition: Competition, user: User, names: Sequence[str]
 def convert_answers(*, competition: Competition, user: User) -> None:
     """Convert the answers from a spreadsheet's format, and propose the columns to predict again.
 
-    Raises as `apply_spreadsheet_conversion` does.
+    Raises `CannotHost` if no conversion helps, and as `save_draft` does.
     """
+    draft = _draft_of(competition)
+    if draft is None or not draft.report.get("as_meant"):
+        raise CannotHost(_("There is no file to convert. Choose one."))
     with _changing_answers(competition, user), tempfile.TemporaryDirectory() as folder:
-        draft = drafts.apply_spreadsheet_conversion(competition=competition)
-        file = _new_file(Path(folder), 0, draft.file_name, file_chunks(path_of(draft.file_key)))
-        answers, why = propose_answers(file, _columns_of_data_files(competition))
-        if answers:
-            drafts.choose_answers(competition=competition, names=answers, why=why)
+        converted = Path(folder) / "as_meant.csv"
+        checks.convert_spreadsheet(path_of(draft.file_key), converted)
+        file = _new_file(Path(folder), 0, draft.file_name, file_chunks(converted))
+        _set_answers(competition, file, drafts.spec_of_same_split(draft))
 
 
 def remove_leaks(*, competition: Competition, user: User) -> None:
@@ -181,46 +181,36 @@ def _file_with_answers(files: Sequence[NewFile], *, has_answers: bool) -> NewFil
 
     With `has_answers` only a file whose name says so replaces the earlier one.
     """
-    by_name = [file for file in files if ANSWER_FILE.search(file.name.casefold()) and not file.is_sample]
+    others = [file for file in files if not is_sample_file(file.name) and not is_train_file(file.name)]
+    by_name = [file for file in others if ANSWER_FILE.search(file.name.casefold())]
     if by_name or has_answers:
         return by_name[0] if by_name else None
-    train = [file for file in files if file.has_in_name("train")]
-    others = [file for file in files if file not in train and not file.is_sample]
-    train_columns = {name for file in train for name in file.columns}
-    id_columns = {file.columns[0] for file in files if file.columns}
-    whole = [file for file in others if train_columns and train_columns <= {*file.columns, *id_columns}]
-    split = [file for file in others if USAGE in file.columns]
-    is_unsure = len(others) == 1 and train_columns and not whole
-    if is_unsure and (others[0].has_in_name("test") or len(others[0].columns) > 2):
-        return None  # a test set without its answers
+    train_columns = {name for file in files if is_train_file(file.name) for name in file.letters}
+    id_columns = {file.letters[0] for file in files if file.columns}
+    whole = [file for file in others if train_columns and train_columns <= {*file.letters, *id_columns}]
+    split = [file for file in others if any(column.kind in ("usage", "split") for column in file.columns)]
+    if len(others) == 1 and train_columns and not whole and _is_test_set(others[0], train_columns):
+        return None
     narrow = sorted(others, key=lambda file: (len(file.columns) < 2, len(file.columns)))
     return next(iter([*split, *whole, *narrow]), None)
 
 
-def propose_answers(file: NewFile, students: Sequence[Sequence[str]]) -> tuple[list[str], str]:
-    """(proposed columns for students to predict, reason), by names only; no columns if all are answers or it is no
-    table.
-
-    The reason is `absent` from the students' tables, by `name`, or `last` column. `students` are the columns of the
-    data files.
-    """
-    free = [name for name in file.columns[1:] if name != USAGE]
-    if not file.is_sound or len(free) < 2:
-        return [], ""
-    # Columns that are missing in a data file with the same features are the answers.
-    tests = [columns for columns in students if set(columns) & set(free) and not set(free) <= set(columns)]
-    absent = [name for name in free if tests and all(name not in columns for columns in tests)]
-    named = [name for name in absent or free if name.strip().casefold() in ANSWER_COLUMNS]
-    if len(absent) == 1:
-        return absent, "absent"
-    if named:
-        return named[:1], "name"
-    is_test_set = len(free) > MAX_ANSWERS or any(set(free) <= set(columns) for columns in students)
-    return ((absent or free)[-1:], "last") if absent or is_test_set else ([], "")
+def _is_test_set(file: NewFile, train_columns: set[str]) -> bool:
+    """Whether the only file beside training data is the test set, without its answers."""
+    shared = train_columns & set(file.letters)
+    return "test" in file.name.casefold() or (len(file.columns) > 2 and 2 * len(shared) >= len(train_columns))
 
 
-def _columns_of_data_files(competition: Competition) -> list[list[str]]:
-    return [file.head[0] for file in competition.data_files.all() if file.head]
+def _students_tables(competition: Competition) -> dict[str, list[str]]:
+    """The names of the columns of all tables that students get, by file."""
+    tables = {}
+    for file in competition.data_files.all():
+        path = path_of(file.file_key)
+        names = checks.header_of(path)
+        if len(names) < 2 and file.size <= data_files.MAX_TEST_FILE_BYTES:
+            names = [column.name for column in _columns_of(path)[0]]
+        tables[file.name] = names
+    return tables
 
 
 # --- the draft, the students' copy of its file and its title ----------------------------------------------------
@@ -235,18 +225,49 @@ def _new_file(folder: Path, number: int, name: str, chunks: Iterable[bytes]) -> 
     path = folder / f"{number}"
     with path.open("wb") as target:
         target.writelines(chunks)
+    return NewFile(clean_name(name), path, *_columns_of(path))
+
+
+def _columns_of(path: Path) -> tuple[tuple[ColumnFacts, ...], bool]:
+    """The facts about a table's columns, and whether it was read as it is; no columns if it is no table."""
     try:
         table = table_jobs.run_page_job("describe_table", truth=str(path))
     except table_jobs.JobFailed:
-        return NewFile(clean_name(name), path)
-    return NewFile(clean_name(name), path, tuple(table["columns"]), table["is_sound"])
+        return (), False
+    return tuple(ColumnFacts(**column) for column in table["columns"]), table["is_sound"]
 
 
-def _set_answers(competition: Competition, file: NewFile) -> None:
-    """Make a file the draft with the answers, with a proposal for the columns that students predict."""
-    answers, why = propose_answers(file, _columns_of_data_files(competition))
-    spec = GroundTruthSpec(file_name=file.name, chunks=file_chunks(file.path), answers=answers, why=why)
-    drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
+def _set_answers(competition: Competition, file: NewFile, spec: GroundTruthSpec | None = None) -> None:
+    """Make a file the draft with the answers, with a proposal for its columns; `spec` has the split's settings."""
+    spec = replace(spec or GroundTruthSpec(), file_name=file.name, chunks=file_chunks(file.path))
+    drafts.save_draft(competition=competition, spec=_proposed(competition, file, spec), suggests_metrics=True)
+
+
+def _proposed(competition: Competition, file: NewFile, spec: GroundTruthSpec) -> GroundTruthSpec:
+    """The spec with the proposed columns of a file; all columns are answers where it cannot be read."""
+    if not file.is_sound or len(file.columns) < 2:
+        return replace(spec, answers=())
+    found = propose_answers(file.columns, _students_tables(competition))
+    return replace(
+        spec,
+        id_column="" if found.id_column == file.columns[0].name else found.id_column,
+        split_column=found.split_column,
+        answers=found.answers,
+        possible=found.possible,
+        why=found.why,
+    )
+
+
+def _propose_again(competition: Competition, user: User) -> None:
+    """Propose the columns of the draft again, if they were asked for: data files may have answered the question."""
+    draft = _draft_of(competition)
+    if draft is not None and draft.answer_choice.get("is_asked"):
+        path = path_of(draft.file_key)
+        spec = _proposed(
+            competition, NewFile(draft.file_name, path, *_columns_of(path)), drafts.spec_of_same_split(draft)
+        )
+        with _changing_answers(competition, user):
+            drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
 
 
 def _give_students(competition: Competition, user: User, files: Sequence[NewFile]) -> list[str]:

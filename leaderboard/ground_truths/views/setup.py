@@ -51,7 +51,7 @@ from ..specs import GroundTruthSpec, proposed_parameters
 
 PageView = Callable[..., HttpResponse]
 PROPOSED_METRICS = 3
-PROPOSED_ANSWERS = 5
+PROPOSED_ANSWERS, MAX_ASKED_ANSWERS = 5, 12
 FILE_BUTTONS = {"drop", "students", "answers"}
 READING_BUTTONS = FILE_BUTTONS | {"predict", "predict_these", "split", "metric", "fix", "create"}
 """Names of the buttons on the setup page that read the files again."""
@@ -269,6 +269,7 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
         "files": list(competition.data_files.all()),
         "answer_choice": draft.answer_choice if draft else {},
         "answer_choices": _answer_choices(draft) if draft else [],
+        "is_readable": _is_readable(draft) if draft else bool(check["checked"]),
         "columns": checks.column_names(draft) if draft else [],
         "split_form": AnswersForm(competition),
         "metrics": proposed,
@@ -278,8 +279,16 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
     return render(request, "ground_truths/host_setup.html", context, status=status)
 
 
+def _is_readable(draft: TruthDraft) -> bool:
+    """Whether the columns of the answers are certain; before that nothing can be proposed."""
+    return bool(checks.possible_answers(draft)) and not checks.is_unreadable(draft.report)
+
+
 def _answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
-    """(column, whether it is an answer): the chosen columns, then the last ones of the others."""
+    """(column, whether it is an answer): the chosen columns, then the last ones of the others; if the host is asked,
+    the most likely ones."""
+    if draft.answer_choice.get("is_asked"):
+        return [(name, False) for name in draft.answer_choice["possible"][:MAX_ASKED_ANSWERS]]
     names = checks.possible_answers(draft)
     answers = draft.answer_choice.get("columns") or draft.report.get("target_columns") or []
     chosen = [name for name in names if name in answers]

@@ -13,11 +13,17 @@
   form.addEventListener("submit", () => {
     if (working) working.hidden = false;
     // After the browser has read which button was pressed.
-    setTimeout(() => form.querySelectorAll("button").forEach((button) => { button.disabled = true; }));
+    setTimeout(() => form.querySelectorAll("button:enabled").forEach((button) => {
+      button.disabled = true;
+      button.dataset.waits = "";
+    }));
   });
   addEventListener("pageshow", () => {
     if (working) working.hidden = true;
-    form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
+    form.querySelectorAll("button[data-waits]").forEach((button) => {
+      button.disabled = false;
+      delete button.dataset.waits;
+    });
   });
 
   const files = form.querySelector("input[type=file]");

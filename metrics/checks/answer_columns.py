@@ -1,0 +1,310 @@
+"""Which columns of an answer file students predict, by its cells, the names of its columns and those of other files.
+
+A wrong guess asks a class for the wrong thing, so the rules decide only where one reading is left. Names are compared
+without case, spaces and punctuation.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..reading.columns import to_decimal
+from ..reading.headers import USAGE, are_parts, is_index, letters_of
+from ..reading.split_words import are_split_words
+from ..reading.tables import Table, blank_rows, pick
+
+_MOST_ROWS, _MOST_CELLS = 2_000, 200_000
+"""The most rows that are looked at, and the most cells of all columns together."""
+
+_SHARE_OF_NAMES = 0.9
+_ENOUGH_ROWS = 10
+_WORDS_OF_TEXT, _LETTERS_OF_TEXT = 5, 40
+_MOST_TOGETHER = 30
+"""The most 0/1 columns without another sign that are taken for answers together."""
+
+_DATE = re.compile(
+    r"([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2}))"
+    r"([T ,]+[0-9]{1,2}:[0-9]{2}.*)?|[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?"
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD = re.compile(r"[^\W\d_]+")
+_ID_OF = re.compile(
+    r"(user|item|movie|image|customer|passenger|product|patient|session|test|row|doc|document|query|order|store)ids?"
+)
+
+_ANSWER_WORDS = _words(
+    "target targets label labels class classes answer answers outcome response truth prediction gold y category rating"
+    " ratings sentiment ziel zielwert zielvariable klasse kategorie antwort antworten ergebnis etikett losung loesung"
+    " cible classe etiquette reponse objetivo clase etiqueta respuesta alvo rotulo resposta obiettivo etichetta"
+    " risposta"
+)
+_FILLERS = _words("true correct actual final real value values name id test the is wert valeur valor")
+"""Words that may stand beside an answer's: `true_label`, `target value`."""
+
+_REMARKS = _words(
+    "checked check comment comments note notes remark remarks reviewer reviewed annotator annotated grader gepruft"
+    " geprueft kommentar kommentare bemerkung bemerkungen notiz notizen pruefer prufer verifie verifiee commentaire"
+    " commentaires remarque remarques revisado comentario comentarios observacion observaciones controllato commento"
+    " commenti"
+)
+_DESCRIPTIONS = _words(
+    "by author source url link file filename path image img picture photo text title name description created updated"
+    " von quelle bild datei titel beschreibung par auteur fichier titre texte nom por autor fuente archivo titulo texto"
+    " nombre da fonte"
+)
+_ROLES = _words(
+    "fold group groups gruppe groupe grupo gruppo subject patient user item session customer confidence index row split"
+    " usage"
+)
+_IDS = _words("id ids key uuid guid nr no num number row nummer numero identifier kennung code")
+_WEIGHTS = _words("sampleweight rowweight exampleweight weights wt w")
+_PAIRS = (
+    (_words("time duration days tenure lifetime survival followup"), _words("event status death dead churn censored")),
+    (_words("lat latitude"), _words("lon lng long longitude")),
+)
+
+_SAMPLE_FILE = re.compile(r"sample.*sub|sub.*(sample|format|example)|submission")
+_PERFECT_FILE = re.compile(r"perfect|best|true|gold")
+_TRAIN_FILE = re.compile(r"train|lern|entrain|entren|apprend")
+_TEST_FILE = re.compile(r"test|predict|eval|holdout|hold.out|unlabel")
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known of a column: its ``kind`` (``blank``, ``sparse``, ``constant``, ``split``, ``usage``, ``counter``,
+    ``binary``, ``numbers``, ``dates``, ``text``, ``names`` or ``labels``), and whether each row has another cell."""
+
+    name: str
+    kind: str
+    is_distinct: bool
+
+    @property
+    def may_be_answer(self) -> bool:
+        return self.kind in ("binary", "numbers", "labels")
+
+
+@dataclass(frozen=True)
+class AnswerProposal:
+    """The columns of an answer file by their part. Without ``answers`` the host must choose among ``possible``;
+    ``split_column`` is to become ``Usage``.
+
+    ``why`` is the reason: ``absent`` from the test set, ``train``: in the training data only, ``sample``, ``name``,
+    ``together``, ``only``, or ``asked``.
+    """
+
+    id_column: str
+    split_column: str
+    answers: tuple[str, ...]
+    possible: tuple[str, ...]
+    why: str
+
+
+# --- the cells --------------------------------------------------------------------------------------------------
+
+
+def describe_columns(table: Table) -> list[ColumnFacts]:
+    """The facts about each column, from some thousand rows drawn evenly from the table."""
+    most = min(_MOST_ROWS, max(200, _MOST_CELLS // max(len(table.names), 1)), table.rows)
+    rows = np.unique(np.linspace(0, table.rows - 1, most).astype(np.int64)) if table.rows else np.zeros(0, np.int64)
+    return [_facts_of(name, array, rows) for name, array in zip(table.names, table.arrays, strict=True)]
+
+
+def _facts_of(name: str, array: Any, rows: np.ndarray) -> ColumnFacts:
+    cells = pick(array, rows).to_pylist()
+    filled = [cell for cell in cells if cell]
+    is_distinct = len(set(cells)) == len(cells) == len(filled) > 0
+    is_distinct = is_distinct and (len(rows) == len(array) or len(array.unique()) == len(array))
+    if 2 * len(filled) < len(cells):
+        is_blank = not filled and len(blank_rows(array)) == len(array)
+        return ColumnFacts(name, "blank" if is_blank else "sparse", is_distinct)
+    if len(set(filled)) == 1 and len(array) > 1 and len([text for text in array.unique().to_pylist() if text]) == 1:
+        return ColumnFacts(name, "constant", is_distinct)
+    kind = _kind_of(filled, is_distinct)
+    if name == USAGE and are_parts(filled):
+        kind = "usage"
+    return ColumnFacts(name, kind, is_distinct)
+
+
+def _kind_of(filled: Sequence[str], is_distinct: bool) -> str:
+    distinct = set(filled)
+    if are_split_words(distinct):
+        return "split"
+    numbers = [to_decimal(cell) for cell in filled]
+    values = [float(number) for number in numbers if number is not None]
+    if len(values) == len(filled):
+        if set(values) <= {0.0, 1.0}:
+            return "binary"
+        steps = set(np.diff(values).tolist())
+        return "counter" if is_distinct and len(filled) > _ENOUGH_ROWS and steps == {1.0} else "numbers"
+    if all(_DATE.fullmatch(cell) for cell in distinct):
+        return "dates"
+    return _kind_of_texts(filled, distinct)
+
+
+def _kind_of_texts(filled: Sequence[str], distinct: Collection[str]) -> str:
+    words = [cell.split() for cell in filled]
+    of_letters = sum(any(map(str.isalpha, word)) for cell in words for word in cell)
+    is_prose = 2 * of_letters > sum(map(len, words)) and 2 * len(distinct) > len(filled)
+    if is_prose and (
+        sum(map(len, words)) > _WORDS_OF_TEXT * len(words) or sum(map(len, filled)) > _LETTERS_OF_TEXT * len(filled)
+    ):
+        return "text"
+    are_single = all(len(cell) <= 1 for cell in words) or is_prose
+    is_each_another = len(distinct) >= _SHARE_OF_NAMES * len(filled) and len(filled) >= _ENOUGH_ROWS
+    return "names" if are_single and is_each_another else "labels"
+
+
+# --- the other files --------------------------------------------------------------------------------------------
+
+
+def is_sample_file(name: str) -> bool:
+    """Whether a file of this name is a sample submission, as `gender_submission.csv` is."""
+    folded = name.casefold()
+    return bool(_SAMPLE_FILE.search(folded)) and not _PERFECT_FILE.search(folded)
+
+
+def is_train_file(name: str) -> bool:
+    """Whether a file of this name is training data."""
+    return bool(_TRAIN_FILE.search(name.casefold()))
+
+
+def _train_and_test(files: Mapping[str, frozenset[str]]) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
+    """The columns of training data and of test sets, by the names of files, else by one having more of the other's
+    columns."""
+    named = {name: (is_train_file(name), bool(_TEST_FILE.search(name.casefold()))) for name in files}
+    train = [names for file, names in files.items() if named[file][0]]
+    test = [names for file, names in files.items() if named[file] == (False, True)]
+    others = [names for file, names in files.items() if not any(named[file])]
+    smaller = [names for names in others if any(names < more for more in (*train, *others))]
+    larger = [names for names in others if any(names > fewer for fewer in (*test, *others))]
+    return train + larger, test + smaller
+
+
+# --- the proposal -----------------------------------------------------------------------------------------------
+
+
+def propose_answers(columns: Sequence[ColumnFacts], files: Mapping[str, Sequence[str]]) -> AnswerProposal:
+    """The columns that students predict; ``files`` are the tables that students get: name → names of its columns."""
+    lettered = {file: frozenset(map(letters_of, names)) for file, names in files.items() if not is_sample_file(file)}
+    in_train, in_test = (frozenset().union(*tables) for tables in _train_and_test(lettered))
+    in_sample = next((list(map(letters_of, names)) for file, names in files.items() if is_sample_file(file)), [])
+    split = _split_column(columns, in_train)
+    others = [one for one in columns if one.name not in (USAGE, split)]
+    key = _id_column(others, in_sample[:1], in_test)
+    free = [one for one in others if one.name != key]
+    answers, why = _answers_among(free, in_train, in_test, in_sample[1:])
+    possible = tuple(one.name for one in _without(free, _is_unlikely))
+    return AnswerProposal(key, split, tuple(one.name for one in answers), possible, why if answers else "asked")
+
+
+def _split_column(columns: Sequence[ColumnFacts], in_train: Collection[str]) -> str:
+    """The column that names public and private rows and must be renamed or translated; ``""`` if there is none."""
+    found = [one.name for one in columns if one.kind == "split"]
+    if USAGE in found:
+        return USAGE
+    is_named = any(one.name == USAGE for one in columns)
+    return next((name for name in found if letters_of(name) not in in_train and not is_named and len(columns) > 2), "")
+
+
+def _id_column(columns: Sequence[ColumnFacts], first_of_sample: Collection[str], in_test: Collection[str]) -> str:
+    """The sample's id column, else of those with another cell in each row the one that the test set has, that is called
+    like an id, or is the first; the first column if none has."""
+
+    def rank(place: int) -> tuple[Any, ...]:
+        one = columns[place]
+        letters = letters_of(one.name)
+        return (
+            letters not in first_of_sample,
+            not one.is_distinct,
+            is_index(one.name),
+            letters not in in_test,
+            not _is_id(one.name),
+            place,
+        )
+
+    return columns[min(range(len(columns)), key=rank)].name if columns else ""
+
+
+def _answers_among(
+    free: Sequence[ColumnFacts], in_train: Collection[str], in_test: Collection[str], in_sample: Collection[str]
+) -> tuple[list[ColumnFacts], str]:
+    """The answers and the reason; none if several readings are left."""
+    if asked := [one for one in free if letters_of(one.name) in in_sample]:
+        return asked, "sample" if len(free) > 1 else "only"
+    left, why = list(free), "only"
+    if absent := [one for one in free if letters_of(one.name) not in in_test]:
+        left = absent
+        why = "absent" if in_test and len(absent) < len(free) else "only"
+    if trained := [one for one in left if letters_of(one.name) in in_train]:
+        why = "train" if why == "only" and len(trained) < len(left) else why
+        left = trained
+        if in_test and len(trained) > 1:
+            return _without(left, lambda one: not one.may_be_answer), "absent"
+    left = _without(left, lambda one: not one.may_be_answer)
+    left = _without(left, _is_unlikely)
+    if len(left) > 1 and (named := [one for one in left if _is_named_like_an_answer(one.name)]):
+        left, why = named, "name"
+    if len(left) > 1:
+        why = "together"
+    return (left, why) if len(left) == 1 or _belong_together(left) else ([], "asked")
+
+
+def _without(columns: Sequence[ColumnFacts], is_out: Callable[[ColumnFacts], bool]) -> list[ColumnFacts]:
+    """The columns that are not out; all of them if none would be left."""
+    return [one for one in columns if not is_out(one)] or list(columns)
+
+
+def _is_unlikely(one: ColumnFacts) -> bool:
+    """Whether a column is more likely a remark, an id, a group or a weight than an answer."""
+    words = _words_of(one.name)
+    if not one.may_be_answer or is_index(one.name) or not words or letters_of(one.name) in _WEIGHTS:
+        return True
+    if words & _ANSWER_WORDS:
+        return False
+    is_remark = bool(words & _REMARKS) or words <= _DESCRIPTIONS | _FILLERS
+    return words <= _ROLES | _IDS or _is_id(one.name) or (one.kind == "labels" and is_remark)
+
+
+def _is_named_like_an_answer(name: str) -> bool:
+    words = _words_of(name)
+    return bool(words & _ANSWER_WORDS) and words <= _ANSWER_WORDS | _FILLERS
+
+
+def _is_id(name: str) -> bool:
+    words = _words_of(name)
+    return bool(words & {"id", "ids", "uuid", "guid"}) or words <= _IDS or bool(_ID_OF.fullmatch(letters_of(name)))
+
+
+def _belong_together(columns: Sequence[ColumnFacts]) -> bool:
+    """Whether columns are answers together: all 0 and 1, a time with its event, a place, or names of one family."""
+    names = [_words_of(one.name) for one in columns]
+    if len(columns) == 2 and any((a & x and b & y) or (a & y and b & x) for a, b in _PAIRS for x, y in [names]):
+        return True
+    kinds = {one.kind for one in columns}
+    if kinds == {"binary"} and len(columns) <= _MOST_TOGETHER:
+        return True
+    if not columns or not (kinds <= {"binary", "numbers"} or kinds == {"labels"}):
+        return False
+    return bool(frozenset.intersection(*names) - _FILLERS)
+
+
+def _words_of(name: str) -> frozenset[str]:
+    """The words of a name, without case, accents and digits.
+
+    >>> sorted(_words_of("trueLabel_2")), sorted(_words_of("Geprüft von"))
+    (['label', 'true'], ['gepruft', 'von'])
+    """
+    plain = "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
+    return frozenset(word.casefold() for word in _WORD.findall(_CAMEL.sub(" ", plain)))
