@@ -15,9 +15,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -39,6 +40,7 @@ from . import (
     prepare,
 )
 from .core.explanation import rows_csv
+from .core.messages import plain_number
 
 
 class _Parser(argparse.ArgumentParser):
@@ -76,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     score.add_argument("--compare", metavar="OTHER.csv", help="say which submission is better, and how surely")
     options = parser.parse_args(arguments)
     try:
-        return {"list": _list, "show": _show, "score": _score}[options.command](options)
+        return {"list": _list, "show": _show, "score": _score_or_hint}[options.command](options)
     except BrokenPipeError:  # the reader of the output has closed it, such as "head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -116,7 +118,7 @@ def _described(metric: Metric) -> dict[str, Any]:
 
 def _show(options: argparse.Namespace) -> int:
     metric = get(options.key)
-    best = f"best {metric.best:g}" if metric.has_best else "its best value is not known"
+    best = f"best {plain_number(metric.best, 6)}" if metric.has_best else "its best value is not known"
     print(f"{metric.title} ({metric.key}, {metric.direction}, {best})")
     print(f"{metric.columns}\n\n{metric.summary}\n\n{metric.description}")
     if metric.parameters:
@@ -126,8 +128,42 @@ def _show(options: argparse.Namespace) -> int:
         print(f"  -p {parameter.name}={default}  {parameter.help}")
     example = metric.example
     if example.truth:
-        print(f"\nExample\n\n{example.truth}\n{example.submission}\nScore: {example.score!r}")
+        print(f"\nExample\n\n{example.truth}\n{example.submission}\nScore: {plain_number(example.score)}")
     return 0
+
+
+def _score_or_hint(options: argparse.Namespace) -> int:
+    """Score; if a file is refused and the two can be scored in the other order, the refusal says so."""
+    try:
+        return _score(options)
+    except _OtherIsInvalid:
+        raise
+    except (SubmissionError, GroundTruthError) as error:
+        if not _can_score(options, options.submission, options.truth):
+            raise
+        words = "Did you mean the other order, first the truth and then the submission? So the two files can be scored."
+        error.problems.insert(0, Problem("swapped", words))
+        raise
+
+
+def _can_score(options: argparse.Namespace, truth: str, submission: str) -> bool:
+    try:
+        prepare(options.key, truth, dict(map(_pair, options.params)), options.id_column).evaluate(submission)
+    except (MetricError, OSError):
+        return False
+    return True
+
+
+_ANSWERS = re.compile("truth|solution|answer", re.IGNORECASE)
+
+
+def _warn_of_order(options: argparse.Namespace, result: Result) -> Result:
+    """The result with a warning if the names of the files say that they were given in the other order."""
+    truth, submission = (Path(path).name for path in (options.truth, options.submission))
+    if not _ANSWERS.search(submission) or _ANSWERS.search(truth):
+        return result
+    words = f"{submission} was read as the submission. Did you mean the other order, first the truth?"
+    return replace(result, warnings=(Problem("swapped", words), *result.warnings))
 
 
 class _OtherIsInvalid(SubmissionError):
@@ -139,9 +175,8 @@ def _score(options: argparse.Namespace) -> int:
     also = [_further(text) for text in options.also]
     truth = prepare(options.key, options.truth, params, options.id_column, secondary=also)
     is_for_people = not options.json
-    result = truth.evaluate(
-        options.submission, uncertainty=is_for_people or bool(options.compare), with_parts=is_for_people
-    )
+    result = truth.evaluate(options.submission, uncertainty=True, with_parts=is_for_people)
+    result = _warn_of_order(options, result)
     comparisons = _compare(truth, result, options.compare) if options.compare else {}
     if options.rows:
         Path(options.rows).write_bytes(rows_csv(truth, options.submission))
@@ -149,12 +184,10 @@ def _score(options: argparse.Namespace) -> int:
         _print_json({**result.as_dict(), **({"compare": comparisons} if comparisons else {})})
         return 0
     for name in _splits(result):
-        parts = ", ".join(f"{part} {count:g}" for part, count in result.parts.get(name, {}).items())
-        # A custom metric has no interval.
-        known = result.uncertainty.get(name)
-        is_known = known is not None and known.standard_error is not None
-        interval = f"  95 %: {known.low:.6g} to {known.high:.6g}" if known and is_known else ""
-        print(f"{name:<8} {getattr(result, name)!r}{interval}{f'  ({parts})' if parts else ''}")
+        parts = ", ".join(f"{part} {_part_text(sum_)}" for part, sum_ in result.parts.get(name, {}).items())
+        interval = result.interval_text(name)  # "" for a custom metric
+        columns = [f"{name:<8} {plain_number(getattr(result, name))}", interval, f"({parts})" if parts else ""]
+        print("  ".join(filter(None, columns)))
     for secondary_metric, value in zip(truth.secondary, result.secondary, strict=True):
         print(_secondary_line(value, secondary_metric.problem))  # the user at home may read all problems
     for warning in result.warnings:
@@ -162,6 +195,10 @@ def _score(options: argparse.Namespace) -> int:
     for name, found in comparisons.items():
         print(_verdict(name, found, options))
     return 0
+
+
+def _part_text(value: float) -> str:
+    return str(value) if isinstance(value, int) else plain_number(value, 6)
 
 
 def _splits(result: Result | SecondaryValue) -> list[str]:
@@ -194,8 +231,9 @@ def _verdict(split: str, found: dict[str, Any], options: argparse.Namespace) -> 
         chance = float(is_better) if difference else 0.5
         sure, interval = "", "; this metric has no interval"
     else:
-        sure, interval = f": {max(chance, 1 - chance):.3g}", f", 95 %: {found['low']:.6g} to {found['high']:.6g}"
-    gap = f"difference {difference:.6g}{interval}"
+        low, high = plain_number(found["low"], 6), plain_number(found["high"], 6)
+        sure, interval = f": {max(chance, 1 - chance):.3g}", f", 95 %: {low} to {high}"
+    gap = f"difference {plain_number(difference, 6)}{interval}"
     if chance == 0.5:
         return f"{split:<8} neither is better ({gap})"
     if chance < 0.5:
@@ -212,7 +250,7 @@ def _further(text: str) -> tuple[str, dict[str, Any]]:
 def _secondary_line(value: SecondaryValue, problem: str) -> str:
     """The output line of a further metric."""
     settings = "".join(f", {name}={setting}" for name, setting in value.params.items() if setting is not None)
-    numbers = [f"{name} {getattr(value, name)!r}" for name in _splits(value)]
+    numbers = [f"{name} {plain_number(getattr(value, name))}" for name in _splits(value)]
     return f"{value.key}{settings}: {', '.join(numbers) or f'– {problem or value.problem}'}"
 
 

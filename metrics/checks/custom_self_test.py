@@ -10,7 +10,7 @@ from ..core.custom_metrics import is_perfect_known
 from ..core.custom_parameters import SUBMISSION_COLUMNS
 from ..core.errors import MetricFailed, SubmissionError, error_message, shown
 from ..core.evaluate import Result
-from ..core.messages import Message, joined
+from ..core.messages import Message, joined, plain_number
 from ..core.truth import Truth
 from .suspicions import Finding, warning
 
@@ -23,7 +23,7 @@ _NOT_BEST = {
 
 def not_best(part: str, value: float, best: float) -> Finding:
     """The finding about a perfect file without the best value."""
-    return Finding("self_test", Message(_NOT_BEST[part], value=f"{value}", best=f"{best}"))
+    return Finding("self_test", Message(_NOT_BEST[part], value=plain_number(value), best=plain_number(best)))
 
 
 def self_test_of_custom(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
@@ -113,6 +113,6 @@ def _direction_findings(truth: Truth, perfect: Result, sample: Result) -> list[F
     if not is_better:
         return []
     form = _UPSIDE_DOWN[truth.metric.direction]
-    message = Message(form, perfect=f"{perfect.overall!r}", sample=f"{sample.overall!r}")
+    message = Message(form, perfect=plain_number(perfect.overall), sample=plain_number(sample.overall))
     why = Message("The board would be upside down. The operator can set the direction of the metric.")
     return [Finding("direction", message, blocking=True, why=why)]

@@ -14,7 +14,7 @@ Any other exception is a bug of the library, never a fault of a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,10 +116,16 @@ class ParameterError(MetricError):
 
 
 class UnknownMetric(MetricError, KeyError):
-    """No metric has this key."""
+    """No metric has this key. ``similar_keys`` finds those that may be meant, once the message is read."""
+
+    def __init__(self, key: str, similar_keys: Callable[[str], Sequence[str]] | None = None) -> None:
+        self.similar_keys = similar_keys
+        super().__init__(key)
 
     @property
     def words(self) -> Message:
+        if self.similar_keys and (names := ", ".join(self.similar_keys(self.args[0]))):
+            return Message("No metric is called {key}. Did you mean {names}?", key=shown(self.args[0]), names=names)
         return Message("No metric is called {key}.", key=shown(self.args[0]))
 
     def __str__(self) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from .arrays import take
 from .contract import Contributions, Metric, sums_of
 from .errors import NotFinite, Problem
+from .messages import plain_number
 from .parameters import chosen
 from .types import PreparedTruth
 from .uncertainty import Part, Uncertainty, by_scoring_again, from_influence, from_sums
@@ -72,24 +73,35 @@ class Result:
             f"{self.metric}({given}): {self._value(OVERALL)}" if given else f"{self.metric}: {self._value(OVERALL)}"
         ]
         lines += [f"{name}: {self._value(name)}" for name in ("public", "private") if getattr(self, name) is not None]
-        lines += [f"{one.key}: {one.overall} {one.problem}".rstrip() for one in self.secondary]
+        lines += [f"{one.key}: {_shown_value(one.overall)} {one.problem}".rstrip() for one in self.secondary]
         lines += [f"Warning: {warning.message}" for warning in self.warnings]
         return "\n".join(lines)
 
     def _value(self, split: str) -> str:
-        value = repr(getattr(self, split))
+        value, known = plain_number(getattr(self, split)), self.interval_text(split)
+        return f"{value} ({known})" if known else value
+
+    def interval_text(self, split: str) -> str:
+        """The interval of a split in words; ``""`` if it is unknown."""
         known = self.uncertainty.get(split)
         if known is None or known.standard_error is None:
-            return value
-        return f"{value} (95 %: {known.low:.6g} to {known.high:.6g})"
+            return ""
+        return f"95 %: {plain_number(known.low, 6)} to {plain_number(known.high, 6)}"
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form, as the home scorer prints it with ``--json``."""
+        """The JSON form, as the home scorer prints it with ``--json``. The ``interval`` of a split is there if the
+        uncertainty was requested and the metric is not a custom one."""
         names = ("metric", "version", "params", "overall", "public", "private", "rows")
         values = {name: getattr(self, name) for name in names}
         secondary = {"secondary": [one.as_dict() for one in self.secondary]} if self.secondary else {}
         warnings = {"warnings": [one.as_dict() for one in self.warnings]} if self.warnings else {}
-        return {**values, "params": dict(self.params), **secondary, **warnings}
+        known = {split: one.as_dict() for split, one in self.uncertainty.items()}
+        interval = {"interval": known} if known else {}
+        return {**values, "params": dict(self.params), **interval, **secondary, **warnings}
+
+
+def _shown_value(value: float | None) -> str:
+    return "None" if value is None else plain_number(value)
 
 
 def measure(truth: PreparedTruth, prediction: Any, *, uncertainty: bool = False, with_parts: bool = False) -> Result:

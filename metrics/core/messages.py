@@ -7,9 +7,11 @@ fills in the parameters again.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 if TYPE_CHECKING:
@@ -146,3 +148,13 @@ def _read_message(stored: Any, longest: int) -> Message:
     if count is not None and params["count"] != count:
         raise ValueError("another count")
     return Message._made(template, params, plural, count)
+
+
+def plain_number(value: float, digits: int | None = None) -> str:
+    """The number without an exponent: in full, or with so many significant digits.
+
+    >>> plain_number(2950784403.98), plain_number(1.23e-05), plain_number(2950784403.98, 6)
+    ('2950784403.98', '0.0000123', '2950780000')
+    """
+    text = repr(float(value)) if digits is None else f"{value:.{digits}g}"
+    return format(Decimal(text), "f") if math.isfinite(value) else text

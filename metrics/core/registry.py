@@ -7,7 +7,9 @@ Files of the folder ``METRICS_DIR``, which the operator may add, follow (``custo
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -98,7 +100,25 @@ def get(key: str) -> Metric:
 
         if (found := find(name, version)) is not None:
             return found
-    raise UnknownMetric(key)
+    raise UnknownMetric(key, similar_keys)
+
+
+def similar_keys(key: str) -> list[str]:
+    """The keys of at most three metrics whose key, title, summary or initials are like this name."""
+    wanted, metrics = _letters(key).removesuffix("score"), catalogue() if "@" not in key else ()
+    names: dict[str, str] = {}
+    for metric in metrics:
+        initials = "".join(word[0] for word in metric.key.split("_") if word)
+        for name in (metric.key, metric.title, re.split("[:.,]", metric.summary)[0], initials):
+            names.setdefault(_letters(name), metric.key)
+    found = [names[wanted]] if wanted in names else []
+    found += [names[name] for name in get_close_matches(wanted, names, 3, 0.7)]
+    found += [metric.key for metric in metrics if wanted in metric.key.split("_")]
+    return list(dict.fromkeys(found))[:3]
+
+
+def _letters(name: str) -> str:
+    return "".join(character for character in name.casefold() if character.isalnum())
 
 
 def clean_params(key: str, given: Mapping[str, Any]) -> dict[str, Any]:

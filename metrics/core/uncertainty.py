@@ -130,6 +130,13 @@ class Uncertainty:
     high: float
     replicates: np.ndarray
 
+    def as_dict(self) -> dict[str, float | None] | None:
+        """The interval in JSON form: an end is ``None`` if it is not finite, and all is if the interval is unknown."""
+        if self.standard_error is None:
+            return None
+        ends = {"low": self.low, "high": self.high}
+        return {name: end if math.isfinite(end) else None for name, end in ends.items()}
+
 
 class Part:
     """The rows of one split: ``rows`` are indices into the scored rows, ``None`` for all."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,9 +67,65 @@ def test_a_program_reads_the_score_as_json(folder: Path, capsys: pytest.CaptureF
         "public": 1.0,
         "private": 0.5,
         "rows": 3,
+        "interval": {
+            "overall": pytest.approx({"low": 0.0535443, "high": 0.986054}, rel=1e-5),
+            "public": None,  # a single row has no spread
+            "private": pytest.approx({"low": 0.00481334, "high": 0.995187}, rel=1e-5),
+        },
     }
     status, out, _ = run(capsys, "score", "accuracy", "plain.csv", "plain.csv", "--json")
     assert json.loads(out)["public"] is json.loads(out)["private"] is None
+
+
+@pytest.mark.parametrize(
+    ("truth", "said", "value"),
+    [(0.5, 2950784404.48, "2950784403.98"), (0, 0.0000123, "0.0000123"), (0, 7, "7.0")],
+)
+def test_scores_are_printed_without_an_exponent(
+    folder: Path, capsys: pytest.CaptureFixture[str], truth: float, said: float, value: str
+) -> None:
+    (folder / "t.csv").write_text(f"id,y\n1,{truth}\n2,{truth}\n")
+    (folder / "s.csv").write_text(f"id,y\n1,{said}\n2,{said}\n")
+    _, out, _ = run(capsys, "score", "mae", "t.csv", "s.csv", "--also", "mse", "--compare", "t.csv")
+    assert out.startswith(f"overall  {value}  95 %: ")
+    assert not re.search(r"\de[+-]?\d", out)
+    assert not re.search(r"\de[+-]?\d", repr(metrics.score("mae", "t.csv", "s.csv")))
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("acuracy", "accuracy"),
+        ("Accuracy_Score", "accuracy"),
+        ("mean_squared_error", "mse"),
+        ("logloss", "log_loss"),
+        ("auc", "roc_auc"),
+        ("gap", "global_average_precision"),
+        ("f1-score", "f1"),
+    ],
+)
+def test_bo_reads_which_metric_he_may_have_meant(
+    folder: Path, capsys: pytest.CaptureFixture[str], key: str, meant: str
+) -> None:
+    status, _, err = run(capsys, "score", key, "truth.csv", "good.csv")
+    assert status == 1
+    assert meant in err.partition("Did you mean ")[2].rstrip("?\n").split(", ")
+    assert "Did you mean" not in run(capsys, "show", "qqqqqqq")[2]
+
+
+def test_bo_reads_that_he_gave_the_files_in_the_other_order(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "score", "accuracy", "good.csv", "truth.csv")
+    assert status == 2
+    assert "Did you mean the other order" in err.splitlines()[1]
+    status, out, _ = run(capsys, "score", "accuracy", "good.csv", "truth.csv", "--json")
+    assert json.loads(out)["errors"][0]["code"] == "swapped"
+    (folder / "answers.csv").write_text(GOOD)  # nothing but its name says that these are the answers
+    for form in ([], ["--json"]):
+        status, out, _ = run(capsys, "score", "accuracy", "good.csv", "answers.csv", *form)
+        assert status == 0
+        assert "Did you mean the other order" in out
+        assert "other order" not in run(capsys, "score", "accuracy", "answers.csv", "good.csv", *form)[1]
+    assert "other order" not in run(capsys, "score", "accuracy", "truth.csv", "bad.csv")[2]
 
 
 def test_bo_learns_which_of_two_files_is_better_and_how_surely(
