@@ -170,6 +170,8 @@ class RosterDraft(models.Model):
     competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="roster_draft")
     file_name = models.CharField(max_length=200, blank=True)
     text = models.TextField()
+    # The name of the file's encoding, if the reader has guessed it.
+    guessed_encoding = models.CharField(max_length=40, blank=True)
     made_at = models.DateTimeField(default=timezone.now)
     made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
 

@@ -6,7 +6,7 @@ An import deletes no entry: people missing from the list are shown, and the host
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -49,6 +49,11 @@ class RosterChange:
         values = self.line.values
         return next((values[name] for name in ("name", "email", "login", *MATCHING_FIELDS) if values.get(name)), "")
 
+    @property
+    def university_id(self) -> str:
+        """The university's number: in a list from Canvas, `student_id` is Canvas's own."""
+        return self.line.values.get("sis_user_id") or self.line.values.get("student_id", "")
+
 
 @dataclass
 class RosterPreview:
@@ -61,6 +66,8 @@ class RosterPreview:
     bad: list[roster_files.SkippedLine] = field(default_factory=list)
     left_out: list[roster_files.SkippedLine] = field(default_factory=list)
     columns: list[tuple[str, str]] = field(default_factory=list)
+    unused_columns: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def joined(self) -> list[RosterChange]:
@@ -76,11 +83,11 @@ def save_roster_draft(*, competition: Competition, user: User | None, file_name:
                 _("This Excel or Parquet file can't be read: it is empty, damaged or too large. Save the list as CSV.")
             )
     try:
-        text = roster_files.decode_roster(data if isinstance(data, bytes) else data.encode(errors="replace"))
-        roster_files.read_roster(text)
+        decoded = roster_files.decode_roster(data if isinstance(data, bytes) else data.encode(errors="replace"))
+        roster_files.read_roster(decoded)
     except roster_files.UnreadableRoster as error:
         raise CannotHost(str(error)) from error
-    fields = {"text": text, "file_name": file_name[:200], "made_by": user, "made_at": database_now()}
+    fields = {**asdict(decoded), "file_name": file_name[:200], "made_by": user, "made_at": database_now()}
     return RosterDraft.objects.update_or_create(competition=competition, defaults=fields)[0]
 
 
@@ -91,10 +98,12 @@ def discard_roster_draft(*, competition: Competition) -> None:
 
 def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPreview:
     """The changes that importing the draft would make to the roster as it is now."""
-    reading = roster_files.read_roster(draft.text)
+    reading = roster_files.read_roster(roster_files.RosterText(draft.text, draft.guessed_encoding))
     roster = list(competition.roster.all())
     preview = RosterPreview(
         columns=reading.columns,
+        unused_columns=reading.unused_columns,
+        notes=reading.notes,
         bad=[line for line in reading.skipped if line.is_bad],
         left_out=[line for line in reading.skipped if not line.is_bad],
     )
@@ -133,7 +142,7 @@ def _confirmed_keys(competition: Competition) -> set[str]:
 
 
 def _change_of(line: roster_files.RosterLine, entry: RosterEntry | None, confirmed: Collection[str]) -> RosterChange:
-    number = line.values.get("sis_user_id") or line.values.get("student_id", "")
+    number = RosterChange(line).university_id
     has_joined = (entry is not None and entry.user_id is not None) or (
         line.values.get("email", "").casefold() in confirmed or number in confirmed
     )

@@ -1,7 +1,7 @@
 """Read class lists exported from Canvas, Moodle, Brightspace, Blackboard and spreadsheets.
 
-Columns are found by their titles in these systems, in several languages and in any order; other columns are ignored.
-This module does not use the database.
+Columns are found by their titles in these systems and by their cells, in several languages and in any order. Every line
+becomes a student, or is skipped with a reason. This module does not use the database.
 """
 
 from __future__ import annotations
@@ -10,11 +10,19 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
+
+from leaderboard.common.names import clean_text
+
+from . import roster_titles
+from .roster_columns import EMAIL, NAMED_EMAIL, RosterTable, find_columns, find_table, number_of_known_titles
+from .roster_encodings import encoding_title, guess_encoding
 
 MAX_ROSTER_BYTES = 1_000_000
 MAX_ROSTER_ROWS = 5_000
@@ -28,26 +36,12 @@ FIELD_LABELS = {
 }
 MAX_CHARACTERS = {"name": 200, "email": 254, "student_id": 100, "sis_user_id": 100, "login": 150, "section": 200}
 
-# Titles reduced to lower-case letters and digits: "SIS User ID", "sis_user_id" and "SIS-User-ID" are the same.
-_ALIASES = {
-    "name": "name student studentname fullname displayname participant person nameofstudent vollername nomcomplet "
-    "nombrecompleto studierende teilnehmer sortablename",
-    "first": "firstname first givenname forename vorname prenom nombre nombres voornaam nome",
-    "last": "lastname last surname familyname nachname familienname nom apellidos apellido achternaam cognome",
-    "email": "email emailaddress mail emailadresse adressedecourriel courriel adresseemail correo correoelectronico "
-    "direcciondecorreo primaryemail useremail studentemail emailid",
-    "student_id": "id canvasid canvasuserid studentid studentnumber matrikelnummer matriculationnumber matrnr "
-    "numeroetudiant externalpersonkey userid",
-    "university_id": "orgdefinedid idnumber idnummer numerodeid numerodidentification codiceidentificativo",
-    "sis_user_id": "sisuserid sisid sisstudentid integrationid",
-    "login": "login loginid sisloginid username user benutzername anmeldename nomdutilisateur nombredeusuario netid "
-    "uid account",
-    "section": "section sections sectionname group groups class gruppe gruppen groupe groupes grupo grupos tutorial "
-    "coursesection childcourseid",
-}
-_FIELD_OF = {alias: name for name, aliases in _ALIASES.items() for alias in aliases.split()}
+_NUMBERS = ("student_id", "sis_user_id", "login")
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_EMAIL = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+\.[^@\s,;<>\".]{2,}")
+_SEPARATOR_LINE = re.compile(r"\s*\"?sep=([,;|\t])\"?\s*$", re.IGNORECASE)
+_FORMULA = re.compile(r'="(.*)"')
+_WHOLE_DECIMAL = re.compile(r"(\d+)[.,]0+")
+_EXPONENT = re.compile(r"\d([.,]\d+)?[eE]\+\d{1,3}")
 _SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "phd", "md"}
 
 
@@ -76,6 +70,14 @@ class SkippedLine:
     """False for lines that such exports always contain besides people, like Canvas's row of points."""
 
 
+@dataclass(frozen=True)
+class RosterText:
+    """The decoded text of a class list, and the name of its encoding if that was guessed."""
+
+    text: str
+    guessed_encoding: str = ""
+
+
 @dataclass
 class RosterReading:
     """The content of a class list: people, skipped lines, and the recognised columns as (title, field)."""
@@ -83,10 +85,13 @@ class RosterReading:
     lines: list[RosterLine] = field(default_factory=list)
     skipped: list[SkippedLine] = field(default_factory=list)
     columns: list[tuple[str, str]] = field(default_factory=list)
+    unused_columns: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What was guessed or may be wrong, in sentences for the host."""
 
 
-def decode_roster(data: bytes) -> str:
-    """The text of a file in UTF-8 or UTF-16, with or without byte order mark, else in Windows-1252.
+def decode_roster(data: bytes) -> RosterText:
+    """The text of a file in UTF-8 or UTF-16, with or without byte order mark, else in the most plausible encoding.
 
     Raises `UnreadableRoster`.
     """
@@ -97,13 +102,16 @@ def decode_roster(data: bytes) -> str:
         )
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return _decode_bytes(data, encoding)
-    if data[1:2] == b"\0" or data[:1] == b"\0":
-        return _decode_bytes(data, "utf-16-le" if data[1:2] == b"\0" else "utf-16-be")
+            return RosterText(_decode_bytes(data, encoding))
+    if b"\0" in data:
+        # Separators and line ends are ASCII, of which UTF-16 makes a zero byte and another.
+        is_little_endian = data[1::2].count(0) > data[::2].count(0)
+        return RosterText(_decode_bytes(data, "utf-16-le" if is_little_endian else "utf-16-be"))
     try:
-        return data.decode("utf-8")
+        return RosterText(data.decode("utf-8"))
     except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
+        text, encoding = guess_encoding(data)
+        return RosterText(text, encoding_title(encoding))
 
 
 def _decode_bytes(data: bytes, encoding: str) -> str:
@@ -113,56 +121,44 @@ def _decode_bytes(data: bytes, encoding: str) -> str:
         raise UnreadableRoster(_("The characters in this file can't be read. Save it as CSV in UTF-8.")) from error
 
 
-def read_roster(text: str) -> RosterReading:
+def read_roster(source: RosterText | str) -> RosterReading:
     """The content of a class list. Raises `UnreadableRoster` if the text is no class list."""
-    if "\0" in text or text.startswith("PK\x03\x04"):
+    if isinstance(source, str):
+        source = RosterText(source)
+    if "\0" in source.text or source.text.startswith("PK\x03\x04"):
         raise UnreadableRoster(_("This isn't a text file. Save the list as CSV; Excel files can't be read."))
-    rows = _numbered_rows(text.removeprefix("\ufeff"))
-    header = next(rows, None)
-    if header is None:
+    rows = list(_numbered_rows(source.text.removeprefix("\ufeff")))
+    if not rows:
         raise UnreadableRoster(_("The list is empty."))
-    _number, titles = header
-    # The field of each column, each field at most once; "" for columns that are ignored.
-    fields: list[str] = []
-    for title in titles:
-        name = _FIELD_OF.get(_header_key(title), "")
-        fields.append(name if name not in fields else "")
-    if not _identifies_people(titles, fields):
-        shown = ", ".join(f"“{title.strip()[:40]}”" for title in titles[:8])
-        fault = _(
-            "The first row has no column that identifies people. It has %(shown)s. Include headers such as "
-            "Name, Email, Student ID or Username."
+    table = find_table(rows)
+    if table is None:
+        raise UnreadableRoster(_unknown_header(rows[0][1]))
+    if len(table.rows) > MAX_ROSTER_ROWS:
+        raise UnreadableRoster(
+            _("This list has more than %(number)s rows. Split it into smaller files.")
+            % {"number": f"{MAX_ROSTER_ROWS:,}"}
         )
-        raise UnreadableRoster(fault % {"shown": shown})
-    reading = RosterReading(columns=[(title.strip(), name) for title, name in zip(titles, fields, strict=True) if name])
-    for number, cells in rows:
-        if len(reading.lines) + len(reading.skipped) >= MAX_ROSTER_ROWS:
-            raise UnreadableRoster(
-                _("This list has more than %(number)s rows. Split it into smaller files.")
-                % {"number": f"{MAX_ROSTER_ROWS:,}"}
-            )
-        shown = ", ".join(cell.strip() for cell in cells if cell.strip())[:80]
-        cells_by_field = {
-            name: cells[place].strip() if place < len(cells) else "" for place, name in enumerate(fields) if name
-        }
-        if reason := _skip_reason(cells_by_field, shown):
-            reading.skipped.append(SkippedLine(number, shown, reason, is_bad=False))
-            continue
-        values = _line_values(cells_by_field)
-        if problem := _line_problem(values, len(cells) - len(fields), cells):
-            reading.skipped.append(SkippedLine(number, shown, problem))
-        else:
-            reading.lines.append(RosterLine(number, values))
-    if not reading.lines and not reading.skipped:
+    if not table.rows:
         raise UnreadableRoster(_("The list has a header but no rows."))
+    reading = _read_table(table)
+    if source.guessed_encoding:
+        reading.notes.insert(0, _("Read as {encoding}; check the names.").format(encoding=source.guessed_encoding))
     return reading
 
 
 def _numbered_rows(text: str) -> Iterator[tuple[int, list[str]]]:
     """(row number, cells) for each line that is not empty. Raises `UnreadableRoster`."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_find_delimiter(text))
+    first_line, _end, rest = text.partition("\n")
+    if separator_line := _SEPARATOR_LINE.match(first_line):
+        yield from _split_rows(rest, separator_line[1], first=2)
+    else:
+        yield from _split_rows(text, _find_delimiter(text))
+
+
+def _split_rows(text: str, delimiter: str, first: int = 1) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     while True:
-        number = reader.line_num + 1
+        number = reader.line_num + first
         try:
             cells = next(reader, None)
         except csv.Error as error:
@@ -176,55 +172,93 @@ def _numbered_rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _find_delimiter(text: str) -> str:
-    """The delimiter of the first line that is not empty: comma, tab, semicolon or bar, whichever is most frequent."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    bare = re.sub(r'"[^"]*"', "", first)
-    return max(",\t;|", key=bare.count) if any(mark in bare for mark in ",\t;|") else ","
+    """Comma, tab, semicolon or bar: by which most titles are known, else the most frequent one of the first lines."""
+    lines = [line for line in text.splitlines() if line.strip()][:10]
+    bare = re.sub(r'"[^"]*"', "", "\n".join(lines[:1]))
+
+    def usefulness(delimiter: str) -> tuple[int, int]:
+        return max((number_of_known_titles(line.split(delimiter)) for line in lines), default=0), bare.count(delimiter)
+
+    return max(";\t|,", key=usefulness)
 
 
-def _header_key(cell: str) -> str:
-    bases = cell.casefold().translate(str.maketrans("áàâäéèêëíìîïóòôöúùûüñç", "aaaaeeeeiiiioooouuuunc"))
-    return re.sub(r"[^a-z0-9]", "", re.sub(r"\(.*?\)", "", bases)) or re.sub(r"[^a-z0-9]", "", bases)
+def _unknown_header(titles: Sequence[str]) -> str:
+    shown = ", ".join(f"“{title.strip()[:40]}”" for title in titles[:8])
+    fault = _(
+        "The first row has no column that identifies people. It has %(shown)s. Include headers such as "
+        "Name, Email, Student ID or Username."
+    )
+    return fault % {"shown": shown}
 
 
-def _identifies_people(header: Sequence[str], fields: Sequence[str]) -> bool:
-    """Whether a column identifies people. A single column "id" does not: files of answers or data have one too."""
-    named = [
-        (_header_key(cell), name) for cell, name in zip(header, fields, strict=True) if name not in ("", "section")
-    ]
-    return bool(named) and named != [("id", "student_id")]
+def _read_table(table: RosterTable) -> RosterReading:
+    columns = find_columns(table)
+    field_of_place = {place: name for name, place in columns.items()}
+    titles = [(clean_text(title, "NFC"), field_of_place.get(place, "")) for place, title in enumerate(table.titles)]
+    reading = RosterReading(columns=[(title, name) for title, name in titles if name])
+    if table.has_header:
+        reading.unused_columns = [title for title, name in titles if title and not name]
+    else:
+        reading.columns = []
+        reading.notes.append(_("No header: names, addresses and numbers were found by their form."))
+    if "role" in columns:
+        roles = sorted({role for role in table.cells(columns["role"]) if not roster_titles.is_role(role)})
+        if roles:
+            reading.notes.append(_("Read as students: {roles}.").format(roles=", ".join(roles[:3])[:200]))
+    for number, cells in table.above:
+        reading.skipped.append(SkippedLine(number, _shown(cells), _("above the header"), is_bad=False))
+    for number, cells in table.rows:
+        _read_line(reading, number, cells, columns, len(table.titles))
+    reading.notes += _notes_about_zeros(reading.lines)
+    return reading
 
 
-def _skip_reason(cells: dict[str, str], shown: str) -> str:
-    """The reason to skip a line that is not about a person; "" for people."""
-    if "points possible" in shown.casefold()[:40]:
-        return _("Canvas's points row, not a person")
-    who = cells.get("name", "").casefold()
-    if who in ("student, test", "test student", "teststudent") or cells.get("last", "").casefold() == "demo student":
-        return _("test student, not a person")
-    if not any(value for name, value in cells.items() if name != "section"):
-        return _("no name, address or id")
-    return ""
+def _shown(cells: Sequence[str]) -> str:
+    return ", ".join(cell.strip() for cell in cells if cell.strip())[:80]
 
 
-def _line_values(cells: dict[str, str]) -> dict[str, str]:
-    if number := cells.get("university_id"):
+def _read_line(reading: RosterReading, number: int, cells: Sequence[str], columns: dict[str, int], width: int) -> None:
+    raw = {name: cells[place] if place < len(cells) else "" for name, place in columns.items()}
+    texts = {name: _FORMULA.sub(r"\1", clean_text(cell, "NFC")) for name, cell in raw.items()}
+    values = _line_values(texts)
+    if reason := _skip_reason(values, texts.get("role", "")):
+        reading.skipped.append(SkippedLine(number, _shown(cells), reason, is_bad=False))
+    elif problem := _line_problem(values, raw, cells[width:]):
+        reading.skipped.append(SkippedLine(number, _shown(cells), problem))
+    else:
+        reading.lines.append(RosterLine(number, values))
+
+
+def _line_values(texts: dict[str, str]) -> dict[str, str]:
+    """The values of a person by field, from the texts of the cells."""
+    values = {name: text for name, text in texts.items() if name in FIELD_LABELS}
+    if number := texts.get("university_id"):
         # Brightspace and Moodle export the university's number, which is the SIS ID in a list from Canvas.
-        cells = {"student_id": number, "sis_user_id": number, **cells}
-    values = {name: " ".join(value.split()) for name, value in cells.items() if name in FIELD_LABELS}
-    if "name" in values:
-        values["name"] = plain_name(values["name"])
-    elif "first" in cells or "last" in cells:
-        values["name"] = " ".join(f"{cells.get('first', '')} {cells.get('last', '')}".split())
-    for name in ("student_id", "sis_user_id", "login"):
+        values = {"student_id": number, "sis_user_id": number, **values}
+    if {"name", "given", "family"} & set(texts):
+        values["name"] = _full_name(texts)
+    for name in _NUMBERS:
         if name in values:
-            # Brightspace writes `#` before numbers, so that spreadsheets keep leading zeros.
-            values[name] = values[name].removeprefix("#").removeprefix("'")
-    if not values.get("email") and _EMAIL.fullmatch(values.get("login", "")):
+            values[name] = _whole_number(clean_text(values[name]))
+    if not values.get("email") and EMAIL.fullmatch(values.get("login", "")):
         values["email"] = values["login"]
     if "email" in values:
+        values["email"] = clean_text(values["email"])
+        if named := NAMED_EMAIL.fullmatch(values["email"]):
+            values["email"] = named["email"]
+            values["name"] = values.get("name") or plain_name(named["name"].strip(' "'))
         values["email"] = values["email"].removeprefix("mailto:").casefold()
     return values
+
+
+def _full_name(texts: dict[str, str]) -> str:
+    family = " ".join(texts[name] for name in ("infix", "family", "second_family") if texts.get(name))
+    given = texts.get("given", "")
+    if not (given and family) and texts.get("name"):
+        return plain_name(texts["name"])
+    # East Asian names begin with the family name.
+    parts = (family, given) if family[:1] >= "\u3040" else (given, family)
+    return " ".join(part for part in parts if part)
 
 
 def plain_name(text: str) -> str:
@@ -235,16 +269,48 @@ def plain_name(text: str) -> str:
     return f"{first} {last}"
 
 
-def _line_problem(values: dict[str, str], surplus: int, cells: Sequence[str]) -> str:
-    if surplus > 0 and any(cell.strip() for cell in cells[-surplus:]):
+def _whole_number(text: str) -> str:
+    """A number as it was before a spreadsheet or Brightspace wrote it otherwise: “00123” for “#00123” or “'00123”.
+
+    “1001.0” and “2.023E+3” become whole again. One that has lost digits is not changed.
+    """
+    text = text.removeprefix("#").removeprefix("'")
+    if decimal := _WHOLE_DECIMAL.fullmatch(text):
+        return decimal[1]
+    if _EXPONENT.fullmatch(text):
+        number = Decimal(text.replace(",", "."))
+        exponent = number.as_tuple().exponent
+        # With fewer digits than the exponent says, the last ones are lost.
+        return f"{number:f}" if exponent == 0 else text
+    return text
+
+
+def _skip_reason(values: dict[str, str], role: str) -> str:
+    """The reason to skip a line that is not about a student; "" for students."""
+    name, login = values.get("name", ""), values.get("login", "")
+    if not any(value for field_name, value in values.items() if field_name != "section"):
+        return _("no name, address or id")
+    if roster_titles.is_staff(role):
+        return _("{role}, not a student").format(role=role[:60])
+    if roster_titles.is_test_student(name) or roster_titles.is_test_student(login):
+        return _("test student, not a person")
+    if roster_titles.is_summary_row(name) and not any(values.get(key) for key in ("email", *_NUMBERS)):
+        return _("about the course, not a person")
+    return ""
+
+
+def _line_problem(values: dict[str, str], raw: dict[str, str], surplus: Sequence[str]) -> str:
+    if any(cell.strip() for cell in surplus):
         problem = ngettext(
             "%(number)s cell more than the header; put names with commas in quotes",
             "%(number)s cells more than the header; put names with commas in quotes",
-            surplus,
+            len(surplus),
         )
-        return problem % {"number": surplus}
+        return problem % {"number": len(surplus)}
+    if any(re.search(r"[\r\n]", cell.strip()) for name, cell in raw.items() if name != "section"):
+        return _("a cell spans several lines; a quotation mark may be missing")
     email = values.get("email", "")
-    if email and not _EMAIL.fullmatch(email):
+    if email and not EMAIL.fullmatch(email):
         return _("“%(email)s” isn't an e-mail address") % {"email": email[:60]}
     for name, value in values.items():
         if len(value) > MAX_CHARACTERS[name]:
@@ -252,6 +318,29 @@ def _line_problem(values: dict[str, str], surplus: int, cells: Sequence[str]) ->
                 "field": FIELD_LABELS[name],
                 "number": MAX_CHARACTERS[name],
             }
-        if any(ord(sign) < 32 or 0xD800 <= ord(sign) < 0xE000 for sign in value):
-            return _("“%(field)s” contains unprintable characters") % {"field": FIELD_LABELS[name]}
+        if "\ufffd" in value:
+            return _("“%(field)s” has a damaged letter; save the list as CSV in UTF-8") % {"field": FIELD_LABELS[name]}
+        if name in _NUMBERS and _EXPONENT.fullmatch(value):
+            return _("a spreadsheet has shortened the number to {number}; format the column as text").format(
+                number=value
+            )
     return ""
+
+
+def _notes_about_zeros(lines: Sequence[RosterLine]) -> list[str]:
+    """A note on numbers that seem to have lost their leading zeros: shorter than most, or than others with zeros."""
+    for name in ("student_id", "sis_user_id"):
+        numbers = {line.number: number for line in lines if (number := line.values.get(name, "")).isdecimal()}
+        lengths = Counter(map(len, numbers.values()))
+        padded = {len(number) for number in numbers.values() if number.startswith("0")}
+        usual = max(padded, default=0) or max(lengths, default=0)
+        short = {row: number for row, number in numbers.items() if len(number) < usual}
+        is_usual = bool(padded) or (usual >= 4 and lengths[usual] * 2 >= len(numbers))
+        if short and is_usual:
+            row, number = min(short.items())
+            return [
+                _("Leading zeros may be lost: {number} in row {row} is shorter than other numbers ({count}).").format(
+                    number=number, row=row, count=len(short)
+                )
+            ]
+    return []

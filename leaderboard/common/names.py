@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from typing import Literal
 
 from django.utils.text import slugify
 
@@ -25,9 +26,9 @@ def slug_from_title(title: str) -> str:
     return slugify(title.casefold().translate(_SPELT))
 
 
-def clean_text(text: str) -> str:
-    """Compatibility forms unified, visible characters only, single spaces."""
-    unified = unicodedata.normalize("NFKC", text)
+def clean_text(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
+    """Visible characters only, single spaces; compatibility forms unified, unless `form` is NFC."""
+    unified = unicodedata.normalize(form, text)
     visible = "".join(c for c in unified if c.isspace() or unicodedata.category(c)[0] != "C")
     return " ".join(visible.split())
 

@@ -56,7 +56,7 @@ def test_the_number_of_the_university_is_told_from_the_one_that_canvas_gave(text
 
 def test_what_canvas_writes_beside_people_is_left_out_with_a_word() -> None:
     left = {line.number: line.reason for line in roster_files.read_roster(CANVAS).skipped}
-    assert left == {2: "Canvas's points row, not a person", 4: "test student, not a person"}
+    assert left == {2: "about the course, not a person", 4: "test student, not a person"}
 
 
 def test_a_login_that_is_an_address_is_the_address() -> None:

@@ -23,6 +23,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('file_name', models.CharField(blank=True, max_length=200)),
                 ('text', models.TextField()),
+                ('guessed_encoding', models.CharField(blank=True, max_length=40)),
                 ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('competition', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='roster_draft', to='competitions.competition')),
                 ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),

@@ -1,0 +1,155 @@
+"""Find the header of a class list, and the column of each field by its title and its cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from . import roster_titles
+
+EMAIL = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+\.[^@\s,;<>\".]{2,}")
+NAMED_EMAIL = re.compile(rf"(?P<name>[^<>]*)<(?P<email>{EMAIL.pattern})>")
+MAX_ADDRESS_CELL = 500
+"""Characters; the search for an address takes the square of them."""
+# Rows among which the header is searched: there may be a title above it.
+_ROWS_TO_SEARCH = 10
+_DETAILS = ("section", "role", "infix", "second_family")
+_NAME_WORD = re.compile(r"[^\W\d_][\w.'’-]*")
+_NAME_WITHOUT_SPACE = re.compile(r"[\u3040-\ud7ff]{2,5}")
+
+Row = tuple[int, list[str]]
+"""(row number from 1, cells)"""
+
+
+@dataclass
+class RosterTable:
+    """A class list: titles of its columns and its rows."""
+
+    titles: list[str]
+    rows: list[Row]
+    above: list[Row] = field(default_factory=list)
+    """Rows above the header, such as the title of the list."""
+    has_header: bool = True
+
+    def cells(self, place: int) -> Iterator[str]:
+        """The cells of a column that are not empty."""
+        return (cells[place] for _number, cells in self.rows if place < len(cells) and cells[place].strip())
+
+    def share(self, place: int, test: Callable[[str], bool]) -> float:
+        """The share of a column's cells that pass the test."""
+        passed = [test(cell) for cell in self.cells(place)]
+        return sum(passed) / len(passed) if passed else 0.0
+
+
+def find_table(rows: Sequence[Row]) -> RosterTable | None:
+    """The table with the header; for a list without one, columns by content. None for a file that is no class list."""
+    places = [place for place, (_number, cells) in enumerate(rows[:_ROWS_TO_SEARCH]) if _is_header(cells)]
+    if places:
+        place = max(places, key=lambda place: number_of_known_titles(rows[place][1]))
+        return RosterTable(rows[place][1], list(rows[place + 1 :]), list(rows[:place]))
+    return _table_without_header(rows)
+
+
+def number_of_known_titles(cells: Sequence[str]) -> int:
+    return len({found[0] for cell in cells if (found := roster_titles.field_of(cell))})
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Whether a title identifies people. A single “id” does not: files of answers or data have one too."""
+    fields = {roster_titles.title_key(cell): found[0] for cell in cells if (found := roster_titles.field_of(cell))}
+    identifying = {key: name for key, name in fields.items() if name not in _DETAILS}
+    return bool(identifying) and list(identifying) != ["id"] and not any(map(has_address, cells))
+
+
+def _table_without_header(rows: Sequence[Row]) -> RosterTable | None:
+    if len(rows) == 1 and sum(map(has_address, rows[0][1])) > 1:
+        # Recipients copied from an e-mail: all people in one line.
+        rows = [(rows[0][0], [cell]) for cell in rows[0][1]]
+    with_address = [any(map(has_address, cells)) for _number, cells in rows]
+    if sum(with_address) * 2 < len(rows) and not all(_is_name(cells) for _number, cells in rows):
+        return None
+    # A row without address in front of the first one has titles that are not known.
+    first = with_address.index(True) if any(with_address) else 0
+    people = [(number, _cells_by_content(cells)) for number, cells in rows[first:]]
+    return RosterTable(["Name", "Email", "Student ID"], people, list(rows[:first]), has_header=False)
+
+
+def _cells_by_content(cells: Sequence[str]) -> list[str]:
+    """[name, address, number] of a row without titles."""
+    email = next(filter(has_address, cells), "")
+    number = next((cell for cell in cells if cell.strip(" #").isdecimal()), "")
+    words = [cell for cell in cells if cell not in (email, number) and _NAME_WORD.match(cell.strip())]
+    if len(words) > 1 and len(words[0].split()) == 1:
+        # Without quotation marks a comma in a name looks like one between cells.
+        return [f"{words[0]}, {words[1]}" if words[1].startswith(" ") else f"{words[0]} {words[1]}", email, number]
+    return [words[0] if words else "", email, number]
+
+
+def has_address(cell: str) -> bool:
+    return "@" in cell and len(cell) <= MAX_ADDRESS_CELL and EMAIL.search(cell) is not None
+
+
+def _is_name(cells: Sequence[str]) -> bool:
+    """Whether a row is the name of a person: two to six words, or a few characters of East Asia."""
+    name = " ".join(cells).strip()
+    words = re.split(r"[\s,]+", name)
+    return bool(_NAME_WITHOUT_SPACE.fullmatch(name)) or (
+        1 < len(words) <= 6 and all(_NAME_WORD.fullmatch(word) for word in words)
+    )
+
+
+def find_columns(table: RosterTable) -> dict[str, int]:
+    """The place of the column of each field that the list has."""
+    ranked: dict[str, tuple[int, int]] = {}
+    for place, title in enumerate(table.titles):
+        if found := roster_titles.field_of(title):
+            name, rank = found
+            ranked[name] = min(ranked.get(name, (rank, place)), (rank, place))
+    columns = {name: place for name, (_rank, place) in ranked.items()}
+    _find_addresses(table, columns)
+    _find_roles(table, columns)
+    _settle_names(table, columns)
+    if "student_id" not in columns and "platform_id" in columns:
+        columns["student_id"] = columns["platform_id"]
+    columns.pop("platform_id", None)
+    return columns
+
+
+def _find_addresses(table: RosterTable, columns: dict[str, int]) -> None:
+    """Choose the first column of addresses where no title tells it, but none of somebody else, such as an advisor."""
+    if "email" in columns and any(map(has_address, table.cells(columns["email"]))):
+        return
+    for place, title in enumerate(table.titles):
+        is_free = place not in columns.values() and not roster_titles.is_staff(title)
+        if is_free and table.share(place, has_address) >= 0.5:
+            columns["email"] = place
+            return
+
+
+def _find_roles(table: RosterTable, columns: dict[str, int]) -> None:
+    """Choose a column of roles by its cells where no title tells it, such as Stud.IP's “Status”."""
+    for place in range(len(table.titles)):
+        if "role" in columns:
+            return
+        is_role = table.share(place, roster_titles.is_role) >= 0.8 and table.share(place, roster_titles.is_student)
+        if is_role and place not in columns.values():
+            columns["role"] = place
+
+
+def _settle_names(table: RosterTable, columns: dict[str, int]) -> None:
+    """Decide which part of a name a column “Name” has: beside first names the last names, unless it repeats them."""
+    bare = columns.pop("bare", None)
+    if bare is None:
+        return
+    parts = [name for name in ("given", "family") if name in columns]
+    if len(parts) != 1 or "name" in columns:
+        columns.setdefault("name", bare)
+        return
+    other = columns[parts[0]]
+    pairs = [(cells[bare], cells[other]) for _number, cells in table.rows if max(bare, other) < len(cells)]
+    repeated = [other.strip().casefold() in name.casefold() for name, other in pairs if other.strip()]
+    if sum(repeated) * 2 > len(repeated):
+        columns["name"] = bare
+    else:
+        columns["family" if parts == ["given"] else "given"] = bare

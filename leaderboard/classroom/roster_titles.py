@@ -1,0 +1,184 @@
+"""Titles of columns in class lists, and the words that tell students from staff and from rows that are no person.
+
+Words of several languages, compared without case, accents and punctuation.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import product
+
+_BASE_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
+_ASSIGNMENT = re.compile(r"\S \(\d+\)\s*$")
+
+
+def _folded(text: str) -> str:
+    """The text without case and accents."""
+    bases = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return unicodedata.normalize("NFC", bases.casefold().translate(_BASE_LETTERS))
+
+
+def title_key(title: str) -> str:
+    """A title without case, accents, brackets and punctuation: “SIS User ID” and “sis_user_id” have the same."""
+    folded = _folded(title)
+    return re.sub(r"[^\w#]|_", "", re.sub(r"\(.*?\)", "", folded)) or re.sub(r"[^\w#]|_", "", folded)
+
+
+# The words of each field, the most certain ones first. `given` and `family` are parts of a name; a `bare` title such as
+# “Name” is the whole name, or the part that no other column has.
+_WORDS = {
+    "name": """
+        fullname displayname studentname nameofstudent student sortablename participant participantname person learner
+        vollername vollständigername namevorname nachnamevorname vornamenachname vornamename teilnehmer teilnehmerin
+        teilnehmende studierende studierender nomcomplet nometprénom nomprénom prénometnom prénomnom étudiant
+        nombrecompleto nombreyapellidos apellidosynombre apellidosnombre apellidosynombres alumno estudiante
+        nomecompleto nomeecognome cognomeenome cognomenome nominativo studente aluno estudante nomedoaluno
+        volledigenaam studentnaam naamstudent fullständigtnamn fulltnamn studerande fuldenavn imięinazwisko
+        nazwiskoiimię jménoapříjmení příjmeníajméno teljesnév фио студент 姓名 学生姓名 学生氏名 氏名 名前 성명 이름
+        adsoyad adısoyadı ονοματεπώνυμο
+    """,
+    "bare": "name namn navn naam nom nome nombre nimi nume nimes jméno meno ime név όνομα ad",
+    "given": """
+        firstname givenname givennames forename first vorname vornamen prénom prénoms nombres primernombre
+        primeironome voornaam voornamen förnamn fornavn etunimi imię imiona prenume keresztnév utónév имя имʼя 名 adı
+        firstnameofstudent vornamedesstudierenden roepnaam rufname tilltalsnamn preferredfirstname preferredname
+        voorletters
+    """,
+    "family": """
+        lastname surname familyname last nachname familienname zuname nomdefamille nomfamille apellidos apellido
+        primerapellido apellido1 sobrenome apelido apelidos últimonome cognome cognomi achternaam familienaam
+        efternamn efternavn etternavn sukunimi nazwisko příjmení priezvisko prezime vezetéknév családnév фамилия
+        прізвище 姓 氏 성 soyad soyadı επώνυμο επίθετο familynameofstudent familiennamedesstudierenden
+    """,
+    "second_family": "segundoapellido apellido2",
+    "infix": "tussenvoegsel tussenvoegsels voorvoegsel voorvoegsels namenszusatz namenszusätze vorsatzwort",
+    "email": """
+        email emailaddress studentemail universityemail institutionalemail schoolemail primaryemail useremail emailid
+        mail mailaddress emailadresse mailadresse courriel adressedecourriel adresseemail adressemail
+        adresseélectronique correo correoelectrónico direccióndecorreo direccióndeemail emailinstitucional
+        indirizzoemail indirizzomail postaelettronica endereçodeemail endereçoemail correioeletrónico emailadres
+        mailadres epost epostadress epostadresse sähköposti adresemail adresaemail почта электроннаяпочта 邮箱 电子邮件
+        メールアドレス メール 이메일 eposta preferredemail
+    """,
+    "student_id": """
+        matrikelnummer matrikelnr matrikel matrnr matrnummer mtknr mtnr immatrikulationsnummer matriculationnumber
+        matriculationno matricnumber matricno registrationnumber registrationno rollnumber rollno enrollmentnumber
+        enrolmentnumber sid uin cwid emplid bannerid spridenid permid perm# permnumber matricola numerodimatricola
+        numeromatricola nmatricola matrícula númerodematrícula nmatrícula matricule numérodematricule nmatricule
+        expediente númerodeexpediente nia niu ra nusp númeromecanográfico nmecanográfico ine codeétudiant
+        studentnummer studienummer stamnummer snummer opiskelijanumero personnummer numeralbumu nralbumu numerindeksu
+        osobníčíslo učo jmbag neptunkód neptun öğrencino öğrencinumarası αριθμόςμητρώου αμ номерзачётнойкнижки 学号
+        学籍番号 学生番号 학번 dni identifier
+    """,
+    "platform_id": "canvasid canvasuserid userid externalpersonkey personid id",
+    "university_id": """
+        orgdefinedid idnumber idnummer númerodeid numérodidentification codiceidentificativo numeroid númeroid
+        númerodeidentificação númerodeidentificación identificatienummer numerid identifikačníčíslo
+    """,
+    "sis_user_id": "sisuserid sisid sisstudentid integrationid",
+    "login": """
+        loginid sisloginid login username loginname user uid netid account accountname userprincipalname benutzername
+        anmeldename kennung benutzerkennung nutzerkennung unikennung rzkennung hochschulkennung nutzername
+        nomdutilisateur identifiant nombredeusuario usuario nomeutente nomedeusuário nomedoutilizador utilizador
+        gebruikersnaam användarnamn brugernavn brukernavn логин 用户名 ユーザー名 아이디 nazwaużytkownika kullanıcıadı
+    """,
+    "section": """
+        section sections sectionname coursesection childcourseid group groups groupname class classes tutorial lab
+        discussion gruppe gruppen gruppenname übungsgruppe tutorium seminargruppe sektion groupe groupes grupo grupos
+        sección turma turno gruppo gruppi sezione classe groep groepen klas sectie grupp hold klasse skupina grupa
+        группа 班级 クラス 분반
+    """,
+    "role": """
+        role roles userrole courserole sectionrole usertype enrollmenttype enrolmenttype membertype rolle rollen
+        rolleimkurs rollestatus rôle rôles rol ruolo ruoli papel papéis perfil função función funktion fonction roll
+        roller typ type tipo rola роль 角色 役割 역할
+    """,
+}
+_STUDENT = "student students stud studenten studierenden étudiant étudiante estudiante estudante alumno aluno studente "
+_STUDENT += "studerande learner pupil candidate person campus university uni banner external"
+_NUMBER = "id no nr # num number nummer numero code código codice n nro"
+_OF = ("", "de", "del", "do", "du", "d", "dello", "of", "van")
+
+
+def _fields() -> dict[str, tuple[str, int]]:
+    """Key of a title → (field, place among the words of the field)."""
+    fields = {
+        title_key(word): (name, rank) for name, words in _WORDS.items() for rank, word in enumerate(words.split())
+    }
+    for who, number in product(_STUDENT.split(), _NUMBER.split()):
+        for title in (f"{who}{number}", f"{who}id{number}", *(f"{number}{of}{who}" for of in _OF)):
+            fields.setdefault(title_key(title), ("student_id", 0))
+    return fields
+
+
+_FIELDS = _fields()
+
+
+def field_of(title: str) -> tuple[str, int] | None:
+    """(field, rank) of a title; of two columns for one field that with the lower rank is meant. None if unknown.
+
+    Canvas's assignments, “Groups (1234)”, are none.
+    """
+    key = title_key(title)
+    return None if _ASSIGNMENT.search(title) else _FIELDS.get(key) or _FIELDS.get(key.replace("#", ""))
+
+
+_STAFF = re.compile(
+    # Beginnings of words,
+    r"\b(?:instruct|teach|observ|osserv|waarnem|beobacht|design|disenad|concept|ontwerp|lectur|profes(?!s?ional)|staff|"
+    r"amminist|owner|manager|gestion|gestor|coord|koord|facilit|faculty|mentor|moder|monit|grader|reader|marker|"
+    r"proctor|demonstrat|coach|course builder|supervis|advis|librarian|conven|convid|ospit|parent|guardian|"
+    r"preview|student view|test|korrekt|correct|mitarbeit|verantwortlich|responsab|verwalt|pruf|enseign|"
+    r"formateur|formatrice|intervenant|charge de|insegn|esercitat|collaborat|titolar|ayudant|maestr|"
+    r"regent|orientador|leraar|leerkracht|begeleid|beheer|larare|handled|examin|amanuens|forelas|"
+    r"foreles|undervis|laerer|faglaer|hjaelpelaer|sensor|opettaj|prowadz|nauczyciel|wyklad|vyucuj|"
+    r"ucitel|garant|cvicic|oktato|tanar|ogretm|egitm|преподават|учител|διδασκ|καθηγητ)|"
+    # parts of words,
+    r"admin|tutor|tuteur|tutrice|assist|asist|ассист|dozent|dozier|docent|lektor|лектор|trainer|lehr(?!amt)|leit|betreu|"
+    r"hilfskraft|creator|创建|教师|老师|助教|教員|教師|講師|教授|교수|조교|강사|βοηθ|"
+    # and whole words.
+    r"\b(?:tas?|gta|uta|ugta|gsi|prof|hiwi|shk|whk|guest|gast|gaste|invitee?|invitad[oa])\b"
+)
+_STUDENT_ROLE = re.compile(
+    r"\b(?:stud|learner|etud|estud|alum|alun|particip|teilnehm|mitglied|kursmitglied|autor|deelnem|deltag|elev|pupil|member|"
+    r"inscri|iscri|cursist|opiskel|leerling|hallgat|ogrenc|студент|слушат|φοιτητ)|学生|학생|^none$"
+)
+_SUMMARY_ROWS = """
+    points pointspossible maxpoints total totalpoints outof date duedate average classaverage overallaverage mean
+    median standarddeviation count sum manualposting muted punkte maximalpunkte summe durchschnitt mittelwert
+    gesamtdurchschnitt klassendurchschnitt moyenne moyennegénérale moyennedelaclasse promedio promediodelaclase puntos
+    media mediadellaclasse mediadelaclase punti médiadaturma pontos gemiddelde klasgemiddelde totaal medelvärde poäng
+"""
+_SUMMARY_KEYS = {title_key(word) for word in _SUMMARY_ROWS.split()}
+_TEST_WORDS = {"test", "demo", "teste", "essai", "prueba", "prova"}
+
+
+def is_staff(role: str) -> bool:
+    """Whether a role, such as “TA” or “Lehrende/r”, is no student's. “Student, Tutor” is staff."""
+    return bool(_STAFF.search(_role_words(role)))
+
+
+def is_student(role: str) -> bool:
+    return bool(_STUDENT_ROLE.search(_role_words(role))) and not is_staff(role)
+
+
+def is_role(text: str) -> bool:
+    return is_student(text) or is_staff(text)
+
+
+def _role_words(role: str) -> str:
+    # Canvas writes TaEnrollment.
+    return _folded(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", role))
+
+
+def is_summary_row(name: str) -> bool:
+    """Whether the name is that of a row about the course, such as “Points Possible” or “Class Average”."""
+    return title_key(name) in _SUMMARY_KEYS
+
+
+def is_test_student(name: str) -> bool:
+    """Whether the name is that of a student whom a platform has made for the teacher, such as “Student, Test”."""
+    words = re.findall(r"\w+", _folded(name))
+    is_tested = bool(_TEST_WORDS & set(words)) and any(_STUDENT_ROLE.match(word) for word in words)
+    return (is_tested and len(words) <= 4) or bool(re.search("previewuser|(test|demo)student", title_key(name)))

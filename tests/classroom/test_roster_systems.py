@@ -1,0 +1,398 @@
+"""Ada's class list is read as she means it, whatever system, language and encoding it comes from."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.classroom import roster_files
+from leaderboard.classroom.roster_files import RosterReading
+
+IDA, BO = ("Ida Berg", "ida@uni.example.org", "00123"), ("Bo Lind", "bo@uni.example.org", "00456")
+
+# Each list has Ida and Bo with what the system exports of them, and Eva, who teaches.
+LISTS = {
+    "canvas gradebook": """Student,ID,SIS User ID,SIS Login ID,Section,Notes,Groups (77),HW (12),Final Score
+,,,,,,,Manual Posting,
+    Points Possible,,,,,,5,10,(read only)
+"Berg, Ida",11,00123,ida@uni.example.org,S1,talk,1,9,90
+"Lind, Bo",12,00456,bo@uni.example.org,S1,,1,8,80
+"Student, Test",99,,4f0c2a,S1,,,,
+""",
+    "canvas gradebook, names in two columns": """LastName,FirstName,ID,SIS User ID,SIS Login ID,Section,HW (12)
+    Points Possible,,,,,,10
+Berg,Ida,11,00123,ida@uni.example.org,S1,9
+Lind,Bo,12,00456,bo@uni.example.org,S1,8
+Student,Test,99,,4f0c2a,S1,
+""",
+    "canvas people": """Name,Login ID,SIS ID,Section,Role,Last Activity,Total Activity
+Ida Berg,ida@uni.example.org,00123,S1,Student,Oct 1,01:00
+Bo Lind,bo@uni.example.org,00456,S1,StudentEnrollment,Oct 1,01:00
+Eva Lang,eva@uni.example.org,00009,S1,TaEnrollment,Oct 1,01:00
+Eva Lang,eva@uni.example.org,00009,S1,Observer,Oct 1,01:00
+Test Student,,,S1,StudentViewEnrollment,,
+""",
+    "moodle": """First name,Last name,ID number,Email address,Roles,Groups
+Ida,Berg,00123,ida@uni.example.org,Student,G1
+Bo,Lind,00456,bo@uni.example.org,Student,G1
+Eva,Lang,00009,eva@uni.example.org,Non-editing teacher,G1
+""",
+    "moodle grades": """"First name","Last name","ID number",Institution,"Email address","Quiz (Real)","Last downloaded"
+Ida,Berg,00123,,ida@uni.example.org,7.00,1700000000
+Bo,Lind,00456,,bo@uni.example.org,-,1700000000
+""",
+    "moodle, german": """Vorname;Nachname;ID-Nummer;E-Mail-Adresse;Rollen;Gruppen
+Ida;Berg;00123;ida@uni.example.org;Teilnehmer/in;G1
+Bo;Lind;00456;bo@uni.example.org;Teilnehmer/in;G1
+Eva;Lang;00009;eva@uni.example.org;Trainer/in;G1
+""",
+    "moodle, french": """Prénom,Nom de famille,Numéro d’identification,Adresse de courriel,Rôles,Groupes
+Ida,Berg,00123,ida@uni.example.org,Étudiant,G1
+Bo,Lind,00456,bo@uni.example.org,Étudiant,G1
+Eva,Lang,00009,eva@uni.example.org,Enseignant non éditeur,G1
+""",
+    "moodle, italian": """Nome,Cognome,Codice identificativo,Indirizzo email,Ruoli,Gruppi
+Ida,Berg,00123,ida@uni.example.org,Studente,G1
+Bo,Lind,00456,bo@uni.example.org,Studente,G1
+Eva,Lang,00009,eva@uni.example.org,Docente non editor,G1
+""",
+    "moodle, spanish": """Nombre,Apellido(s),Número de ID,Dirección de correo,Roles,Grupos
+Ida,Berg,00123,ida@uni.example.org,Estudiante,G1
+Bo,Lind,00456,bo@uni.example.org,Estudiante,G1
+Eva,Lang,00009,eva@uni.example.org,Profesor sin permiso de edición,G1
+""",
+    "moodle, portuguese": """Nome,Sobrenome,Número de identificação,Endereço de email,Papéis,Grupos
+Ida,Berg,00123,ida@uni.example.org,Estudante,G1
+Bo,Lind,00456,bo@uni.example.org,Estudante,G1
+Eva,Lang,00009,eva@uni.example.org,Professor,G1
+""",
+    "moodle, dutch": """Voornaam,Achternaam,ID-nummer,E-mailadres,Rollen,Groepen
+Ida,Berg,00123,ida@uni.example.org,Student,G1
+Bo,Lind,00456,bo@uni.example.org,Leerling,G1
+Eva,Lang,00009,eva@uni.example.org,Docent zonder bewerkingsrechten,G1
+""",
+    "moodle, swedish": """Förnamn,Efternamn,ID-nummer,E-postadress,Roller,Grupper
+Ida,Berg,00123,ida@uni.example.org,Student,G1
+Bo,Lind,00456,bo@uni.example.org,Student,G1
+Eva,Lang,00009,eva@uni.example.org,Lärare,G1
+""",
+    "brightspace": """OrgDefinedId,Username,Last Name,First Name,Email,Role,End-of-Line Indicator
+#00123,#ib,Berg,Ida,ida@uni.example.org,Student,#
+#00456,#bl,Lind,Bo,bo@uni.example.org,Learner,#
+#00009,#el,Lang,Eva,eva@uni.example.org,Instructor,#
+#00000,#ds,Student,Demo,demo@uni.example.org,Student,#
+""",
+    "blackboard": """"Last Name"\t"First Name"\t"Username"\t"Student ID"\t"Last Access"\t"Availability"
+"Berg"\t"Ida"\t"ida@uni.example.org"\t"00123"\t""\t"Yes"
+"Lind"\t"Bo"\t"bo@uni.example.org"\t"00456"\t""\t"Yes"
+"Lang_PreviewUser"\t"Eva"\t"el_previewuser"\t""\t""\t"Yes"
+""",
+    "gradescope": """First Name,Last Name,SID,Email,Role,Sections
+Ida,Berg,00123,ida@uni.example.org,Student,L1
+Bo,Lind,00456,bo@uni.example.org,Student,L1
+Eva,Lang,00009,eva@uni.example.org,TA,
+Eva,Lang,00009,eva@uni.example.org,Instructor,
+Eva,Lang,00009,eva@uni.example.org,Reader,
+""",
+    "prairielearn": """UID,UIN,Name,Role,Enrollment
+ida@uni.example.org,00123,Ida Berg,Student,joined
+bo@uni.example.org,00456,Bo Lind,None,joined
+eva@uni.example.org,00009,Eva Lang,Staff,joined
+""",
+    "google classroom": """Last Name,First Name,Email Address,Essay,Quiz
+Date,,,2026-10-01,2026-10-02
+Points,,,10,100
+Class Average,,,9,80
+Berg,Ida,ida@uni.example.org,9,80
+Lind,Bo,bo@uni.example.org,9,80
+""",
+    "ipeer": """Username,Password,Student#,Email,First Name,Last Name
+ib,secret,00123,ida@uni.example.org,Ida,Berg
+bl,secret,00456,bo@uni.example.org,Bo,Lind
+""",
+    "peoplesoft": """ID,Name,Grade Basis,Units,Program and Plan,Level,Email Address
+00123,"Berg,Ida",GRD,3,Biology,Senior,ida@uni.example.org
+00456,"Lind,Bo",GRD,3,Biology,Senior,bo@uni.example.org
+""",
+    "banner": """Summary Class List
+Record Number,Student Name,Banner ID,Reg Status,Level,Credits,E-mail
+1,"Berg, Ida",00123,Web Registered,UG,3.000,ida@uni.example.org
+2,"Lind, Bo",00456,Web Registered,UG,3.000,bo@uni.example.org
+""",
+    "aeries": """Perm #,Student Name,Grade,Parent Email,Student Email
+00123,"Berg, Ida",11,mum@home.example.org,ida@uni.example.org
+00456,"Lind, Bo",11,dad@home.example.org,bo@uni.example.org
+""",
+    "hisinone": """Teilnehmerliste Statistik I
+Nr.;Matrikelnummer;Nachname;Vorname;Studiengang;Fachsemester;E-Mail
+1;00123;Berg;Ida;Biologie B.Sc.;3;ida@uni.example.org
+2;00456;Lind;Bo;Biologie B.Sc.;3;bo@uni.example.org
+""",
+    "ilias": """Nachname;Vorname;Login;E-Mail;Matrikelnummer;Rolle;Status
+Berg;Ida;ib;ida@uni.example.org;00123;Kursmitglied;bestanden
+Lind;Bo;bl;bo@uni.example.org;00456;Kursmitglied;
+Lang;Eva;el;eva@uni.example.org;;Kursadministrator;
+Lang;Eva;el;eva@uni.example.org;;Kurstutor;
+""",
+    "stud.ip": """Anrede;Titel;Vorname;Nachname;Nutzername;E-Mail;Matrikelnr.;Status
+Frau;;Ida;Berg;ib;ida@uni.example.org;00123;Autor/in
+Herr;;Bo;Lind;bl;bo@uni.example.org;00456;Autor/in
+Frau;Prof. Dr.;Eva;Lang;el;eva@uni.example.org;;Dozent/in
+Frau;;Eva;Lang;el;eva@uni.example.org;;Tutor/in
+""",
+    "tumonline": """REGISTRATION_NUMBER,FAMILY_NAME_OF_STUDENT,FIRST_NAME_OF_STUDENT,STUDY_PROGRAM,E_MAIL
+00123,Berg,Ida,Informatics,ida@uni.example.org
+00456,Lind,Bo,Informatics,bo@uni.example.org
+""",
+    "plain german with roles": """Name;Vorname;Matr.-Nr.;Mailadresse;Funktion
+Berg;Ida;00123;ida@uni.example.org;Studierende
+Lind;Bo;00456;bo@uni.example.org;Studierende
+Lang;Eva;;eva@uni.example.org;Lehrende
+""",
+    "addresses under an unknown title": """Contact,Who,Name
+ida@uni.example.org,x,Ida Berg
+bo@uni.example.org,y,Bo Lind
+""",
+    "no header": "Ida Berg,ida@uni.example.org,00123\nBo Lind,bo@uni.example.org,00456\n",
+    "no header, no quotes": "Berg, Ida; ida@uni.example.org\nLind, Bo; bo@uni.example.org\n",
+    "names": "Ida Berg\nBo Lind\n",
+    "last names first": "Berg, Ida\nLind, Bo\n",
+    "recipients": "Ida Berg <ida@uni.example.org>; Bo Lind <bo@uni.example.org>",
+    "spreadsheet": '''sep=;
+Name;Email;Student ID
+"=""Ida Berg""";ida@uni.example.org ;"=""00123"""
+Bo Lind;Bo@Uni.example.org;'00456
+''',
+}
+# Titles of lists that teachers type, and what stands below them.
+TYPED = {
+    "Matrikelnr.;Name;Vorname;E-Mail": "number;family;given;email",
+    "Name;Vorname;MatrNr;Mail": "family;given;number;email",
+    "Vorname;Familienname;Matrikel-Nr.;Mailadresse": "given;family;number;email",
+    "N° étudiant;Nom;Prénom;Courriel": "number;family;given;email",
+    "Prénom;Nom;Adresse électronique": "given;family;email",
+    "Nom et prénom;Numéro d'étudiant;Mél": "name;number;email",
+    "Matricola;Cognome e nome;Posta elettronica": "number;name;email",
+    "Nome;Cognome;Numero di matricola": "given;family;number",
+    "Nº de alumno;Apellidos;Nombre;Correo electrónico": "number;family;given;email",
+    "Nombre completo;Expediente;Correo": "name;number;email",
+    "N.º de aluno;Nome;Apelido;E-mail institucional": "number;given;family;email",
+    "Matrícula;Nome;Sobrenome": "number;given;family",
+    "Studentnummer;Roepnaam;Achternaam;Mail": "number;given;family;email",
+    "Naam;Voornaam;Studentnr.": "family;given;number",
+    "Namn;E-post;Studentnr": "name;email;number",
+    "Efternamn;Förnamn;Personnummer": "family;given;number",
+    "Nr albumu;Nazwisko;Imię;Poczta": "number;family;given;email",
+    "Osobní číslo;Příjmení;Jméno;E-mail": "number;family;given;email",
+    "Фамилия;Имя;Электронная почта": "family;given;email",
+    "学号;姓名;邮箱": "number;name;email",
+    "学籍番号;氏名;メールアドレス": "number;name;email",
+    "Student#;Last Name;First Name": "number;family;given",
+    "Perm #;Full name": "number;name",
+    "SID;Name;Preferred Email": "number;name;email",
+    "UIN;Surname;Given name;UserPrincipalName": "number;family;given;email",
+    "Student ID No.;Name": "number;name",
+    "Name;First name;Student no.": "name;given;number",
+    "Name;Surname;Student no.": "given;family;number",
+    "Family name;Given names;Unnamed address": "family;given;email",
+}
+for titles, fields in TYPED.items():
+    LISTS[titles] = f"{titles}\n"
+    for name, email, number in (IDA, BO):
+        cells = {"name": name, "given": name.split()[0], "family": name.split()[1], "email": email, "number": number}
+        LISTS[titles] += ";".join(cells[field] for field in fields.split(";")) + "\n"
+
+
+def read(data: str | bytes) -> RosterReading:
+    return roster_files.read_roster(roster_files.decode_roster(data.encode() if isinstance(data, str) else data))
+
+
+def people(reading: RosterReading) -> list[tuple[str, str, str]]:
+    """(name, address, number of the university) of each student."""
+    return [
+        (v.get("name", ""), v.get("email", ""), v.get("sis_user_id") or v.get("student_id", ""))
+        for v in (line.values for line in reading.lines)
+    ]
+
+
+@pytest.mark.parametrize("system", LISTS)
+def test_students_are_read_with_what_the_list_has_of_them_and_nobody_else(system: str) -> None:
+    reading = read(LISTS[system])
+    has_address, has_number = "ida@" in LISTS[system], "00123" in LISTS[system]
+    expected = [(name, has_address * email, has_number * number) for name, email, number in (IDA, BO)]
+    assert people(reading) == expected
+    assert not [line for line in reading.skipped if line.is_bad]
+
+
+@pytest.mark.parametrize("system", LISTS)
+def test_every_line_is_a_student_or_left_out_with_a_reason(system: str) -> None:
+    reading = read(LISTS[system])
+    lines = [place for place, text in enumerate(LISTS[system].splitlines(), 1) if text.strip(",; ")]
+    told = {line.number for line in reading.lines} | {line.number for line in reading.skipped}
+    untold = [number for number in lines if number not in told]
+    assert len(untold) == (1 if reading.columns else 0) + LISTS[system].startswith("sep="), "the header alone"
+    assert all(line.reason for line in reading.skipped)
+
+
+@pytest.mark.parametrize("system", LISTS)
+def test_every_column_is_named_as_used_or_left_out(system: str) -> None:
+    reading = read(LISTS[system])
+    used = [title for title, _field in reading.columns]
+    if used:
+        titles = next(row for row in _table(LISTS[system]) if used[0] in (title.strip() for title in row))
+        assert sorted(used + reading.unused_columns) == sorted(title.strip() for title in titles)
+
+
+def _table(text: str) -> list[list[str]]:
+    text = text.removeprefix("sep=;\n")
+    delimiter = max("\t;,", key=text.count)
+    return list(csv.reader(io.StringIO(text), delimiter=delimiter))
+
+
+WITH_HEADER = sorted(name for name in LISTS if read(LISTS[name]).columns)
+
+
+@given(st.sampled_from(WITH_HEADER), st.randoms(use_true_random=False))
+def test_the_order_of_columns_and_rows_changes_nobody(system: str, random: object) -> None:
+    table = _table(LISTS[system])
+    width = max(map(len, table))
+    start = next(place for place, row in enumerate(table) if len(row) == width)
+    header, *rows = [row + [""] * (width - len(row)) for row in table[start:]]
+    places = list(range(width))
+    random.shuffle(places)  # type: ignore[attr-defined]
+    random.shuffle(rows)  # type: ignore[attr-defined]
+    text = io.StringIO()
+    csv.writer(text).writerows([row[place] for place in places] for row in (header, *rows))
+    assert sorted(people(read(text.getvalue()))) == sorted(people(read(LISTS[system])))
+
+
+ENCODERS: list[Callable[[str], bytes]] = [
+    lambda text: text.encode("utf-8-sig"),
+    lambda text: text.encode("utf-16"),
+    lambda text: text.encode("utf-16-le"),
+    lambda text: text.encode("utf-16-be"),
+    lambda text: text.replace("\n", "\r\n").encode(),
+    lambda text: text.replace("\n", "\r").encode(),
+    lambda text: text.replace("\n", "\n\n").encode(),
+]
+
+
+@pytest.mark.parametrize("system", LISTS)
+def test_unicode_and_line_ends_of_any_kind_give_the_same_people(system: str) -> None:
+    for encoder in ENCODERS:
+        reading = read(encoder(LISTS[system]))
+        assert people(reading) == people(read(LISTS[system]))
+        assert not [note for note in reading.notes if note.startswith("Read as")]
+
+
+STAFF = """
+    TA,ta,Teaching Assistant,Head TA,Instructor,Observer,Designer,Grader,Guest,Staff,Student TA,TeacherEnrollment,
+    DesignerEnrollment,Tutor,Tutorin,Lehrende,Lehrkraft,Dozentin,Kursleiter,Hilfskraft,Studentische Hilfskraft,Gast,
+    enseignante,Enseignant,Chargé de cours,tuteur,docente,Assistente,profesora,Profesor,Ayudante de cátedra,monitor,
+    Prof.,Professora,Docent,Onderwijsassistent,Begeleider,Lärare,lärare,Handledare,Övningsassistent,professor,
+    助教,教員,조교,преподаватель
+"""
+STUDENTS = """
+    Student,student,Students,Learner,Participant,Auditor,StudentEnrollment,Studierende,Lehramtsstudierende,Teilnehmerin,
+    Autor,Gasthörer,étudiante,Etudiant,Studente,Estudiante,Alumna,Aluno,Deelnemer,Elev,学生,
+"""
+ROLES = [(role.strip(), kind is STUDENTS) for kind in (STAFF, STUDENTS) for role in kind.split(",")]
+
+
+@pytest.mark.parametrize(("role", "is_student"), ROLES)
+def test_staff_never_become_students_and_students_are_never_staff(role: str, is_student: bool) -> None:
+    for title in ("Role", "Rolle", "Rôle", "Ruolo", "Rol", "Papel", "Roll", "Course Role"):
+        reading = read(f"Name,{title}\nBo Lind,Student\nEva Lang,{role}\n")
+        assert len(reading.lines) == 1 + is_student
+        assert [line.is_bad for line in reading.skipped] == ([] if is_student else [False])
+
+
+def test_a_role_that_is_not_known_is_a_students_and_said() -> None:
+    assert read("Name,Role\nIda Berg,Auditor\n").notes == ["Read as students: Auditor."]
+
+
+@pytest.mark.parametrize(
+    "name", ["Student, Test", "Test Student", "Demo Student", "Teststudent", "Étudiant Test", "Berg_PreviewUser"]
+)
+def test_students_whom_platforms_make_for_teachers_are_left_out(name: str) -> None:
+    reading = read(f'Name,Email\n"{name}",x@uni.example.org\nStu Dent,stu@uni.example.org\n')
+    assert [line.values["name"] for line in reading.lines] == ["Stu Dent"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [
+        ('"=""00123"""', "00123"),
+        ("'00123", "00123"),
+        ("#00123", "00123"),
+        ("1001.0", "1001"),
+        ('"1001,00"', "1001"),
+        ("2.02312345678E+11", "202312345678"),
+        ("\u200b00123\ufeff", "00123"),
+        ("\u00a000123\u00a0", "00123"),
+        ("００１２３", "00123"),
+        ("ab12E5", "ab12E5"),
+        ("1.2.3", "1.2.3"),
+        ("2.02312E+11", None),
+        ("1E+15", None),
+    ],
+)
+def test_numbers_that_a_spreadsheet_changed_are_cured_or_told(cell: str, number: str | None) -> None:
+    reading = read(f"Name,Student ID\nIda Berg,{cell}\n")
+    assert [line.values["student_id"] for line in reading.lines] == ([] if number is None else [number])
+    assert [line.is_bad for line in reading.skipped] == ([True] if number is None else [])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "row"),
+    [
+        ("00123 456 00789", 3),
+        ("12345 1234 54321 66666", 3),
+        ("00123 00456", None),
+        ("1 2 10 300", None),
+        ("a1 a12 b1", None),
+        ("100 2000 30000", None),
+    ],
+)
+def test_numbers_that_may_have_lost_their_zeros_are_told(numbers: str, row: int | None) -> None:
+    rows = "".join(f"Person {place}x,{number}\n" for place, number in enumerate(numbers.split()))
+    notes = read(f"Name,Student ID\n{rows}").notes
+    assert [f"row {row}" in note for note in notes] == ([] if row is None else [True])
+
+
+@pytest.mark.parametrize("sign", "\u200b\u200c\u200d\u2060\ufeff\u00ad\u202a\u200e\u00a0")
+@pytest.mark.parametrize("place", [0, 3, -1])
+def test_signs_that_nobody_sees_go(sign: str, place: int) -> None:
+    def with_sign(text: str) -> str:
+        return text[:place] + sign + text[place:] if sign != "\u00a0" else sign + text + sign
+
+    titles = ",".join(map(with_sign, ("Name", "Email", "Student ID")))
+    row = ",".join(map(with_sign, IDA))
+    assert people(read(f"{titles}\n{row}\n")) == [IDA]
+
+
+@pytest.mark.parametrize(
+    "text", ['Ida Berg,ida@uni.example.org\n"Bo Lind,bo@uni.example.org\nCy Clay,cy@uni.example.org\n']
+)
+def test_a_quotation_mark_that_swallows_people_is_told(text: str) -> None:
+    reading = read("Name,Email\n" + text)
+    assert [line.number for line in reading.skipped if line.is_bad] == [3]
+
+
+def test_a_title_above_the_header_is_left_out_with_its_row() -> None:
+    reading = read("\nClass list of STAT 451,,\n\nName,Email,Group\nIda Berg,ida@uni.example.org,\n")
+    assert people(reading) == [("Ida Berg", "ida@uni.example.org", "")]
+    assert [(line.number, line.text) for line in reading.skipped] == [(2, "Class list of STAT 451")]
+
+
+@pytest.mark.parametrize(
+    "text", ["species\noak\nelm\n", "id,label\n1,cat dog\n", "a sentence that is longer than any name of a person\n"]
+)
+def test_other_files_are_no_class_list(text: str) -> None:
+    with pytest.raises(roster_files.UnreadableRoster):
+        read(text)
