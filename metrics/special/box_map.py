@@ -19,25 +19,31 @@ $$\\mathrm{mAP} = \\frac{1}{|C|} \\sum_{c \\in C} \\sum_{j} (R_c(j) - R_c(j - 1)
 - A wrong box below all right ones costs nothing; one wrong box above the only right one halves it.
 - Areas are width times height, without adding a pixel.
 
-Source: PASCAL VOC 2010 (area under all points); VinBigData Chest X-ray (`classes`, `corners`, `iou` 0.4).
+`protocol` `coco`: by falling confidence, each of the 100 most confident boxes of a class and picture takes the free
+true box that it overlaps most. The score is the mean over thresholds of IoU from `iou` in steps of 0.05 to `iou_stop`
+(0.5, 0.55 … 0.95) of the mean precision at 101 recalls, 0, 0.01 … 1. AP50 is `iou_stop` 0.5.
+
+Source: PASCAL VOC 2010 (area under all points); VinBigData Chest X-ray (`classes`, `corners`, `iou` 0.4). With `coco`
+equals pycocotools without areas and crowds, which breaks ties of confidence by the order of pictures.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
 from ..core.arrays import Coded
-from ..core.contract import Example, Metric, Rules, WholeColumn
+from ..core.contract import ByParameters, Example, Metric, Rules, WholeColumn
 from ..core.figures import Figure
-from ..core.messages import Message
 from ..core.parameters import Range
-from .numerics.box_precision import average_precision, curves, effects, found_by_row, ranking_of
+from .numerics.box_precision import average_precision, curves, effects, found_by_row, ranking_of, unscorable
 from .numerics.boxes import BoxList, Classes, Layout, boxes_of, matrix, perfect, verify
-from .numerics.boxes import unscorable as unreadable
+from .numerics.coco_precision import of_coco
 
 Iou = Annotated[float, Range(0, 1, exclusive_minimum=True), "A true box is found from this IoU on."]
+Protocol = Annotated[Literal["voc", "coco"], "voc: area at one IoU; coco: 101 points, mean over IoUs up to iou_stop."]
+IouStop = Annotated[float, Range(0, 1, exclusive_minimum=True), "The last IoU of the protocol coco."]
 
 
 def rows(
@@ -75,12 +81,15 @@ def figures(
     return drawn + matrix(truth, prediction, boxes, classes, iou, strict=False)
 
 
-def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
-    """The reason why a truth has cells that are not boxes, boxes without area, or no box at all; or ``""``."""
-    wrong = unreadable(truth, boxes=boxes, classes=classes)
-    if wrong or truth.once(boxes_of, boxes, classes, False).counts[truth.codes].any():
-        return wrong
-    return Message("it has no box to be found.")
+def adapted(
+    *,
+    boxes: Layout = "xywh",
+    classes: Classes = False,
+    iou: Iou = 0.5,
+    protocol: Protocol = "voc",
+    iou_stop: IouStop = 0.95,
+) -> Metric:
+    return box_map if protocol == "voc" else of_coco(box_map, adapted)
 
 
 box_map = Metric(
@@ -100,6 +109,7 @@ box_map = Metric(
         influence=influence,
     ),
     rules=Rules(verify=verify, unscorable=unscorable, perfect=perfect),
+    by_parameters=ByParameters(metric=adapted),
     figures=figures,
     example=Example(
         truth="id,boxes\nimg1,0 0 10 10 20 20 10 10\nimg2,5 5 4 4\nimg3,\n",

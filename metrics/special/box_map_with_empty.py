@@ -31,8 +31,7 @@ from ..core.contract import Example, Metric, Rules, WholeColumn
 from ..core.figures import Figure, Grid
 from ..core.parameters import Range
 from ..numerics.sums import exact_sum
-from .box_map import unscorable
-from .numerics.box_precision import answers_of
+from .numerics.box_precision import answers_of, unscorable
 from .numerics.boxes import BoxList, Classes, Layout, boxes_of, perfect, verify
 
 Iou = Annotated[float, Range(0, 1), "A true box is found above this IoU."]

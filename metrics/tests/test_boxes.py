@@ -319,3 +319,67 @@ def test_the_page_draws_which_boxes_meet_and_the_curve() -> None:
     assert [list(line) for line in first.cells] == [[0.6, 0.0], [0.0, 0.818]]
     assert first.marked == {(0, 0), (1, 1)}
     assert [row[:3] for row in told.contributions] == [(2, 2, 0), (1, 1, 0), (0, 0, 1)]
+
+
+def coco_precision(truth: Sequence[Sequence[Box]], said: Sequence[Sequence[Box]], levels: Sequence[float]) -> float:
+    """Average precision as pycocotools computes it, box by box; all confidences differ."""
+    values = []
+    for label in sorted({one[0] for picture in truth for one in picture}):
+        mine = [[[one for one in picture if one[0] == label] for picture in side] for side in (truth, said)]
+        for level in levels:
+            answers: list[tuple[float, bool]] = []
+            for true, guesses in zip(*mine, strict=True):
+                free = list(true)
+                for guess in by_confidence(guesses)[:100]:
+                    able = [(iou(one, guess), place) for place, one in enumerate(free) if iou(one, guess) >= level]
+                    answers.append((guess[1], bool(able)))
+                    if able:
+                        free.pop(max(able)[1])
+            hits = np.cumsum([is_right for _, is_right in sorted(answers, reverse=True)])
+            precision, recall = hits / np.arange(1, len(hits) + 1), hits / sum(map(len, mine[0]))
+            at = [
+                max((p for p, r in zip(precision, recall, strict=True) if r >= least), default=0.0) for least in POINTS
+            ]
+            values.append(sum(at) / 101)
+    return sum(values) / len(values)
+
+
+POINTS = np.linspace(0, 1, 101)
+
+
+def told_apart(seed: int) -> tuple[list[list[Box]], list[list[Box]]]:
+    """Pictures whose confidences all differ."""
+    truth, said = pictures(seed)
+    sure = iter(np.random.default_rng(seed).permutation(10_000) / 10_000)
+    return truth, [[(label, float(next(sure)), sides) for label, _, sides in picture] for picture in said]
+
+
+@seeds
+def test_the_protocol_of_coco_equals_its_definition(seed: int) -> None:
+    truth, said = told_apart(seed)
+    files = cells(truth, classes=True), cells(said, classes=True, confidence=True)
+    params = {"classes": True, "protocol": "coco"}
+    levels = np.linspace(0.5, 0.95, 10).tolist()
+    found = metrics.evaluate("box_map", *files, params).overall
+    assert found == pytest.approx(coco_precision(truth, said, levels), rel=1e-12)
+    found = metrics.evaluate("box_map", *files, {**params, "iou_stop": 0.5}).overall
+    assert found == pytest.approx(coco_precision(truth, said, [0.5]), rel=1e-12)
+    prepared = metrics.prepare("box_map", files[0], params)
+    assert prepared.evaluate(prepared.perfect_submission()).overall == 1.0
+    doubt = prepared.evaluate(files[1], uncertainty=True).uncertainty["overall"]
+    assert doubt.standard_error is not None
+    assert 0 < doubt.standard_error < 0.2
+    (grid,) = metrics.explain("box_map", *files, params).figures
+    assert isinstance(grid, Grid)
+    assert len(grid.columns) == 11
+
+
+def test_the_protocol_of_coco_counts_a_hundred_boxes_of_a_picture() -> None:
+    many: list[Box] = [("cat", 0.9 - number / 1000, (50.0, 50.0, 1.0, 1.0)) for number in range(100)]
+    truth: list[list[Box]] = [[("cat", 1.0, (0.0, 0.0, 2.0, 2.0))]]
+    last: Box = ("cat", 0.1, (0.0, 0.0, 2.0, 2.0))
+    for said, expected in (([*many, last], 0.0), ([*many[1:], last], 0.01)):
+        files = cells(truth), cells([said], confidence=True)
+        assert metrics.evaluate("box_map", *files, {"protocol": "coco"}).overall == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(metrics.GroundTruthError, match="101 boxes of one class, and COCO counts at most 100"):
+        metrics.prepare("box_map", cells([[*many, last]]), {"protocol": "coco"})

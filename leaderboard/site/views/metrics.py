@@ -51,6 +51,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "cer": ("character_error_rate",),
     "cindex": ("survival_concordance", "concordance_index"),
     "classification": ("Labels", "Probabilities"),
+    "coco": ("box_map",),
     "correlation": ("pearson", "spearman", "columnwise_spearman", "kendall_tau", "matthews_correlation"),
     "count": ("poisson_deviance", "rmsle", "columnwise_rmsle"),
     "cross": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),

@@ -9,12 +9,25 @@ import numpy as np
 
 from ...core.arrays import Coded
 from ...core.figures import Curve, Figure
+from ...core.messages import Message
 from ...numerics.cells import expand, is_new, rank_within
 from ...numerics.ranks import sum_of_rest
 from ...numerics.sums import exact_sum
-from .boxes import Boxes, boxes_of, in_turn, labels_of_truth, matched, meetings, numbered
+from .boxes import (
+    Boxes,
+    Classes,
+    Layout,
+    boxes_of,
+    in_turn,
+    labels_of_truth,
+    matched,
+    meetings,
+    numbered,
+)
+from .boxes import unscorable as unreadable
 
 _CURVES = 3
+_RECALLS = np.linspace(0.0, 1.0, 101)
 
 
 @dataclass(frozen=True)
@@ -31,14 +44,14 @@ class FoundBoxes:
     right: np.ndarray
 
 
-def _found_boxes(truth: Coded, prediction: Coded, true: Boxes, said: Boxes, right: np.ndarray) -> FoundBoxes:
+def found_boxes(truth: Coded, prediction: Coded, true: Boxes, said: Boxes, right: np.ndarray) -> FoundBoxes:
     places, row = expand(said.starts, prediction.codes)
     ours, owner = expand(true.starts, truth.codes)
     label, confidence = labels_of_truth(true, said)[places], said.confidence[places]
     return FoundBoxes(len(truth), owner, true.labels[ours], row, label, confidence, right)
 
 
-def _at_places(said: Boxes, cells: np.ndarray, pair: np.ndarray, box: np.ndarray) -> np.ndarray:
+def at_places(said: Boxes, cells: np.ndarray, pair: np.ndarray, box: np.ndarray) -> np.ndarray:
     """A mask over all predicted boxes, row by row, that marks box ``box[i]`` of the pair of cells ``pair[i]``."""
     counts = said.counts[cells]
     found = np.zeros(int(counts.sum()), bool)
@@ -81,6 +94,13 @@ class RankedBoxes:
         """The average precision."""
         return float(exact_sum(self.hits * self.worth)) / len(self.wanted)
 
+    @property
+    def value_at_points(self) -> float:
+        """The mean of the precision at 101 recalls from 0 to 1; 0 at those that are not reached."""
+        recall = np.cumsum(self.hits) / len(self.wanted)
+        places = np.searchsorted(recall, _RECALLS, side="left")
+        return float(exact_sum(np.append(self.worth, 0.0)[places])) / len(_RECALLS)
+
     def effects(self, rows: int) -> np.ndarray:
         """The derivative of the value by the weight of each row, shape (rows,): the precision that its right answers
         earn, the effect of all its answers on the precision at their step and below, and its share of the true
@@ -111,8 +131,8 @@ def ranking_of(truth: Coded, prediction: Coded, layout: str, classes: bool, iou:
     order = np.lexsort((theirs, -said.confidence[theirs], ours, pair))
     pair, ours, theirs = pair[order], ours[order], theirs[order]
     is_right = rank_within(pair, ours) < times[ours]
-    right = _at_places(said, prediction.codes, pair[is_right], theirs[is_right])
-    return _found_boxes(truth, prediction, true, said, right)
+    right = at_places(said, prediction.codes, pair[is_right], theirs[is_right])
+    return found_boxes(truth, prediction, true, said, right)
 
 
 def _twins(truth: Coded, layout: str, classes: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -185,7 +205,7 @@ def answers_of(
     met = meetings(true, said, truth.codes, prediction.codes, iou)
     met = in_turn(met.take(np.flatnonzero(met.iou > iou)), said)
     met = met.take(matched(numbered(met)))
-    found = _found_boxes(truth, prediction, true, said, _at_places(said, prediction.codes, met.pair, met.theirs))
+    found = found_boxes(truth, prediction, true, said, at_places(said, prediction.codes, met.pair, met.theirs))
     pictures = np.arange(found.rows)
     for label in np.unique(found.sought).tolist():
         boxes, wanted = np.flatnonzero(found.label == label), found.owner[found.sought == label]
@@ -205,3 +225,11 @@ def answers_of(
                 is_raised=False,
             ),
         )
+
+
+def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
+    """The reason why a truth has cells that are not boxes, boxes without area, or no box at all; or ``""``."""
+    wrong = unreadable(truth, boxes=boxes, classes=classes)
+    if wrong or truth.once(boxes_of, boxes, classes, False).counts[truth.codes].any():
+        return wrong
+    return Message("it has no box to be found.")
