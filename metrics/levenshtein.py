@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric
+from .core.contract import ByParameters, Contributions, Example, Metric
 from .numerics.averages import mean_over_rows
 from .numerics.tokens import characters, edits
 from .reading.column_kinds import Words
@@ -39,6 +39,11 @@ def distance(truth: Coded, prediction: Coded, *, normalised: Normalised = False)
     return Contributions(distance, of_row)
 
 
+def worst(*, normalised: Normalised = False) -> float | None:
+    """1 for normalised distances; others have no end."""
+    return 1.0 if normalised else None
+
+
 levenshtein = Metric(
     title="Levenshtein distance",
     group="Text",
@@ -47,6 +52,7 @@ levenshtein = Metric(
     truth=Words(),
     submission=Words(),
     computation=mean_over_rows(distance),
+    by_parameters=ByParameters(worst=worst),
     example=Example(
         truth="id,text\n1,kitten\n2,InChI=1S/CH4/h1H4\n3,flaw\n4,same\n",
         submission="id,text\n1,sitting\n2,InChI=1S/CH4\n3,lawn\n4,same\n",

@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from .core.contract import Example, Metric
+from .core.contract import ByParameters, Example, Metric
 from .core.parameters import Range
 from .numerics.averages import mean_over_rows, quotient
 from .reading.column_kinds import Number
@@ -39,6 +39,11 @@ def total(sums: np.ndarray, *, scale: Scale = 200) -> float:
     return scale * quotient(sums)
 
 
+def worst(*, scale: Scale = 200) -> float:
+    """The largest value, where the signs of all pairs differ."""
+    return float(scale)
+
+
 smape = Metric(
     title="SMAPE",
     group="Numbers",
@@ -47,6 +52,7 @@ smape = Metric(
     truth=Number(),
     submission=Number(),
     computation=mean_over_rows(share, total, "{scale} · {share} / {rows}"),
+    by_parameters=ByParameters(worst=worst),
     example=Example(
         truth="id,y\n1,10\n2,0\n3,0\n4,1\n",
         submission="id,y\n1,30\n2,0\n3,5\n4,1\n",

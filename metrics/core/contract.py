@@ -165,10 +165,12 @@ class Rules:
 
 @dataclass(frozen=True)
 class ByParameters:
-    """Properties that depend on parameters: ``best(**params)`` is the best value; ``metric(**params)`` is the metric
+    """Properties that depend on parameters: ``best(**params)`` and ``worst(**params)`` are the ends of the scale, the
+    latter ``None`` if there is no end; ``metric(**params)`` is the metric
     with the columns that these parameters need. It may declare parameters that the other functions do not read."""
 
     best: Callable[..., float] | None = None
+    worst: Callable[..., float | None] | None = None
     metric: Callable[..., Metric] | None = None
 
 
@@ -292,6 +294,11 @@ class Metric:
         """The best value under these parameters."""
         best = self.by_parameters.best
         return self.best if best is None else best(**chosen(best, params))
+
+    def worst_with(self, params: Mapping[str, Any]) -> float | None:
+        """The worst value under these parameters; ``None`` if there is no end."""
+        worst = self.by_parameters.worst
+        return self.worst if worst is None else worst(**chosen(worst, params))
 
     def confirmation(self, params: Mapping[str, Any]) -> str:
         """The text that the host must confirm before publishing with these parameters; ``""`` if there is none."""

@@ -55,7 +55,7 @@ def _facts_of_ours(module: ModuleType, metric: Metric) -> dict[str, Any]:
     functions = {
         "perfect": metric.rules.perfect,
         "verify": metric.rules.verify,
-        "by_parameters": metric.by_parameters.best or metric.by_parameters.metric,
+        "by_parameters": metric.by_parameters.best or metric.by_parameters.worst or metric.by_parameters.metric,
         "names": columns if callable(columns) else None,
     }
     unsupported = [name for name, function in functions.items() if function is not None]

@@ -225,8 +225,8 @@ def _score_of_part(truth: PreparedTruth, part: Part) -> float:
 def _uncertainty_of_part(truth: PreparedTruth, name: str, part: Part, contributions: Any, value: float) -> Uncertainty:
     """The uncertainty of a split, by the cheapest way that the metric allows."""
     params = truth.params
-    # The interval ends at the best value that these parameters allow.
-    metric = replace(truth.metric, best=truth.metric.best_with(params))
+    # The interval ends at the best and the worst value that these parameters allow.
+    metric = replace(truth.metric, best=truth.metric.best_with(params), worst=truth.metric.worst_with(params))
     buckets = truth.buckets(name)
     how = metric.computation
     total = how.total

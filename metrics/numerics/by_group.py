@@ -228,7 +228,7 @@ def mean_by_group(
             group="Composite",
             direction=direction,
             best=best(),
-            worst=inner.metric.worst,
+            worst=inner.metric.worst_with(inner.params),
             truth=inner.metric.truth,
             submission=inner.metric.submission,
             computation=WholeColumn(score=score, influence=influence),

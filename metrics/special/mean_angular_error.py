@@ -16,11 +16,12 @@ Source: "IceCube: Neutrinos in Deep Ice" on Kaggle, 2023.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 import numpy as np
 
-from ..core.contract import Example, Metric
+from ..core.contract import ByParameters, Example, Metric
 from ..core.messages import Message
 from ..numerics.averages import mean_over_rows
 from ..reading.column_kinds import Fields, Number
@@ -39,6 +40,11 @@ def angle(truth: np.ndarray, prediction: np.ndarray, *, unit: Unit = "radians") 
     return write(arc(height, mirrored, turn, widths))
 
 
+def worst(*, unit: Unit = "radians") -> float:
+    """The angle of opposite directions."""
+    return 180.0 if unit == "degrees" else math.pi
+
+
 mean_angular_error = Metric(
     title="Mean angular error",
     group="Numbers",
@@ -47,6 +53,7 @@ mean_angular_error = Metric(
     truth=DIRECTION,
     submission=DIRECTION,
     computation=mean_over_rows(angle),
+    by_parameters=ByParameters(worst=worst),
     example=Example(
         truth="id,azimuth,zenith\n1,0,90\n2,30,45\n3,200,0\n4,10,30\n",
         submission="id,azimuth,zenith\n1,90,90\n2,30,75\n3,20,0\n4,190,30\n",

@@ -17,11 +17,12 @@ Source: "ECML/PKDD 15: Taxi Trajectory Prediction" on Kaggle; equals scikit-lear
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import numpy as np
 
-from ..core.contract import Example, Metric
+from ..core.contract import ByParameters, Example, Metric
 from ..core.messages import Message
 from ..core.parameters import Range
 from ..numerics.averages import mean_over_rows
@@ -73,6 +74,11 @@ def _turn(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.where(direct > 180, across, direct)
 
 
+def worst(*, radius: Radius = 6371.0) -> float:
+    """Half of a great circle."""
+    return math.pi * radius
+
+
 mean_haversine = Metric(
     title="Mean haversine distance",
     group="Numbers",
@@ -81,6 +87,7 @@ mean_haversine = Metric(
     truth=PLACE,
     submission=PLACE,
     computation=mean_over_rows(distance),
+    by_parameters=ByParameters(worst=worst),
     example=Example(
         truth="id,latitude,longitude\n1,0,0\n2,60,10\n3,41.15,-8.61\n",
         submission="id,latitude,longitude\n1,0,1\n2,60,11\n3,41.15,-8.61\n",

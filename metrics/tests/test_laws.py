@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -90,6 +91,27 @@ def test_nothing_beats_the_best_value(metric: metrics.Metric) -> None:
         for value in (result.overall, result.public, result.private):
             assert value is not None, seed
             assert not beaten(metric, value), seed
+
+
+ENDS = [
+    ("smape", {}, 200.0, "id,y\n1,1\n2,1\n", "id,y\n1,-3\n2,0\n"),
+    ("smape", {"scale": 1}, 1.0, "id,y\n1,1\n2,1\n", "id,y\n1,-3\n2,0\n"),
+    ("levenshtein", {"normalised": True}, 1.0, "id,t\n1,ab\n2,c\n", "id,t\n1,xy\n2,zz\n"),
+    ("mean_angular_error", {}, math.pi, "id,azimuth,zenith\n1,0,1\n2,1,1\n", None),
+    ("mean_angular_error", {"unit": "degrees"}, 180.0, "id,azimuth,zenith\n1,0,30\n2,1,30\n", None),
+    ("mean_haversine", {"radius": 2}, 2 * math.pi, "id,lat,lon\n1,0,0\n2,90,0\n", "id,lat,lon\n1,0,180\n2,-90,0\n"),
+]
+
+
+@pytest.mark.parametrize(("key", "params", "worst", "truth", "opposite"), ENDS)
+def test_the_scale_ends_where_the_metric_says(
+    key: str, params: dict[str, Any], worst: float, truth: str, opposite: str | None
+) -> None:
+    assert metrics.get(key).worst_with(metrics.clean_params(key, params)) == worst
+    if opposite is not None:
+        result = metrics.prepare(key, truth.encode(), params).evaluate(opposite.encode(), uncertainty=True)
+        assert result.overall == pytest.approx(worst, rel=1e-12)
+        assert result.uncertainty["overall"].high == pytest.approx(worst, rel=1e-12)
 
 
 def test_the_law_of_the_best_value_can_fail() -> None:
@@ -171,7 +193,8 @@ def test_it_documents_itself_and_its_parameters(metric: metrics.Metric) -> None:
     assert re.search(r"^(Source|Equals)\b", metric.description, re.MULTILINE), "where does it come from?"
     assert metric.direction in ("maximize", "minimize")
     assert metric.group in GROUPS
-    assert metric.worst is None or beaten(metric, 2 * metric.best - metric.worst)
+    worst = metric.worst_with(metrics.clean_params(metric.key, {}))
+    assert worst is None or beaten(metric, 2 * metric.best - worst)
     for parameter in metric.parameters:
         assert parameter.help.endswith("."), parameter.name
         assert json.loads(json.dumps(parameter.default)) == parameter.default

@@ -122,6 +122,11 @@ def test_every_metric_explains_itself(client: Client, key: str) -> None:
         assert raw not in re.sub(r"<pre.*?</pre>|<input[^>]*>", "", text.partition("The code")[0])
 
 
+def test_a_scale_that_depends_on_parameters_ends_where_their_defaults_say(client: Client) -> None:
+    assert "<dt>Worst value</dt><dd>200</dd>" in page(client, "/metrics/smape/")
+    assert "<dt>Worst value</dt><dd>no end</dd>" in page(client, "/metrics/levenshtein/")
+
+
 def test_the_file_says_what_the_code_says(worked_examples: Path) -> None:
     entries = json.loads((worked_examples / EXAMPLES_FILE).read_text())["examples"]
     assert set(entries) == set(KEYS)

@@ -200,7 +200,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "is_custom": shown.is_custom,
         "libraries": [(name, version(name)) for name in ("numpy", "pandas")] if shown.is_custom else [],
         "best": best_value_text(shown, params),
-        "worst": end_of_scale(shown.worst),
+        "worst": end_of_scale(shown.worst_with(params)),
         "source": source,
     }
     return render(request, "site/metric.html", context)
