@@ -23,8 +23,9 @@ from metrics.core import custom
 from metrics.core.errors import Refused
 from metrics.core.messages import with_templates
 from metrics.reading.containers import read_container
+from metrics.reading.sources import read_file
 from metrics.reading.spreadsheet import convert_spreadsheet
-from metrics.reading.tables import read_bytes, read_table
+from metrics.reading.tables import read_table
 from metrics.reading.text import LONGEST_MASK_LINE
 
 from .process_limits import confine_process, limit_processor_time
@@ -64,7 +65,7 @@ def describe_table(truth: Path) -> dict[str, Any]:
     For a spreadsheet's file, such as one with semicolons, the columns of its plain CSV; it does not count as sound.
     """
     try:
-        data = read_bytes(truth)
+        data = read_file(truth)
     except Refused:
         return _describe_table(b"")
     found = _describe_table(data)

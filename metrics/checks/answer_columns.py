@@ -118,7 +118,7 @@ def describe_columns(table: Table) -> list[ColumnFacts]:
     """The facts about each column, from some thousand rows drawn evenly from the table."""
     most = min(_MOST_ROWS, max(200, _MOST_CELLS // max(len(table.names), 1)), table.rows)
     rows = np.unique(np.linspace(0, table.rows - 1, most).astype(np.int64)) if table.rows else np.zeros(0, np.int64)
-    return [_facts_of(name, array, rows) for name, array in zip(table.names, table.arrays, strict=True)]
+    return [_facts_of(name, table.column(name), rows) for name in table.names]
 
 
 def _facts_of(name: str, array: Any, rows: np.ndarray) -> ColumnFacts:

@@ -27,7 +27,8 @@ from ..core.parameters import chosen
 from ..core.truth import Truth, prepare
 from ..reading.column_kinds import Number, RankedScore
 from ..reading.headers import SPLITS
-from ..reading.tables import Source, pick
+from ..reading.sources import Source
+from ..reading.tables import pick
 
 CANDIDATES = 2000
 """The most rows whose cells are compared, a limit for memory."""

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..core.errors import SubmissionError
 from ..core.truth import prepare
-from ..reading.tables import Source
+from ..reading.sources import Source
 from .hardest_rows import cells_of
 
 ROWS = 2000

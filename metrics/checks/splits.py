@@ -19,8 +19,9 @@ from ..core.layout import id_column_of, layout_of
 from ..core.messages import Message
 from ..reading.columns import NAME_OF_DIGITS, to_decimal
 from ..reading.headers import TRIMMED, USAGE, check_truth_header
+from ..reading.sources import Source, read_source
 from ..reading.split_words import known_part
-from ..reading.tables import Source, Table, csv_bytes, plain, read_source
+from ..reading.tables import Table, csv_bytes, plain
 from ..reading.text import LONGEST_MASK_LINE
 
 T = TypeVar("T")
@@ -78,7 +79,7 @@ def remove_columns(truth: Source, names: Iterable[str]) -> bytes:
     table = _read(truth)
     for name in names:
         table = table.without(name)
-    return csv_bytes(table.names, zip(*(array.to_pylist() for array in table.arrays), strict=True))
+    return csv_bytes(table.names, zip(*(table.column(name).to_pylist() for name in table.names), strict=True))
 
 
 def name_split(truth: Source, column: str) -> bytes:

@@ -23,7 +23,8 @@ from ..core.truth import Truth, unscorable_parts
 from ..reading.column_kinds import Label
 from ..reading.columns import Cells, Kind, read_numbers
 from ..reading.headers import USAGE, check_header, check_truth_header
-from ..reading.tables import Source, Table, blank_rows, pick, raw_cells, read_source
+from ..reading.sources import Source, read_source
+from ..reading.tables import Table, blank_rows, pick, raw_cells
 from ..reading.text import LONGEST_MASK_LINE
 from .answer_kinds import MOST_CELLS, Nature, labels_of_0_and_1, nature_of
 from .baselines import reading_of
@@ -164,7 +165,7 @@ class _File:
         self.strays = strays_of(table, self.free, id_column)
         gone = np.zeros(0, np.int64) if self.strays is None else self.strays.places
         self._clean = table if self.strays is None else table.some(np.setdiff1d(np.arange(table.rows), gone))
-        self._longest = max(int(np.diff(raw_cells(array)[0]).max(initial=0)) for array in table.arrays)
+        self._longest = max(int(np.diff(raw_cells(table.column(name))[0]).max(initial=0)) for name in table.names)
         self._natures: dict[tuple[str, ...], Nature] = {}
 
     def fit(self, metric: Metric) -> SuggestedMetric:

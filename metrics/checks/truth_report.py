@@ -25,9 +25,10 @@ from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..core.parameters import complete
 from ..core.registry import get
 from ..core.secondary import Asked, SecondaryMetric, role_columns
-from ..core.truth import Truth, truth_of_table
+from ..core.truth import Truth, truth_of_table, wanted_of_truth
 from ..reading.headers import SPLITS, USAGE, check_truth_header
-from ..reading.tables import Source, Table, blank_rows, plain, read_source
+from ..reading.sources import Source, read_source
+from ..reading.tables import Table, blank_rows, plain
 from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baselines, ReferenceScore, apart_of, baselines_of
 from .custom_self_test import not_best, self_test_of_custom
@@ -111,7 +112,8 @@ def check_truth(
         sentences = [Message("{parameter}: {sentence}", parameter=name, sentence=text) for name, text in found]
         return TruthReport([Finding("parameter", sentence) for sentence in sentences])
     try:
-        table = read_source(truth, check_truth_header, longest_line=metric.longest_line)
+        wanted = wanted_of_truth(metric, full, id_column)
+        table = read_source(truth, check_truth_header, longest_line=metric.longest_line, wanted=wanted)
     except Refused as refused:
         return TruthReport([_blocking_finding(problem) for problem in refused.problems])
     roles = [*(full[name] for name in metric.roles), *role_columns(secondary)]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..reading.headers import SPLITS, USAGE
-from ..reading.tables import Source, csv_bytes
+from ..reading.sources import Source
+from ..reading.tables import csv_bytes
 from .arrays import take
 from .evaluate import OVERALL, Result, contributions_of
 from .figures import Figure

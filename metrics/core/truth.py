@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..reading.column_kinds import warn_of_foreign_labels
+from ..reading.column_kinds import LabelSet, warn_of_foreign_labels
 from ..reading.columns import Cells, Kind
 from ..reading.containers import LIMIT
+from ..reading.frames import Lists, Wanted
 from ..reading.headers import SPLITS, USAGE, check_header, check_truth_header
 from ..reading.ids import Ids, blank_ids, on_line
-from ..reading.tables import Source, Table, csv_bytes, pick, plain, read_source
+from ..reading.sources import Source, read_source
+from ..reading.tables import Table, csv_bytes, pick, plain
 from ..reading.text import LONGEST_LINE
 from .arrays import Answers, take
 from .contract import Metric, answer_columns
@@ -66,7 +68,7 @@ class Truth:
         self.unscored_columns = layout.unscored
         self.has_split = layout.has_split
         self.table = table
-        self.ids = Ids(table.column(layout.id_column))
+        self.ids = Ids(table.values(layout.id_column))
         self.problems: list[Problem] = []
         self.refused: list[np.ndarray] = []
         """Rows of the table with a refused cell, in several arrays."""
@@ -261,6 +263,7 @@ class Truth:
                 expected_rows=self.rows,
                 may_be_empty=may_miss,
                 longest_line=self.metric.longest_line,
+                wanted=Wanted(self.id_column, self.submission_columns, _lists_of(self.metric.submission, self.params)),
             )
         except Refused as refused:
             raise SubmissionError(refused.problems) from None
@@ -372,7 +375,8 @@ def prepare(
     metric = get(key)
     full = complete(metric.parameters, params or {})
     try:
-        table = read_source(truth, check_truth_header, longest_line=metric.longest_line)
+        wanted = wanted_of_truth(metric, full, id_column)
+        table = read_source(truth, check_truth_header, longest_line=metric.longest_line, wanted=wanted)
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
     table.let_go(())
@@ -435,6 +439,19 @@ def compare(first: Result, second: Result, split: str = "overall") -> Comparison
     return Comparison(difference, float(low), float(high), better)
 
 
+def wanted_of_truth(metric: Metric, params: Mapping[str, Any], id_column: str | None) -> Wanted:
+    """What is known of a truth before it is read, if it is a frame."""
+    return Wanted(id_column, lists=_lists_of(metric.truth, params))
+
+
+def _lists_of(kind: Kind, params: Mapping[str, Any]) -> Lists | None:
+    """How lists in the cells of a frame are joined for this kind of column."""
+    if not isinstance(kind, LabelSet):
+        return None
+    separator: str | None = params.get("separator")
+    return Lists(separator if separator and separator.strip() else None, kind.is_ordered)
+
+
 def truth_of_table(
     metric: Metric, table: Table, params: dict[str, Any], id_column: str | None, secondary: Sequence[Asked] = ()
 ) -> tuple[Truth | None, list[Problem]]:
@@ -458,6 +475,10 @@ def truth_of_table(
 
 
 def _repeated_ids(table: Table, column: str) -> list[Problem]:
+    import pyarrow as pa
+
+    if table.values(column).type == pa.int64() and np.diff(np.sort(plain(table.values(column), np.int64))).all():
+        return []
     ids = table.column(column)
     encoded = ids.dictionary_encode()
     if len(encoded.dictionary) == table.rows:

@@ -35,6 +35,7 @@ class LabelList(LabelSet):
     """Labels in one cell, best first; empty means none."""
 
     words = Message("labels, best first (several in one cell)")
+    is_ordered = True
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         known = WORDS if truth is None else [label for text in truth.values for label in text.split()] or WORDS

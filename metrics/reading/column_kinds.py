@@ -243,6 +243,8 @@ class LabelSet(Kind):
     """Any number of labels in one cell; empty means none."""
 
     words = Message("labels (several in one cell)")
+    is_ordered = False
+    """Whether the order of labels in a cell counts."""
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns

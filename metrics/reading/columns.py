@@ -16,9 +16,10 @@ import numpy as np
 
 from ..core.arrays import Coded, take
 from ..core.errors import Problem, shown
+from ..core.lazy import cached_property
 from ..core.messages import EXAMPLES, Message, Param, Plural, listed
 from .ids import over_several_lines
-from .tables import Table, blank_rows, line_breaks, pick, plain
+from .tables import Table, blank_rows, line_breaks, pick, plain, texts_of
 from .text import LONGEST_LINE
 
 WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "complex")
@@ -42,11 +43,17 @@ class Cells:
 
     def __init__(self, table: Table, column: str, id_column: str, rows: np.ndarray | None = None) -> None:
         self.table, self.column, self.id_column, self.rows = table, column, id_column, rows
-        array = table.column(column)
-        self.array: Any = array if rows is None else pick(array, rows)
+        values = table.values(column)
+        self.values: Any = values if rows is None else pick(values, rows)
+        """An Arrow array of texts or, in frames, of numbers."""
         self.problems: list[Problem] = []
         self.refused: list[np.ndarray] = []
         """The places of refused cells."""
+
+    @cached_property
+    def array(self) -> Any:
+        """The texts of the column, an Arrow array."""
+        return texts_of(self.values)
 
     def row(self, place: int) -> int:
         """The row of the table that is at ``place`` of ``array``."""
@@ -89,7 +96,7 @@ class Cells:
 
     def refuse_blank(self) -> None:
         """Refuse empty cells."""
-        self.refuse("missing_value", MISSING, blank_rows(self.array), quote=False)
+        self.refuse("missing_value", MISSING, blank_rows(self.values), quote=False)
 
     def refuse_line_breaks(self) -> None:
         """Refuse cells over several lines."""
@@ -104,13 +111,21 @@ class Cells:
     def coded(self, *, may_repeat: bool = False) -> Coded:
         """The distinct texts, and their codes by row. With ``may_repeat`` a column with few repetitions is kept as it
         is: finding its distinct texts would need twice its memory for little use."""
-        first = self.array[:_TRIED]
+        first = self.values[:_TRIED]
         if may_repeat and len(first) == _TRIED and 2 * len(first.unique()) > _TRIED:
             return Coded(np.arange(len(self.array), dtype=np.int32), array=self.array)
-        encoded = self.array.dictionary_encode()
+        encoded = _as_bits(self.values).dictionary_encode()
         codes = plain(encoded.indices, np.int32)
         is_short = len(encoded.dictionary) <= _FEW  # int8 codes need a fourth of the memory
-        return Coded(codes.astype(np.int8) if is_short else codes, array=encoded.dictionary)
+        distinct = texts_of(encoded.dictionary.view(self.values.type))
+        return Coded(codes.astype(np.int8) if is_short else codes, array=distinct)
+
+
+def _as_bits(array: Any) -> Any:
+    """Floats as whole numbers of the same bits, because 0.0 and -0.0 are two texts; other arrays stay."""
+    import pyarrow as pa
+
+    return array.view({pa.float32(): pa.int32(), pa.float64(): pa.int64()}.get(array.type, array.type))
 
 
 class Kind:
@@ -236,16 +251,18 @@ def to_decimal(text: str) -> Decimal | None:
 
 def read_numbers(cells: Cells) -> np.ndarray:
     """The column as finite float64; NaN for refused cells."""
-    values = fast_numbers(cells.array)
+    values = fast_numbers(cells.values)
     return values if values is not None else _read_numbers_slowly(cells)
 
 
 def fast_numbers(array: Any) -> np.ndarray | None:
-    """The numbers by Arrow's parser, or None if a cell is refused by our grammar."""
+    """The numbers of texts by Arrow's parser, or those of a frame; None if a cell is refused by our grammar."""
     import pyarrow as pa
 
     if not len(array):
         return None
+    if array.type == pa.float32():
+        array = array.cast(pa.string())  # the number that a file would say, not the one of 32 bits
     try:
         values: np.ndarray = plain(array.cast(pa.float64()), np.float64)
     except pa.ArrowInvalid:

@@ -15,7 +15,7 @@ from ..core.lazy import cached_property
 from ..core.messages import EXAMPLES, Message, joined, listed
 from .explaining_reader import span
 from .headers import first_cell, other_separator
-from .tables import Table, blank_rows, codes_among, line_breaks, pick
+from .tables import Table, blank_rows, codes_among, line_breaks, pick, texts_of
 
 _CANONICAL = r"^(0|-?[1-9][0-9]{0,14})$"
 _DIGITS = re.compile(r"([0-9]{1,300})")
@@ -25,11 +25,17 @@ _WITH_POINT = r"^(0|-?[1-9][0-9]{0,14})\.0+$"
 class Ids:
     """The ids of a truth, kept for thousands of submissions."""
 
-    def __init__(self, array: Any) -> None:
-        self.array = array
+    def __init__(self, values: Any) -> None:
+        self.values = values
+        """An Arrow array of texts or, in frames, of numbers."""
 
     def __len__(self) -> int:
-        return len(self.array)
+        return len(self.values)
+
+    @cached_property
+    def array(self) -> Any:
+        """The texts of the ids, an Arrow array."""
+        return texts_of(self.values)
 
     @cached_property
     def are_integers(self) -> bool:
@@ -51,9 +57,13 @@ class Ids:
         return sorted(self.texts, key=int if self.are_integers else str)
 
     def find(self, ids: Any) -> np.ndarray:
-        """The truth row of each given id, -1 if it is unknown."""
+        """The truth row of each given id, -1 if it is unknown. Whole numbers of two frames are compared as they are."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
+        if ids.type == self.values.type == pa.int64():
+            return codes_among(ids, self.values).copy()
+        ids = texts_of(ids)
         found = self._rows_of(ids)
         unknown = np.flatnonzero(found < 0)
         if len(unknown) and self.are_integers:
@@ -68,8 +78,8 @@ class Ids:
     def align(self, table: Table, column: str, *, may_miss: bool) -> tuple[np.ndarray, list[Problem]]:
         """The place of every truth row in the submission (-1 if it is missing), and all problems of ids. If the file
         has broken rows, missing ids are not reported, because they may be on those rows."""
-        ids = table.column(column)
-        if len(ids) == len(self) and ids.equals(self.array):
+        ids = table.values(column)
+        if len(ids) == len(self) and ids.equals(self.values):
             return np.arange(len(self)), []
         found = self.find(ids)
         known = np.flatnonzero(found >= 0)
@@ -126,7 +136,7 @@ def _as_counted(text: str) -> tuple[list[str | int], str]:
 def blank_ids(table: Table, column: str) -> list[Problem]:
     """Problems of ids that are empty, or that run over several lines because a quote is missing."""
     problems = []
-    blank = blank_rows(table.column(column))
+    blank = blank_rows(table.values(column))
     if len(blank):
         names = listed([span(line, line) for line in table.lines[blank[:EXAMPLES]].tolist()], len(blank))
         message = Message.counted(

@@ -1,4 +1,4 @@
-"""CSV bytes or a pandas frame → a table of trimmed text columns. A fast reader (Arrow) accepts good files;
+"""CSV bytes → a table of trimmed text columns. A fast reader (Arrow) accepts good files;
 ``explaining_reader`` explains the problems of others.
 
 Nothing is guessed: every cell is text, only an empty cell is empty, and a row has as many cells as the header.
@@ -8,47 +8,31 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..core.errors import Problem, Refused, shown
+from ..core.errors import Problem, Refused
 from ..core.lazy import cached_property
 from ..core.messages import Message
-from .containers import LIMIT, unpack
 from .explaining_reader import walk
 from .headers import TRIMMED, header_of
 from .text import LONGEST_LINE, no_rows, quotes_are_regular, record_lines, scan
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    Source = bytes | str | os.PathLike[str] | pd.DataFrame
-else:
-    Source = object
-"""A table given by a caller: the bytes of a CSV file (plain, gzip or zip), the path of one, or a pandas frame.
-
-A frame means the file that ``frame.to_csv(index=False)`` writes, cell by cell: truth values are ``True`` and ``False``,
-a ``float32`` has the few digits that it is written with, a missing value is an empty cell. An index that has a name is
-written too, as first column, so ids may be there. An index without a name is left out if it numbers the rows from 0,
-in any order; any other is refused, because it may hold the ids."""
 
 HeaderCheck = Callable[[Sequence[str], int], list[Problem]]
 
 _MARK = b"\xef\xbb\xbf"
 """A byte-order mark."""
 
-_SPARE_ROWS = 100_000
+SPARE_ROWS = 100_000
 _INK = re.compile(rb"\S")
 
 
 class Table:
-    """Columns of equal length as Arrow string arrays, with the line number of each row."""
+    """Columns of equal length, with the line number of each row. They are Arrow arrays of texts or, where a frame has
+    them, of numbers."""
 
     def __init__(self, names: Sequence[str], arrays: Sequence[Any], data: bytes, body: int) -> None:
         self.names = tuple(names)
@@ -61,6 +45,7 @@ class Table:
         """Whether cells may hold line breaks: only quoted ones can."""
         self._data = data
         self._body = body
+        self._texts: dict[str, Any] = {}
 
     @cached_property
     def lines(self) -> np.ndarray:
@@ -78,7 +63,7 @@ class Table:
     def without(self, name: str) -> Table:
         """The table without one column."""
         remaining = [other for other in self.names if other != name]
-        found = self._with(remaining, [self.column(other) for other in remaining], self.lines)
+        found = self._with(remaining, [self.values(other) for other in remaining], self.lines)
         found.problems = self.problems
         return found
 
@@ -92,78 +77,21 @@ class Table:
         self.lines = self.lines.astype(np.int32)
         self._data = b""
         remaining = [name for name in self.names if name not in names]
-        self.arrays = tuple(self.column(name) for name in remaining)
+        self.arrays = tuple(self.values(name) for name in remaining)
         self.names = tuple(remaining)
 
     def column(self, name: str) -> Any:
         """The Arrow string array of a column, with cells trimmed."""
+        values = self.values(name)
+        if is_text(values):
+            return values
+        if name not in self._texts:
+            self._texts[name] = texts_of(values)
+        return self._texts[name]
+
+    def values(self, name: str) -> Any:
+        """The column as it is kept: an Arrow array of texts, or one of numbers that ``texts_of`` writes."""
         return self.arrays[self.names.index(name)]
-
-
-def read_bytes(source: Source, limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:
-    """The CSV bytes behind a path, bytes (plain, gzip or zip) or a pandas frame; ``notes`` as for ``unpack``. Raises
-    ``Refused``."""
-    if isinstance(source, bytes):
-        return unpack(source, limit, notes)
-    if not isinstance(source, str | os.PathLike):
-        return _bytes_of_frame(source)
-    with Path(source).open("rb") as stream:
-        # Python allocates the requested size, so it is that of the file; a pipe has none and may send any number.
-        size = os.fstat(stream.fileno()).st_size or limit
-        data = stream.read(min(size, limit) + 1)
-    return unpack(data, limit, notes)
-
-
-def _bytes_of_frame(source: object) -> bytes:
-    """The CSV file of a frame. Raises ``Refused`` for other objects, and for ids that may be in an index without a
-    name."""
-    pandas = sys.modules.get("pandas")  # a frame can only come from a program that has imported it
-    if pandas is None or not isinstance(source, pandas.DataFrame):
-        kind = type(source)
-        library = kind.__module__.partition(".")[0]
-        message = Message(
-            "The data is given as {kind}, which is no table. Give a pandas DataFrame with a column of ids, or a CSV "
-            "file by its path or its bytes.",
-            kind=shown(kind.__qualname__ if library == "builtins" else f"{library}.{kind.__qualname__}"),
-        )
-        raise Refused(Problem("no_table", message))
-    text: str = _with_index(source).to_csv(index=False, lineterminator="\n")
-    return text.encode("utf-8", "surrogatepass")  # the reader reports the line of an invalid character
-
-
-def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with the named levels of its index as first columns, unless it has columns of these names. Raises
-    ``Refused``."""
-    names = list(frame.index.names)
-    if names == [None] and _counts_rows(frame.index):
-        return frame
-    if None in names:
-        message = Message(
-            "The index of the DataFrame has no name and does not number the rows from 0. If it holds the ids, give it "
-            "the name of the id column ({name}); if not, remove it ({remove}).",
-            name='"frame.index.name = …"',
-            remove='"frame.reset_index(drop=True)"',
-        )
-        raise Refused(Problem("unnamed_index", message))
-    missing = [name for name in names if name not in frame.columns]
-    return frame.reset_index(level=missing) if missing else frame
-
-
-def _counts_rows(index: pd.Index) -> bool:
-    """Whether an index is 0, 1, 2, …, in any order, as a sorted or shuffled frame keeps its row numbers."""
-    if not len(index):
-        return True
-    if index.nlevels > 1 or not isinstance(index.dtype, np.dtype) or index.dtype.kind not in "iu":
-        return False
-    return bool((np.sort(index.to_numpy()) == np.arange(len(index))).all())
-
-
-def read_source(source: Source, check: HeaderCheck, *, limit: int = LIMIT, **others: Any) -> Table:
-    """The table of a source, as ``read_table`` reads its bytes, with notes on its container. Raises ``Refused``."""
-    notes: list[Problem] = []
-    table = read_table(read_bytes(source, limit, notes), check, **others)
-    table.notes = notes + table.notes
-    return table
 
 
 def read_table(
@@ -193,7 +121,7 @@ def read_table(
 
 
 def _stop_early(text: bytes, body: int, expected: int) -> None:
-    most = 3 * expected + _SPARE_ROWS
+    most = 3 * expected + SPARE_ROWS
     rows = text.count(b"\n")
     if rows > most and b'"' in text:
         rows = len(record_lines(text, body))
@@ -251,6 +179,24 @@ def _columns(text: bytes, body: int, width: int) -> list[Any] | None:
     return [trimmed(column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()) for column in table.columns]
 
 
+def is_text(array: Any) -> bool:
+    """Whether an Arrow array holds texts."""
+    import pyarrow as pa
+
+    return bool(array.type == pa.string())
+
+
+def texts_of(array: Any) -> Any:
+    """Numbers as texts, written as pandas writes them to CSV files; texts stay."""
+    import pyarrow as pa
+
+    if is_text(array):
+        return array
+    if pa.types.is_integer(array.type):
+        return array.cast(pa.string())
+    return pa.array(array.to_numpy(zero_copy_only=False).astype(str).tolist(), pa.string())
+
+
 def trimmed(array: Any) -> Any:
     """Each cell without white space around it; an array that needs no change is returned itself."""
     import pyarrow.compute as pc
@@ -299,7 +245,9 @@ def raw_cells(array: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def blank_rows(array: Any) -> np.ndarray:
-    """The places of empty cells in an Arrow string array."""
+    """The places of empty cells in an Arrow array."""
+    if not is_text(array):
+        return np.zeros(0, np.int64)
     offsets, _ = raw_cells(array)
     return np.flatnonzero(offsets[1:] == offsets[:-1])
 

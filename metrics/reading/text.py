@@ -20,7 +20,7 @@ LONGEST_MASK_LINE = 8_388_608
 
 _CONTROL = bytes(set(range(32)) - {9, 10, 13}) + b"\x7f"
 _BLOCK = 1 << 18
-_HIGH_CONTROL = re.compile(b"\xc2[\x80-\x84\x86-\x9f]")  # U+0085, "next line", is white space
+HIGH_CONTROL = re.compile(b"\xc2[\x80-\x84\x86-\x9f]")  # U+0085, "next line", is white space
 
 
 def scan(data: bytes, longest_line: int = LONGEST_LINE, *, is_cut: bool = False) -> bytes:
@@ -116,10 +116,10 @@ def _not_utf8(data: bytes, error: UnicodeDecodeError) -> Problem:
 def _check_characters(data: bytes) -> None:
     """Refuse NUL and other control characters except tab and line ends."""
     has_control = len(data.translate(None, _CONTROL)) < len(data)
-    if not (has_control or (not data.isascii() and _HIGH_CONTROL.search(data))):
+    if not (has_control or (not data.isascii() and HIGH_CONTROL.search(data))):
         return
     found = [match.start() for match in re.finditer(b"[" + re.escape(_CONTROL) + b"]", data)]
-    found = found or [match.start() for match in _HIGH_CONTROL.finditer(data)]
+    found = found or [match.start() for match in HIGH_CONTROL.finditer(data)]
     first = found[0]
     line, place = data.count(b"\n", 0, first) + 1, first - data.rfind(b"\n", 0, first)
     number = data[first] if data[first] < 128 else data[first + 1]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -159,28 +159,37 @@ def parquet_to_csv(data: bytes, limit: int, _notes: list[Problem]) -> bytes:
         file = pyarrow.parquet.ParquetFile(pa.BufferReader(data))
         if sum(file.metadata.row_group(place).total_byte_size for place in range(file.metadata.num_row_groups)) > limit:
             raise too_large(limit)
-        out = io.BytesIO()
-        names = [name for name in file.schema_arrow.names if not _is_index(name)]
-        for place, batch in enumerate(file.iter_batches(columns=names)):
-            columns = [_writable_column(batch.column(name), name) for name in names]
-            options = pyarrow.csv.WriteOptions(include_header=not place, quoting_style="needed")
-            pyarrow.csv.write_csv(pa.table(columns, names=names), out, options)
-            if out.tell() > limit:
-                raise too_large(limit)
-        if not file.metadata.num_rows:
-            csv_header = io.StringIO(newline="")
-            csv.writer(csv_header, lineterminator="\n").writerow(names)
-            return csv_header.getvalue().encode()
-        return out.getvalue()
+        names = data_columns(file.schema_arrow)
+        return arrow_to_csv(file.iter_batches(columns=names), names, limit)
     except (pa.ArrowException, OSError, ValueError):
         raise Refused(
             _broken(Message("The Parquet file is damaged or of a kind that is not read. Save it as CSV."))
         ) from None
 
 
-def _is_index(name: str) -> bool:
-    """Whether pandas wrote row numbers or an index without a name into this column."""
-    return re.fullmatch(r"__index_level_[0-9]+__", name) is not None
+def arrow_to_csv(batches: Iterable[Any], names: list[str], limit: int) -> bytes:
+    """These columns of Arrow's batches of rows. Raises ``Refused`` for nested values, and for more than ``limit``
+    bytes."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    out = io.BytesIO()
+    for batch in batches:
+        columns = [_writable_column(batch.column(name), name) for name in names]
+        options = pyarrow.csv.WriteOptions(include_header=not out.tell(), quoting_style="needed")
+        pyarrow.csv.write_csv(pa.table(columns, names=names), out, options)
+        if out.tell() > limit:
+            raise too_large(limit)
+    if out.tell():
+        return out.getvalue()
+    header = io.StringIO(newline="")
+    csv.writer(header, lineterminator="\n").writerow(names)
+    return header.getvalue().encode()
+
+
+def data_columns(schema: Any) -> list[str]:
+    """The names of the columns, without those into which pandas wrote row numbers or an index without a name."""
+    return [name for name in schema.names if not re.fullmatch(r"__index_level_[0-9]+__", name)]
 
 
 def _writable_column(column: Any, name: str) -> Any:

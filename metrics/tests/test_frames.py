@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import metrics
 
@@ -65,6 +67,86 @@ def test_frames_without_answers_or_rows_are_refused_like_their_own_csv(columns: 
         assert read("rmse", one, frame) == read("rmse", as_file(one), frame)
 
 
+# --- arrays are not written and read again ------------------------------------------------------------------------
+
+WHOLE = st.integers(-128, 127) | st.sampled_from([0, 1])
+LARGE = st.integers(-(2**63), 2**63 - 1) | st.integers(2**53 - 2, 2**53 + 2)
+FLOATS = st.floats() | st.sampled_from([0.0, -0.0, 0.1, 0.5, 1.0, 1e16, 1e-5, 123456789.0])
+FLOATS_32 = st.floats(width=32) | st.sampled_from([0.0, -0.0, 0.5, 1.0, 2.0**24, 0.10000000149011612])
+WORDS = st.text(max_size=3) | st.sampled_from(["a", "b", " a ", "1", "01", "1.0", '"', "a,b", "x\ty", "\x85", "{", ""])
+DTYPES: dict[str, st.SearchStrategy[Any]] = {
+    "int8": WHOLE,
+    "uint8": st.integers(0, 255),
+    "int64": LARGE,
+    "uint64": st.integers(0, 2**64 - 1),
+    "float64": FLOATS,
+    "float32": FLOATS_32,
+    "float16": st.floats(width=16),
+    "bool": st.booleans(),
+    "Int64": LARGE | st.none(),
+    "Float32": FLOATS_32,
+    "Float64": FLOATS | st.none(),
+    "boolean": st.booleans() | st.none(),
+    "string": WORDS | st.none(),
+    "str": WORDS | st.none(),
+    "category": WORDS | st.none(),
+    "int32[pyarrow]": WHOLE | st.none(),
+    "float[pyarrow]": FLOATS_32 | st.none(),
+    "double[pyarrow]": FLOATS,
+    "bool[pyarrow]": st.booleans(),
+    "string[pyarrow]": WORDS | st.none(),
+    "object": WORDS | WHOLE | FLOATS | st.booleans() | st.none(),
+}
+
+
+KEYS = ["rmse", "log_loss", "roc_auc", "accuracy", "f1", "word_jaccard", "multiclass_log_loss"]
+
+
+@st.composite
+def columns(draw: st.DrawFn, rows: int) -> pd.Series:
+    kind = draw(st.sampled_from(sorted(DTYPES)))
+    strategy = DTYPES[kind]
+    if kind == "object":
+        strategy = draw(st.sampled_from([WORDS, WHOLE, FLOATS, st.booleans(), strategy]))
+    return pd.Series(draw(st.lists(strategy, min_size=rows, max_size=rows)), dtype=kind)
+
+
+@given(st.data())
+def test_a_column_of_any_type_is_read_like_its_own_csv(data: st.DataObject) -> None:
+    rows = data.draw(st.integers(1, 4))
+    ids = data.draw(columns(rows) | st.just(pd.Series(range(rows))))
+    truth = pd.DataFrame({"id": ids, "y": data.draw(columns(rows))})
+    sent = pd.DataFrame({"id": ids, "y": data.draw(columns(rows))}).sample(frac=1, random_state=1)
+    key = data.draw(
+        st.sampled_from(["rmse", "log_loss", "roc_auc", "accuracy", "f1", "word_jaccard", "multiclass_log_loss"])
+    )
+    read_frames = read(key, truth, sent)
+    assert read_frames == read(key, as_file(truth), as_file(sent))
+    assert read_frames == read(key, as_file(truth), sent) == read(key, truth, as_file(sent))
+
+
+def test_intervals_of_frames_are_those_of_their_files() -> None:
+    dice = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {"id": dice.permutation(5000), "y": dice.random(5000), "Usage": dice.choice(["public", "private"], 5000)}
+    )
+    for ids in (frame.id, frame.id.astype(str), frame.id.astype(float)):
+        truth, sent = frame.assign(id=ids), frame[["y"]].assign(id=ids).sample(frac=1, random_state=2).round(2)
+        found, expected = metrics.score("rmse", truth, sent), metrics.score("rmse", as_file(truth), as_file(sent))
+        assert found.as_dict() == expected.as_dict()
+        for name, one in expected.uncertainty.items():
+            same = found.uncertainty[name]
+            assert (same.low, same.high, same.standard_error) == (one.low, one.high, one.standard_error)
+            assert (same.replicates == one.replicates).all()
+
+
+def test_a_truth_does_not_change_with_the_frame_it_was_read_from() -> None:
+    frame = pd.DataFrame({"id": [1, 2], "y": [0.5, 1.5]})
+    truth, sent = metrics.prepare("rmse", frame), frame.copy()
+    frame.loc[:, "id"], frame.loc[:, "y"] = [3, 4], 9.0
+    assert truth.evaluate(sent).overall == 0.0
+
+
 # --- ids in the index -------------------------------------------------------------------------------------------
 
 TRUTH = pd.DataFrame({"id": ["a", "b", "c"], "y": [1, 2, 3]})
@@ -107,11 +189,30 @@ def test_row_numbers_in_any_order_are_no_ids() -> None:
 )
 def test_an_index_without_a_name_that_may_hold_ids_is_asked_about(index: Any) -> None:
     keys = pd.MultiIndex.from_tuples(index) if isinstance(index[0], tuple) else pd.Index(index)
-    for frame in (TRUTH.set_index(keys), TRUTH[["y"]].set_index(keys)):
-        assert problems(TRUTH, frame) == ["unnamed_index"]
-        assert truth_problems(frame) == ["unnamed_index"]
-    named = TRUTH.set_index(keys).rename_axis([f"name {level}" for level in range(keys.nlevels)])
+    frame = TRUTH[["y"]].set_index(keys)
+    assert problems(TRUTH, frame) == ["unnamed_index"]
+    assert truth_problems(frame) == ["unnamed_index"]
+    named = frame.rename_axis([f"name {level}" for level in range(keys.nlevels)])
     assert "unnamed_index" not in problems(TRUTH, named)
+    whole = TRUTH.set_index(keys)
+    for one in (whole, whole.rename_axis([f"name {level}" for level in range(keys.nlevels)])):
+        assert metrics.evaluate("accuracy", TRUTH, one).overall == 1.0
+    assert metrics.evaluate("accuracy", whole, TRUTH).overall == 1.0
+
+
+@pytest.mark.parametrize("name", ["image_id", "ImageId", "ID", "picture"])
+def test_the_row_numbers_of_some_answers_are_no_ids(name: str) -> None:
+    pictures = TRUTH.rename(columns={"id": name}).set_index(pd.Index([7, 3, 5]))
+    assert metrics.evaluate("accuracy", pictures, pictures.iloc[::-1]).overall == 1.0
+    named = pictures.set_index(pd.Index(["u", "v", "w"]))
+    if name == "picture":
+        assert truth_problems(named) == ["unnamed_index"]
+    assert metrics.evaluate("accuracy", named, pictures, id_column=name).overall == 1.0
+
+
+def test_numbers_of_answers_are_no_ids_when_the_index_may_hold_them() -> None:
+    frame = pd.DataFrame({"a": [0.5, 1.5], "b": [2.5, 3.5]}, index=[101, 102])
+    assert truth_problems(frame) == ["unnamed_index"]
 
 
 def problems(truth: Any, submission: Any) -> list[str]:

@@ -1,0 +1,57 @@
+"""A table from whatever a caller has: bytes, a path, or a frame."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..core.errors import Problem
+from .containers import LIMIT, unpack
+from .frames import Wanted, read_frame, table_of_frame
+from .tables import HeaderCheck, Table, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    class _ArrowStream(Protocol):
+        def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+    Source = bytes | str | os.PathLike[str] | pd.DataFrame | _ArrowStream
+else:
+    Source = object
+"""A table given by a caller: the bytes of a CSV file (plain, gzip or zip), the path of one, or a frame: a pandas
+DataFrame, or a table of Arrow, polars or another library that hands out Arrow streams.
+
+A frame means the file that ``frame.to_csv(index=False)`` writes, cell by cell: truth values are ``True`` and ``False``,
+a ``float32`` has the few digits that it is written with, a missing value is an empty cell. ``reading.frames`` says what
+an index and lists in cells mean."""
+
+
+def read_source(
+    source: Source, check: HeaderCheck, *, limit: int = LIMIT, wanted: Wanted | None = None, **others: Any
+) -> Table:
+    """The table of a source, as ``read_table`` reads its bytes, with notes on its container. Raises ``Refused``."""
+    notes: list[Problem] = []
+    if isinstance(source, bytes):
+        data = unpack(source, limit, notes)
+    elif isinstance(source, str | os.PathLike):
+        data = read_file(source, limit, notes)
+    else:
+        frame = read_frame(source, check, wanted or Wanted())
+        if (table := table_of_frame(frame, check, **others)) is not None:
+            return table
+        data = frame.to_csv()
+    table = read_table(data, check, **others)
+    table.notes = notes + table.notes
+    return table
+
+
+def read_file(path: str | os.PathLike[str], limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:
+    """The CSV bytes of a file (plain, gzip, zip, Excel or Parquet), with ``notes`` as for ``unpack``. Raises
+    ``Refused``."""
+    with Path(path).open("rb") as stream:
+        # Python allocates the requested size, so it is that of the file; a pipe has none and may send any number.
+        size = os.fstat(stream.fileno()).st_size or limit
+        data = stream.read(min(size, limit) + 1)
+    return unpack(data, limit, notes)
