@@ -16,7 +16,7 @@ MAX_ADDRESS_CELL = 500
 _ROWS_TO_SEARCH = 10
 _DETAILS = ("section", "role", "infix", "second_family")
 _NAME_WORD = re.compile(r"[^\W\d_][\w.'’-]*")
-_NAME_WITHOUT_SPACE = re.compile(r"[\u3040-\ud7ff]{2,5}")
+_LIST_MARK = re.compile(r"\s*(?:\d+[.)]|[-*•])\s+")
 
 Row = tuple[int, list[str]]
 """(row number from 1, cells)"""
@@ -78,8 +78,9 @@ def _table_without_header(rows: Sequence[Row]) -> RosterTable | None:
 def _cells_by_content(cells: Sequence[str]) -> list[str]:
     """[name, address, number] of a row without titles."""
     email = next(filter(has_address, cells), "")
-    number = next((cell for cell in cells if cell.strip(" #").isdecimal()), "")
-    words = [cell for cell in cells if cell not in (email, number) and _NAME_WORD.match(cell.strip())]
+    number = next((cell for cell in cells if _is_number(cell) and len(cell.strip(" #")) > 2), "")
+    others = (_LIST_MARK.sub("", cell) for cell in cells if cell not in (email, number))
+    words = [cell for cell in others if _NAME_WORD.match(cell.strip())]
     if len(words) > 1 and len(words[0].split()) == 1:
         # Without quotation marks a comma in a name looks like one between cells.
         return [f"{words[0]}, {words[1]}" if words[1].startswith(" ") else f"{words[0]} {words[1]}", email, number]
@@ -90,13 +91,16 @@ def has_address(cell: str) -> bool:
     return "@" in cell and len(cell) <= MAX_ADDRESS_CELL and EMAIL.search(cell) is not None
 
 
+def _is_number(cell: str) -> bool:
+    return cell.strip(" #").isdecimal()
+
+
 def _is_name(cells: Sequence[str]) -> bool:
-    """Whether a row is the name of a person: two to six words, or a few characters of East Asia."""
-    name = " ".join(cells).strip()
-    words = re.split(r"[\s,]+", name)
-    return bool(_NAME_WITHOUT_SPACE.fullmatch(name)) or (
-        1 < len(words) <= 6 and all(_NAME_WORD.fullmatch(word) for word in words)
-    )
+    """Whether a row is the name of a person, up to six words with a capital: “Ida Berg” or “Berg, Ida”."""
+    parts = [_LIST_MARK.sub("", cell) for cell in cells if cell.strip() and not _is_number(cell)]
+    words = " ".join(parts).split()
+    is_one = len(parts) == 1 or (len(parts) == 2 and parts[1].startswith(" "))
+    return is_one and len(words) <= 6 and all(map(_NAME_WORD.fullmatch, words)) and not "".join(words).islower()
 
 
 def find_columns(table: RosterTable) -> dict[str, int]:
@@ -104,7 +108,9 @@ def find_columns(table: RosterTable) -> dict[str, int]:
     ranked: dict[str, tuple[int, int]] = {}
     for place, title in enumerate(table.titles):
         if found := roster_titles.field_of(title):
-            name, rank = found
+            # A login has no spaces: PrairieLearn's “user_name” is a name.
+            is_name = found[0] == "login" and table.share(place, lambda cell: " " in cell.strip()) >= 0.5
+            name, rank = ("bare", len(table.titles)) if is_name else found
             ranked[name] = min(ranked.get(name, (rank, place)), (rank, place))
     columns = {name: place for name, (_rank, place) in ranked.items()}
     _find_addresses(table, columns)

@@ -172,14 +172,15 @@ def _split_rows(text: str, delimiter: str, first: int = 1) -> Iterator[tuple[int
 
 
 def _find_delimiter(text: str) -> str:
-    """Comma, tab, semicolon or bar: by which most titles are known, else the most frequent one of the first lines."""
+    """The separator by which most titles of a row are known; else one of the first line, a comma last of all."""
     lines = [line for line in text.splitlines() if line.strip()][:10]
     bare = re.sub(r'"[^"]*"', "", "\n".join(lines[:1]))
 
-    def usefulness(delimiter: str) -> tuple[int, int]:
-        return max((number_of_known_titles(line.split(delimiter)) for line in lines), default=0), bare.count(delimiter)
+    def usefulness(delimiter: str) -> tuple[int, bool]:
+        known = (number_of_known_titles(line.split(delimiter)) for line in lines)
+        return max(known, default=0), delimiter in bare
 
-    return max(";\t|,", key=usefulness)
+    return max("\t;|,", key=usefulness)
 
 
 def _unknown_header(titles: Sequence[str]) -> str:
@@ -240,8 +241,8 @@ def _line_values(texts: dict[str, str]) -> dict[str, str]:
     for name in _NUMBERS:
         if name in values:
             values[name] = _whole_number(clean_text(values[name]))
-    if not values.get("email") and EMAIL.fullmatch(values.get("login", "")):
-        values["email"] = values["login"]
+    if address := next((values[key] for key in _NUMBERS if EMAIL.fullmatch(values.get(key, ""))), ""):
+        values["email"] = values.get("email") or address
     if "email" in values:
         values["email"] = clean_text(values["email"])
         if named := NAMED_EMAIL.fullmatch(values["email"]):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from itertools import product
 
 _BASE_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
@@ -29,29 +30,28 @@ def title_key(title: str) -> str:
 # “Name” is the whole name, or the part that no other column has.
 _WORDS = {
     "name": """
-        fullname displayname studentname nameofstudent student sortablename participant participantname person learner
-        vollername vollständigername namevorname nachnamevorname vornamenachname vornamename teilnehmer teilnehmerin
-        teilnehmende studierende studierender nomcomplet nometprénom nomprénom prénometnom prénomnom étudiant
-        nombrecompleto nombreyapellidos apellidosynombre apellidosnombre apellidosynombres alumno estudiante
-        nomecompleto nomeecognome cognomeenome cognomenome nominativo studente aluno estudante nomedoaluno
-        volledigenaam studentnaam naamstudent fullständigtnamn fulltnamn studerande fuldenavn imięinazwisko
-        nazwiskoiimię jménoapříjmení příjmeníajméno teljesnév фио студент 姓名 学生姓名 学生氏名 氏名 名前 성명 이름
-        adsoyad adısoyadı ονοματεπώνυμο
+        fullname displayname student sortablename participant participantname person learner vollername
+        vollständigername teilnehmer teilnehmerin teilnehmende studierende studierender nomcomplet étudiant
+        nombrecompleto alumno estudiante nomecompleto nominativo studente aluno estudante volledigenaam
+        fullständigtnamn fulltnamn studerande fuldenavn teljesnév фио студент 姓名 学生姓名 学生氏名 氏名
+        名前 성명 이름 adsoyad
+        ονοματεπώνυμο
     """,
     "bare": "name namn navn naam nom nome nombre nimi nume nimes jméno meno ime név όνομα ad",
     "given": """
-        firstname givenname givennames forename first vorname vornamen prénom prénoms nombres primernombre
-        primeironome voornaam voornamen förnamn fornavn etunimi imię imiona prenume keresztnév utónév имя имʼя 名 adı
-        firstnameofstudent vornamedesstudierenden roepnaam rufname tilltalsnamn preferredfirstname preferredname
-        voorletters
+        firstname givenname givennames forename first vorname vornamen vor prénom prénoms nombres primernombre
+        primeironome voornaam voornamen förnamn fornavn etunimi imię imiona prenume keresztnév utónév имя имʼя 名
+        adı firstnameofstudent vornamedesstudierenden roepnaam rufname tilltalsnamn preferredfirstname
+        preferredname voorletters nomepróprio nomespróprios
     """,
     "family": """
         lastname surname familyname last nachname familienname zuname nomdefamille nomfamille apellidos apellido
         primerapellido apellido1 sobrenome apelido apelidos últimonome cognome cognomi achternaam familienaam
         efternamn efternavn etternavn sukunimi nazwisko příjmení priezvisko prezime vezetéknév családnév фамилия
-        прізвище 姓 氏 성 soyad soyadı επώνυμο επίθετο familynameofstudent familiennamedesstudierenden
+        прізвище 姓 氏 성 soyad soyadı επώνυμο επίθετο familynameofstudent familiennamedesstudierenden nomdenaissance
+        nomdusage nompatronymique apellidopaterno paterno
     """,
-    "second_family": "segundoapellido apellido2",
+    "second_family": "segundoapellido apellido2 apellidomaterno materno",
     "infix": "tussenvoegsel tussenvoegsels voorvoegsel voorvoegsels namenszusatz namenszusätze vorsatzwort",
     "email": """
         email emailaddress studentemail universityemail institutionalemail schoolemail primaryemail useremail emailid
@@ -67,9 +67,10 @@ _WORDS = {
         enrolmentnumber sid uin cwid emplid bannerid spridenid permid perm# permnumber matricola numerodimatricola
         numeromatricola nmatricola matrícula númerodematrícula nmatrícula matricule numérodematricule nmatricule
         expediente númerodeexpediente nia niu ra nusp númeromecanográfico nmecanográfico ine codeétudiant
-        studentnummer studienummer stamnummer snummer opiskelijanumero personnummer numeralbumu nralbumu numerindeksu
-        osobníčíslo učo jmbag neptunkód neptun öğrencino öğrencinumarası αριθμόςμητρώου αμ номерзачётнойкнижки 学号
-        学籍番号 学生番号 학번 dni identifier
+        studentnummer studienummer stamnummer snummer opiskelijanumero personnummer numeralbumu nralbumu
+        numerindeksu osobníčíslo učo jmbag neptunkód neptun öğrencino öğrencinumarası αριθμόςμητρώου αμ
+        номерзачётнойкнижки 学号 学籍番号 学生番号 학번 dni identifier legajo uniqueuserid uniqueid schoolid
+        institutionskennung 學號
     """,
     "platform_id": "canvasid canvasuserid userid externalpersonkey personid id",
     "university_id": """
@@ -85,9 +86,9 @@ _WORDS = {
     """,
     "section": """
         section sections sectionname coursesection childcourseid group groups groupname class classes tutorial lab
-        discussion gruppe gruppen gruppenname übungsgruppe tutorium seminargruppe sektion groupe groupes grupo grupos
-        sección turma turno gruppo gruppi sezione classe groep groepen klas sectie grupp hold klasse skupina grupa
-        группа 班级 クラス 분반
+        discussion gruppe gruppen gruppenname übungsgruppe tutorium seminargruppe sektion groupe groupes grupo
+        grupos sección turma turno gruppo gruppi sezione classe groep groepen klas sectie grupp hold klasse
+        skupina grupa группа 班级 クラス 분반 班級
     """,
     "role": """
         role roles userrole courserole sectionrole usertype enrollmenttype enrolmenttype membertype rolle rollen
@@ -95,10 +96,14 @@ _WORDS = {
         roller typ type tipo rola роль 角色 役割 역할
     """,
 }
-_STUDENT = "student students stud studenten studierenden étudiant étudiante estudiante estudante alumno aluno studente "
-_STUDENT += "studerande learner pupil candidate person campus university uni banner external"
-_NUMBER = "id no nr # num number nummer numero code código codice n nro"
-_OF = ("", "de", "del", "do", "du", "d", "dello", "of", "van")
+_STUDENTS = (
+    "student students studenten studierende studierenden étudiant étudiante estudiante estudante alumno alumna "
+    "aluno aluna discente studente studerande learner pupil"
+)
+_OWNERS = f"{_STUDENTS} stud candidate person campus university uni banner external"
+_NUMBER = "id no nr # num number nummer numero # code código codice n nro"
+_SMALL_WORDS = "of the de del dela della dell do da di du des der d l van"
+_AND = "and und et y e en och og i a"
 
 
 def _fields() -> dict[str, tuple[str, int]]:
@@ -106,13 +111,14 @@ def _fields() -> dict[str, tuple[str, int]]:
     fields = {
         title_key(word): (name, rank) for name, words in _WORDS.items() for rank, word in enumerate(words.split())
     }
-    for who, number in product(_STUDENT.split(), _NUMBER.split()):
-        for title in (f"{who}{number}", f"{who}id{number}", *(f"{number}{of}{who}" for of in _OF)):
+    for owner, number in product(_OWNERS.split(), _NUMBER.split()):
+        for title in (f"{owner}{number}", f"{owner}id{number}", f"{number}{owner}"):
             fields.setdefault(title_key(title), ("student_id", 0))
     return fields
 
 
 _FIELDS = _fields()
+_LEFT_OUT = {_folded(word) for word in f"{_STUDENTS} {_SMALL_WORDS} {_AND}".split()}
 
 
 def field_of(title: str) -> tuple[str, int] | None:
@@ -120,8 +126,21 @@ def field_of(title: str) -> tuple[str, int] | None:
 
     Canvas's assignments, “Groups (1234)”, are none.
     """
+    if _ASSIGNMENT.search(title):
+        return None
     key = title_key(title)
-    return None if _ASSIGNMENT.search(title) else _FIELDS.get(key) or _FIELDS.get(key.replace("#", ""))
+    words = re.findall(r"[^\W_]+|#", _folded(title))
+    without_small_words = "".join(word for word in words if word not in _SMALL_WORDS.split())
+    without_owner = "".join(word for word in words if word not in _LEFT_OUT)
+    keys = (key, key.replace("#", ""), without_small_words, without_owner)
+    return next((_FIELDS[key] for key in keys if key in _FIELDS), _whole_name(words))
+
+
+def _whole_name(words: Sequence[str]) -> tuple[str, int] | None:
+    """The field of a title of several parts of a name, such as “Apellidos y nombre”; None for other titles."""
+    parts = [_FIELDS.get(word, ("", 0))[0] for word in words if word not in _LEFT_OUT]
+    is_whole = len(set(parts)) > 1 and set(parts) <= {"given", "family", "bare"}
+    return ("name", len(_FIELDS)) if is_whole else None
 
 
 _STAFF = re.compile(

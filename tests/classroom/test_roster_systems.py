@@ -162,6 +162,17 @@ bo@uni.example.org,y,Bo Lind
     "no header, no quotes": "Berg, Ida; ida@uni.example.org\nLind, Bo; bo@uni.example.org\n",
     "names": "Ida Berg\nBo Lind\n",
     "last names first": "Berg, Ida\nLind, Bo\n",
+    "numbered names": "1. Ida Berg\n2. Bo Lind\n",
+    "last names first, recipients": "Berg, Ida <ida@uni.example.org>; Lind, Bo <bo@uni.example.org>",
+    "prairielearn, older": """uid,uin,user_name,role
+ida@uni.example.org,00123,Ida Berg,Student
+bo@uni.example.org,00456,Bo Lind,Student
+eva@uni.example.org,00009,Eva Lang,Instructor
+""",
+    "github classroom": """identifier,github_username,name
+ida@uni.example.org,idab,Ida Berg
+bo@uni.example.org,bol,Bo Lind
+""",
     "recipients": "Ida Berg <ida@uni.example.org>; Bo Lind <bo@uni.example.org>",
     "spreadsheet": '''sep=;
 Name;Email;Student ID
@@ -198,6 +209,12 @@ TYPED = {
     "UIN;Surname;Given name;UserPrincipalName": "number;family;given;email",
     "Student ID No.;Name": "number;name",
     "Name;First name;Student no.": "name;given;number",
+    "Apellido y nombre;Legajo": "name;number",
+    "Příjmení, jméno;UČO": "name;number",
+    "Nom et prénom de l'étudiant;Matricule": "name;number",
+    "Nome do discente;Matrícula": "name;number",
+    "Student Last Name;Student First Name;Student Email": "family;given;email",
+    "Vor- und Nachname;Matrikelnummer": "name;number",
     "Name;Surname;Student no.": "given;family;number",
     "Family name;Given names;Unnamed address": "family;given;email",
 }
@@ -225,6 +242,8 @@ def test_students_are_read_with_what_the_list_has_of_them_and_nobody_else(system
     reading = read(LISTS[system])
     has_address, has_number = "ida@" in LISTS[system], "00123" in LISTS[system]
     expected = [(name, has_address * email, has_number * number) for name, email, number in (IDA, BO)]
+    if system == "github classroom":
+        expected = [(name, email, email) for name, email, _number in expected]
     assert people(reading) == expected
     assert not [line for line in reading.skipped if line.is_bad]
 
@@ -391,7 +410,14 @@ def test_a_title_above_the_header_is_left_out_with_its_row() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["species\noak\nelm\n", "id,label\n1,cat dog\n", "a sentence that is longer than any name of a person\n"]
+    "text",
+    [
+        "species\noak\nelm\n",
+        "id,label\n1,cat dog\n",
+        "Label,Guess\nCat,Dog\n",
+        "id,x\n1,0.5\n",
+        "A sentence that is longer than any name of a person\n",
+    ],
 )
 def test_other_files_are_no_class_list(text: str) -> None:
     with pytest.raises(roster_files.UnreadableRoster):
