@@ -75,7 +75,7 @@ THROUGH = [
 def no_advice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which metrics fit is asked of the strangest files alone: of all of them it would take long."""
     if "Lines and quotes" not in request.node.name:
-        monkeypatch.setattr("leaderboard.ground_truths.services.checks.suggest_metrics", lambda draft: [])
+        monkeypatch.setattr("leaderboard.ground_truths.services.checks.suggest_metrics", lambda draft, split: [])
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import hashlib
 import logging
 import tempfile
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,18 +34,26 @@ HEAD_BYTES = 65_536
 CONVERTIBLE_PROBLEMS = CONVERTIBLE | {"usage_name"}
 
 
-def check_draft(draft: TruthDraft) -> dict[str, Any]:
-    """The report on a draft: all findings, with the split that publishing would make. Columns of a submission that the
-    host has not named are those of the sample submission. Raises `JobFailed`."""
+@dataclass(frozen=True)
+class SplitFile:
+    """A draft's answers in a temporary folder with their `Usage` column, and the problems that prevent a split."""
+
+    path: Path
+    problems: list[dict[str, Any]]
+
+
+def check_draft(draft: TruthDraft, split: SplitFile | None = None) -> dict[str, Any]:
+    """The report on a draft: all findings, with the split that publishing would make, or a `split` made before. Columns
+    of a submission that the host has not named are those of the sample submission. Raises `JobFailed`."""
     if draft.answer_choice.get("is_asked"):
         return _report_without_answers(draft)
     draft.params |= _columns_of_sample(draft)
     published = published_split(draft.competition)
     with tempfile.TemporaryDirectory() as folder:
-        truth, problems = _with_split(draft, Path(folder))
+        split = split or split_file(draft, Path(folder))
         report = _check_file(
             draft,
-            truth,
+            split.path,
             metric=draft.metric,
             id_column=draft.id_column or None,
             secondary=secondary_of(draft),
@@ -54,11 +62,11 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
         )
     report["findings"] += _other_ids(report.get("differs"))
     codes = {finding["code"] for finding in report["findings"]}
-    missing = [{**problem, "blocking": True, "why": ""} for problem in problems if problem["code"] not in codes]
+    missing = [{**problem, "blocking": True, "why": ""} for problem in split.problems if problem["code"] not in codes]
     report["findings"] = missing + report["findings"]
-    if problems:  # checked without a split, so scores on the two parts are unknown
+    if split.problems:  # checked without a split, so scores on the two parts are unknown
         report |= {"ok": False, "baselines": [], "apart": {}}
-    report["is_split_by_system"] = not problems and USAGE not in column_names(draft)
+    report["is_split_by_system"] = not split.problems and USAGE not in column_names(draft)
     report["split_kept_from"] = published.number if published and report["is_split_by_system"] else None
     report["as_meant"] = _spreadsheet_changes(draft) if is_unreadable(report) else []
     return report
@@ -134,18 +142,16 @@ def accept_finding(*, competition: Competition, user: User, key: str) -> None:
             check.save(update_fields=["accepted_findings"])
 
 
-def suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
+def suggest_metrics(draft: TruthDraft, split: SplitFile) -> list[dict[str, Any]]:
     """Metrics that fit the answers, best first; [] if the job fails, because they are only suggestions."""
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            truth, _problems = _with_split(draft, Path(folder))
-            answer = table_jobs.run_page_job(
-                "suggest_metrics",
-                truth=str(truth),
-                id_column=draft.id_column or None,
-                group=draft.group_column or None,
-                sample=data_files_to_compare(draft.competition)[0],
-            )
+        answer = table_jobs.run_page_job(
+            "suggest_metrics",
+            truth=str(split.path),
+            id_column=draft.id_column or None,
+            group=draft.group_column or None,
+            sample=data_files_to_compare(draft.competition)[0],
+        )
     except table_jobs.JobFailed:
         log.exception("no metrics could be suggested for %s", draft.file_key)
         return []
@@ -155,7 +161,7 @@ def suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
 
 def file_to_publish(draft: TruthDraft, folder: Path) -> Path:
     """The file to publish: with the split, and without the group column unless a metric reads it."""
-    path, _problems = _with_split(draft, folder)
+    path = split_file(draft, folder).path
     is_read = not draft.group_column or draft.group_column in role_columns(draft)
     return path if is_read else drop_columns(path, [draft.group_column], folder / "published.csv")
 
@@ -250,11 +256,11 @@ def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
     return [with_templates(metrics.Finding("other_ids", message, blocking=False, why=why))]
 
 
-def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, Any]]]:
-    """(path of the draft's answers with a `Usage` column, drawn if the file has none; problems that prevent that)."""
+def split_file(draft: TruthDraft, folder: Path) -> SplitFile:
+    """The draft's answers with a `Usage` column, drawn if the file has none. Raises `JobFailed`."""
     source = _without_features(draft, folder)
     if USAGE in header_of(source):
-        return source, []
+        return SplitFile(source, [])
     target = folder / "truth.csv"
     answer = table_jobs.run_page_job(
         "add_split",
@@ -269,7 +275,7 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
         roles=role_columns(draft),
         **_earlier_file(published_split(draft.competition)),
     )
-    return (source if answer["problems"] else target), answer["problems"]
+    return SplitFile(source if answer["problems"] else target, answer["problems"])
 
 
 def _earlier_file(published: GroundTruth | None) -> dict[str, str | None]:

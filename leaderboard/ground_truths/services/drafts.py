@@ -21,7 +21,7 @@ from metrics.reading.containers import READERS, container_of, read_container
 from metrics.reading.headers import USAGE
 
 from ..queries import last_truth
-from ..specs import ASKED, GroundTruthSpec, proposed_parameters
+from ..specs import ASKED, GroundTruthSpec, proposed_parameters, role_columns
 from . import checks
 
 DEFAULT_METRIC = "accuracy"
@@ -42,13 +42,7 @@ def save_draft(*, competition: Competition, spec: GroundTruthSpec, suggests_metr
     try:
         _take_file(draft, spec)
         _take_settings(draft, spec)
-        is_asked = draft.answer_choice.get("is_asked")
-        needs_metrics = not is_asked and (suggests_metrics or not spec.metric)
-        draft.fits = checks.suggest_metrics(draft) if needs_metrics else []
-        if spec.metric:
-            draft.report = checks.check_draft(draft)
-        else:
-            _propose_metric(draft)
+        _check(draft, suggests_metrics=suggests_metrics or not spec.metric)
         _check_names(draft)
         draft.save()
     except BaseException:
@@ -197,13 +191,30 @@ def _check_names(draft: TruthDraft) -> None:
         raise CannotHost(message % {"start": longest[:40], "number": f"{len(longest):,}", "most": LONGEST_NAME})
 
 
-def _propose_metric(draft: TruthDraft) -> None:
+def _check(draft: TruthDraft, *, suggests_metrics: bool) -> None:
+    """Set the report and the metrics that fit; without a metric, the most plausible one that the file passes."""
+    is_asked = draft.answer_choice.get("is_asked")
+    if is_asked or not suggests_metrics:
+        draft.metric, draft.fits = draft.metric or DEFAULT_METRIC, []
+        draft.report = checks.check_draft(draft)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        split = checks.split_file(draft, Path(folder))
+        draft.fits = checks.suggest_metrics(draft, split)
+        if draft.metric:
+            draft.report = checks.check_draft(draft, split)
+        else:
+            _propose_metric(draft, split)
+
+
+def _propose_metric(draft: TruthDraft, split: checks.SplitFile) -> None:
     """Set the most plausible metric that the file passes, with its report; of several that fail, the first."""
     keys = [fit["key"] for fit in draft.fits if fit["is_usual"]] or [fit["key"] for fit in draft.fits]
     failed: tuple[str, dict[str, Any], dict[str, Any]] | None = None
     for key in keys[:MAX_TRIED_METRICS] or [DEFAULT_METRIC]:
         draft.metric, draft.params = key, proposed_parameters(key, draft.fits)
-        draft.report = checks.check_draft(draft)
+        # A weight or a group that the metric reads is not split as an answer.
+        draft.report = checks.check_draft(draft, None if role_columns(draft) else split)
         if not checks.is_metrics_fault(draft.report):
             return
         failed = failed or (key, draft.params, draft.report)
