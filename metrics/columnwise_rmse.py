@@ -6,18 +6,24 @@ The truth has any number of target columns; the submission has the same. Every c
 large units decides everything: with RMSEs of 0.1 and 100 the score is 50.05. 0 is perfect. With one column it is the
 RMSE. Numbers beyond 1e100 are refused, so that every square is a finite number.
 
+`average` `pooled` is one RMSE of all cells: with RMSEs of 3 and 4 it is 3.536, the mean over columns 3.5.
+
 Equals the mean of scikit-learn's `root_mean_squared_error` with `multioutput="raw_values"`; "Africa Soil Property
 Prediction Challenge" and "OpenVaccine" on Kaggle.
 """
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum
+from .core.contract import Example, Metric, RowSum, ratio, root
 from .core.figures import Figure
 from .numerics.averages import Unscored, by_column, mean_root, roots_of, squares_of
 from .reading.column_kinds import Number
+
+Average = Annotated[Literal["columns", "pooled"], "columns: mean of the columns' RMSEs; pooled: one RMSE of all cells."]
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
@@ -25,9 +31,19 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     return squares_of((prediction - truth) ** 2)
 
 
-def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
-    """The mean of the roots."""
-    return mean_root(sums)
+def total(sums: np.ndarray, *, average: Average = "columns", unscored: Unscored = None) -> float:
+    """The mean of the roots, or the root of the mean over all cells."""
+    if average == "columns":
+        return mean_root(sums)
+    count, squares, *columns = sums
+    return root(ratio(squares, count * len(columns)))
+
+
+def last_line(*, average: Average = "columns") -> str:
+    """The formula of the last line."""
+    if average == "columns":
+        return "mean over columns of √(squared errors of the column / {rows})"
+    return "√({squared_errors} / ({rows} · columns))"
 
 
 def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
@@ -46,7 +62,7 @@ columnwise_rmse = Metric(
         rows=rows,
         total=total,
         parts=("rows", "squared_errors"),
-        last_line="mean over columns of √(squared errors of the column / {rows})",
+        last_line=last_line,
     ),
     figures=figures,
     example=Example(

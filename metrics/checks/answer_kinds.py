@@ -71,7 +71,10 @@ _USUAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "numbers": (("Numbers",), ("rmse", "mae", "r2", "median_absolute_error", "spearman", "pearson")),
     "foreign numbers": (("Numbers",), ("rmse", "mae", "r2")),
     "sizes": (("Numbers",), ("rmsle", "rmse", "mae", "mape", "r2")),
-    "number columns": (("Numbers",), ("columnwise_rmse", "columnwise_rmsle", "columnwise_spearman")),
+    "number columns": (
+        ("Numbers",),
+        ("columnwise_rmse", "columnwise_mae", "columnwise_r2", "columnwise_rmsle", "columnwise_spearman"),
+    ),
     "mixed numbers": ((), ("columnwise_rmse", "columnwise_rmsle", "columnwise_spearman")),
     "shares": (("Probabilities", "Numbers"), ("kl_divergence", "columnwise_rmse")),
     "binary columns": (("Probabilities", "Labels"), ("columnwise_roc_auc", "columnwise_log_loss", "thresholded_f1")),

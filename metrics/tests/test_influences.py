@@ -22,6 +22,7 @@ INFLUENCES: list[tuple[str, dict[str, Any]]] = [
     *(("cohen_kappa", {"weights": weights}) for weights in ("none", "linear", "quadratic")),
     *(("columnwise_average_precision", {"padding": padding}) for padding in (0, 2)),
     ("columnwise_pearson", {}),
+    *(("columnwise_r2", {"average": average}) for average in ("columns", "pooled")),
     ("columnwise_spearman", {}),
     ("explained_variance", {}),
     *(("f1", {"average": average}) for average in ("macro", "micro", "weighted")),

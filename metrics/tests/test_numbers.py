@@ -265,3 +265,19 @@ def test_kendall_pairs_equal_counting_one_by_one() -> None:
         signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
         expected = [(signs > 0).sum(1), (signs < 0).sum(1), (x[:, None] != x).sum(1), (y[:, None] != y).sum(1)]
         assert rows(x, y).tolist() == np.column_stack(expected).tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_several_columns_of_numbers_are_averaged_and_pooled_as_scikit_learn_does(seed: int) -> None:
+    dice = np.random.default_rng(seed)
+    truth = dice.normal(size=(30, 3)) * [1, 5, 1e6]
+    said = truth + dice.normal(size=(30, 3)) * [1, 2, 1e5]
+    mae = sk.mean_absolute_error(truth, said)
+    assert score("columnwise_mae", truth, said) == pytest.approx(mae, rel=1e-12)
+    pooled = sk.root_mean_squared_error(truth.ravel(), said.ravel())
+    assert score("columnwise_rmse", truth, said, average="pooled") == pytest.approx(pooled, rel=1e-12)
+    for average, theirs in (("columns", "uniform_average"), ("pooled", "variance_weighted")):
+        expected = sk.r2_score(truth, said, multioutput=theirs)
+        assert score("columnwise_r2", truth, said, average=average) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(metrics.GroundTruthError, match="in target column 2 all its answers are 3"):
+        score("columnwise_r2", [[1, 3], [2, 3]], [[1, 3], [2, 3]])
