@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
+from leaderboard.classroom.roster_encodings import guess_encoding
 from leaderboard.common.file_formats import FORMULA_STARTS
 from leaderboard.common.names import clean_text
 
@@ -129,7 +130,8 @@ class CanvasGradebook:
 
     def as_bytes(self) -> bytes:
         lines = (self.delimiter.join(record.cells) + record.end for record in self.records)
-        return self.bom + (self.above + "".join(lines)).encode(self.encoding)
+        # Only the title of a new column can have a letter that the encoding lacks.
+        return self.bom + (self.above + "".join(lines)).encode(self.encoding, errors="replace")
 
 
 def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
@@ -144,9 +146,11 @@ def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
     except UnicodeDecodeError:
         if bom:
             raise BadGradebook(_("The file is damaged: its characters can't be read.")) from None
-        # Latin-1 maps every byte to a character and back, so no file is damaged.
-        encoding = "latin-1"
-        text = data.decode(encoding)
+        text, encoding = guess_encoding(data)
+        if text.encode(encoding) != data:
+            # Latin-1 maps every byte to a character and back, so no file is damaged.
+            encoding = "latin-1"
+            text = data.decode(encoding)
     separator_line = SEPARATOR_LINE.match(text)
     above = separator_line.group() if separator_line else ""
     text = text[len(above) :]

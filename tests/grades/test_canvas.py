@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leaderboard.classroom import roster_files
 from leaderboard.grades import canvas, files
 from leaderboard.grades.canvas import BadGradebook
 from leaderboard.grades.students import Student
@@ -169,6 +171,51 @@ def test_other_encodings_come_back_as_they_were(encoding: str, bom: bytes) -> No
     assert fill(data, [replace(BO, student_id="", name="Bo Bellö")]) == bom + text.replace(
         '"A""",9.5,', '"A""",9.5,81.3'
     ).encode(encoding)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [
+        ("cp1250", "Łukasz Wiśniewski"),
+        ("cp1251", "Иван Петров"),
+        ("mac_roman", "Stéphane Agnès"),
+        ("gb18030", "李小明"),
+    ],
+)
+def test_a_name_in_an_old_encoding_is_found_and_comes_back_as_it_was(encoding: str, name: str) -> None:
+    text = CANVAS.replace('"Bello, Bo"', name)
+    filled = fill(text.encode(encoding), [Student(name, points="81.3", is_listed=True)])
+    assert filled == text.replace('"A""",9.5,', '"A""",9.5,81.3').encode(encoding)
+
+
+def test_a_title_that_the_encoding_cannot_write_is_written_as_far_as_it_can() -> None:
+    book = canvas.read_canvas_gradebook(CANVAS.replace("Bello", "Bellö").encode("latin-1"))
+    filled = canvas.fill_gradebook(book, canvas.match_students(book, []), column="", title="Cat 猫", most="100")
+    assert b",Cat ?,Homework (101)," in filled
+
+
+CLASS_LISTS = {
+    "the gradebook": "",
+    "numbers": "Student number\ns-1\ns-2\n",
+    "names": "Name;Vorname\nBello;Bo\nCosta;Cy\n",
+    "logins": "Username\nbo@uni.example\ncy@uni.example\n",
+    "addresses": "Kontakt;Name\nBO@uni.example;x\ncy@uni.example;y\n",
+}
+
+
+@pytest.mark.parametrize("book", [CANVAS, SPLIT, "sep=;\n" + SPLIT.replace(",", ";")])
+@pytest.mark.parametrize("class_list", CLASS_LISTS)
+def test_every_student_of_a_class_list_gets_the_grade_in_the_gradebook(book: str, class_list: str) -> None:
+    lines = roster_files.read_roster(CLASS_LISTS[class_list] or book).lines[:2]
+    values: list[dict[str, Any]] = [{"name": "", **line.values} for line in lines]
+    students = [Student(points=f"{place}.5", is_listed=True, **fields) for place, fields in enumerate(values)]
+    read = canvas.read_canvas_gradebook(book.encode())
+    matching = canvas.match_students(read, students)
+    assert matching.students == []
+    filled = canvas.fill_gradebook(read, matching, column="", title="Quiz", most="100").decode()
+    rows = list(csv.reader(io.StringIO(filled.removeprefix("sep=;\n")), delimiter=read.delimiter))
+    points = [row[rows[0].index("Quiz")] for row in rows if any(cell in ("s-1", "s-2") for cell in row)]
+    assert points == ["0.5", "1.5"]
 
 
 def test_where_canvas_writes_commas_so_do_we() -> None:
