@@ -53,6 +53,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "classification": ("Labels", "Probabilities"),
     "coco": ("box_map",),
     "correlation": ("pearson", "spearman", "columnwise_spearman", "kendall_tau", "matthews_correlation"),
+    "cost": ("misclassification_cost",),
     "count": ("poisson_deviance", "rmsle", "columnwise_rmsle"),
     "cross": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
     "crossentropy": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
