@@ -191,7 +191,7 @@ def _score(options: argparse.Namespace) -> int:
     for secondary_metric, value in zip(truth.secondary, result.secondary, strict=True):
         print(_secondary_line(value, secondary_metric.problem))  # the user at home may read all problems
     for warning in result.warnings:
-        print(f"Warning: {warning.message}")
+        print(f"{'Note' if warning.is_note else 'Warning'}: {warning.message}")
     for name, found in comparisons.items():
         print(_verdict(name, found, options))
     return 0

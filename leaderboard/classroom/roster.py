@@ -77,7 +77,7 @@ class RosterPreview:
 def save_roster_draft(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
     """Store a class list for the preview; the roster does not change. Raises `CannotHost` for an unreadable file."""
     if isinstance(data, bytes) and container_of(data[:4096]) in READERS:
-        data = table_jobs.csv_of(data)
+        data, _notes = table_jobs.csv_of(data)
         if not data:
             raise CannotHost(
                 _("This Excel or Parquet file can't be read: it is empty, damaged or too large. Save the list as CSV.")

@@ -14,11 +14,14 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from contextlib import suppress
+from itertools import chain, islice
 from pathlib import PurePath
 
 import metrics
 from leaderboard.common.file_formats import BROKEN_ARCHIVE_ERRORS
+from metrics.reading.column_names import clean_name
+from metrics.reading.header_lines import MAX_LINES, header_place
 
 MAX_CHARACTERS = 500_000_000
 MAX_LINE_CHARACTERS = 1_000_000
@@ -108,7 +111,7 @@ def _answers_in_order(lines: Iterator[str], true_columns: Answers) -> tuple[str,
     candidates: list[tuple[int, Sequence[str], int]] = []
     row, header = -1, list[str]()
     try:
-        header, reader = _open_table(lines)
+        header, reader = open_table(lines)
         candidates = [(place, answers, named) for place in range(len(header)) for answers in sought for named in (0, 1)]
         for row, cells in enumerate(filter(None, chain([header], reader))):
             candidates = [candidate for candidate in candidates if _continues_order(candidate, row, cells)]
@@ -201,7 +204,7 @@ def _read_columns(
     """
     columns: Answers = {}
     try:
-        header, reader = _open_table(lines)
+        header, reader = open_table(lines)
         if id_column not in header:
             return {}
         place = header.index(id_column)
@@ -219,17 +222,22 @@ def _read_columns(
     return columns
 
 
-def _open_table(lines: Iterator[str]) -> tuple[list[str], Iterator[list[str]]]:
-    """(names of the columns, rows) of a table."""
-    first = next(lines, "")
-    reader = csv.reader(chain([first], lines), delimiter=max(",;\t|", key=first.count))
-    return [cell.strip() for cell in next(reader, [])], reader
+def open_table(lines: Iterator[str]) -> tuple[list[str], Iterator[list[str]]]:
+    """(names of the columns, rows) of a table, without the titles above it."""
+    first: list[str] = []
+    with suppress(csv.Error, *UNREADABLE):  # the lines before the damage are used
+        first.extend(islice(lines, MAX_LINES))
+    filled = [(number, line.rstrip("\r\n")) for number, line in enumerate(first, 1) if line.strip()]
+    start = filled[header_place(filled)][0] - 1 if filled else 0
+    delimiter = max(",;\t|", key=first[start].count) if filled else ","
+    reader = csv.reader(chain(first[start:], lines), delimiter=delimiter)
+    return list(map(clean_name, next(reader, []))), reader
 
 
 def _ids_in(lines: Iterator[str], id_column: str, ids: _TruthIds) -> str:
     """Name of the column with the ids: `id_column`, else the column that has most of them without repetition."""
     try:
-        header, reader = _open_table(lines)
+        header, reader = open_table(lines)
         if id_column in header:
             return id_column
         ids_by_column: dict[str, set[str]] = {name: set() for name in header if name not in ("", "Usage")}

@@ -30,6 +30,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 from leaderboard.submissions import score
+from metrics.core.errors import NOTE_PREFIX
 
 from .services import checks
 from .services.data_files import ANSWERS_IN_DATA
@@ -82,11 +83,12 @@ class ShownFinding:
 
 @dataclass(frozen=True)
 class ShownFindings:
-    """Findings in display order: errors, open warnings, accepted warnings."""
+    """Findings in display order: errors, open warnings, accepted warnings, and notes on how the file was read."""
 
     errors: list[ShownFinding]
     warnings: list[ShownFinding]
     accepted: list[ShownFinding]
+    notes: list[ShownFinding]
 
     @property
     def open(self) -> list[ShownFinding]:
@@ -95,12 +97,14 @@ class ShownFindings:
 
 def shown_findings(check: TruthDraft | TruthCheck | None, *, may_fix: bool = False) -> ShownFindings:
     """The findings of a check, with `may_fix` including fixes for some of them."""
-    shown = ShownFindings([], [], [])
+    shown = ShownFindings([], [], [], [])
     report = check.report if check else {}
     accepted_keys = {accepted["key"] for accepted in check.accepted_findings} if check else set()
     for finding in report.get("findings", ()):
         key = checks.finding_key(finding)
         group = shown.errors if finding["blocking"] else shown.accepted if key in accepted_keys else shown.warnings
+        if finding["code"].startswith(NOTE_PREFIX):
+            group = shown.notes
         group.append(ShownFinding(finding, key, _fix_of(finding, report) if may_fix else ""))
     return shown
 

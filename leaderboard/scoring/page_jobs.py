@@ -23,6 +23,7 @@ from metrics.core import custom
 from metrics.core.errors import Refused
 from metrics.core.messages import with_templates
 from metrics.reading.containers import read_container
+from metrics.reading.headers import ANY_HEADER
 from metrics.reading.sources import read_file
 from metrics.reading.spreadsheet import convert_spreadsheet
 from metrics.reading.tables import read_table
@@ -77,7 +78,7 @@ def describe_table(truth: Path) -> dict[str, Any]:
 
 def _describe_table(data: bytes) -> dict[str, Any]:
     try:
-        table = read_table(data, lambda names, line: [], longest_line=LONGEST_MASK_LINE)
+        table = read_table(data, ANY_HEADER, longest_line=LONGEST_MASK_LINE)
     except Refused:
         return {"columns": [], "rows": 0, "is_sound": False}
     columns = [asdict(column) for column in describe_columns(table)]
@@ -130,8 +131,10 @@ def _prepare_truth(
 
 
 def to_csv(truth: Path) -> dict[str, Any]:
-    """Make plain CSV of the table of an Excel or Parquet file."""
-    return {"file": read_container(truth.read_bytes()), "problems": []}
+    """Make plain CSV of the table of an Excel or Parquet file, with notes on how it was read."""
+    notes: list[metrics.Problem] = []
+    data = read_container(truth.read_bytes(), notes=notes)
+    return {"file": data, "problems": [], "notes": [note.as_stored() for note in notes]}
 
 
 def as_meant(truth: Path) -> dict[str, Any]:

@@ -23,11 +23,11 @@ def run_page_job(job: str, **arguments: Any) -> dict[str, Any]:
     return run_job(job, arguments, LIMITS.get(job, OF_HOSTS), settings.SCORING_MEMORY_MB)
 
 
-def csv_of(data: bytes) -> bytes:
-    """An Excel or Parquet file as CSV, read in a new sealed process; empty if it cannot be read. Raises `JobFailed`,
-    `JobTimedOut`."""
+def csv_of(data: bytes) -> tuple[bytes, list[dict[str, Any]]]:
+    """(an Excel or Parquet file as CSV, stored notes on how it was read), read in a new sealed process; (b"", []) if it
+    cannot be read. Raises `JobFailed`, `JobTimedOut`."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "table", Path(folder) / "table.csv"
         source.write_bytes(data)
-        run_page_job("to_csv", truth=str(source), target=str(target))
-        return target.read_bytes() if target.exists() else b""
+        answer = run_page_job("to_csv", truth=str(source), target=str(target))
+        return target.read_bytes() if target.exists() else b"", answer.get("notes", [])

@@ -195,6 +195,7 @@ def check_beginning(file_key: str, size: int, ground_truth: GroundTruth | None) 
         size,
         columns,
         expected_rows=rows,
+        aliases=metric.format.aliases if metric else (),
         may_be_empty=metric is not None and metric.format.may_miss_ids,
         longest_line=metric.longest_line if metric else HEAD_BYTES,
     )

@@ -24,6 +24,7 @@ from ..core.messages import Message, joined
 from ..core.truth import Truth, unscorable_parts
 from ..core.uncertainty import NORMAL
 from ..reading.columns import to_decimal
+from ..reading.headers import ANY_HEADER
 from ..reading.tables import csv_bytes, pick, read_table
 
 MOST_ROWS = 100_000
@@ -129,7 +130,7 @@ def reading_of(truth: Truth, rows: Sequence[Sequence[str]]) -> tuple[Any, list[P
     text = csv_bytes(
         (truth.id_column, *truth.scored_columns), ([str(place), *cells] for place, cells in enumerate(rows))
     )
-    table = read_table(text, lambda names, line: [], longest_line=truth.metric.longest_line)
+    table = read_table(text, ANY_HEADER, longest_line=truth.metric.longest_line)
     prediction, problems = truth.read_prediction(table)
     return prediction, table.problems + problems
 

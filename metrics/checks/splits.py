@@ -17,8 +17,9 @@ import numpy as np
 from ..core.errors import GroundTruthError, Problem, Refused, shown
 from ..core.layout import id_column_of, layout_of
 from ..core.messages import Message
+from ..reading.column_names import TRIMMED
 from ..reading.columns import NAME_OF_DIGITS, to_decimal
-from ..reading.headers import TRIMMED, USAGE, check_truth_header
+from ..reading.headers import TRUTH_HEADER, USAGE
 from ..reading.sources import Source, read_source
 from ..reading.split_words import known_part
 from ..reading.tables import Table, csv_bytes, plain
@@ -93,7 +94,7 @@ def name_split(truth: Source, column: str) -> bytes:
 
 def _read(truth: Source) -> Table:
     """The table of a truth, without knowing its metric."""
-    return read_source(truth, check_truth_header, longest_line=LONGEST_MASK_LINE)
+    return read_source(truth, TRUTH_HEADER, longest_line=LONGEST_MASK_LINE)
 
 
 def _keyed_hash(key: bytes, text: str) -> bytes:

@@ -21,8 +21,9 @@ from ..core.messages import EXAMPLES, Message, joined, listed
 from ..core.registry import USUAL, catalogue
 from ..core.truth import Truth, unscorable_parts
 from ..reading.column_kinds import Label
+from ..reading.column_names import matched_names
 from ..reading.columns import Cells, Kind, read_numbers
-from ..reading.headers import USAGE, check_header, check_truth_header
+from ..reading.headers import ANY_HEADER, TRUTH_HEADER, USAGE, check_header
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, blank_rows, pick, raw_cells
 from ..reading.text import LONGEST_MASK_LINE
@@ -124,12 +125,12 @@ def suggest(
     answer. Raises ``GroundTruthError`` if the file is not a table.
     """
     try:
-        table = read_source(truth, check_truth_header, longest_line=LONGEST_MASK_LINE)
+        table = read_source(truth, TRUTH_HEADER, longest_line=LONGEST_MASK_LINE)
         table = _sampled_rows(table if group is None or group not in table.names else table.without(group), MOST_ROWS)
         name = id_column_of(table, id_column)
         offered = None
         if sample is not None:
-            offered = read_source(sample, lambda names, line: [], longest_line=LONGEST_MASK_LINE)
+            offered = read_source(sample, ANY_HEADER, longest_line=LONGEST_MASK_LINE)
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
     if not table.rows:
@@ -359,6 +360,7 @@ def _problems_with_sample(truth: Truth, sample: Table | None) -> list[Problem]:
     if sample is None:
         return []
     expected = (truth.id_column, *answer_columns(truth.metric, truth.target, truth.target_columns))
+    sample = sample.named(matched_names(sample.names, expected))
     if problems := check_header(sample.names, expected):
         return problems
     columns = [Cells(sample, name, truth.id_column) for name in expected[1:]]

@@ -16,7 +16,8 @@ from ..core.messages import EXAMPLES, Message, Plural, listed
 from ..core.truth import Truth
 from ..reading.column_kinds import LabelSet, Words
 from ..reading.columns import Cells, read_numbers
-from ..reading.headers import NUMBER, is_index
+from ..reading.header_lines import NUMBER
+from ..reading.headers import is_index
 from ..reading.ids import spanning
 from ..reading.tables import pick
 

@@ -26,7 +26,8 @@ from ..core.parameters import complete
 from ..core.registry import get
 from ..core.secondary import Asked, SecondaryMetric, role_columns
 from ..core.truth import Truth, truth_of_table, wanted_of_truth
-from ..reading.headers import SPLITS, USAGE, check_truth_header
+from ..reading.column_names import matched_names
+from ..reading.headers import ANY_HEADER, SPLITS, TRUTH_HEADER, USAGE
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, blank_rows, plain
 from ..reading.text import LONGEST_MASK_LINE
@@ -113,14 +114,15 @@ def check_truth(
         return TruthReport([Finding("parameter", sentence) for sentence in sentences])
     try:
         wanted = wanted_of_truth(metric, full, id_column)
-        table = read_source(truth, check_truth_header, longest_line=metric.longest_line, wanted=wanted)
+        table = read_source(truth, TRUTH_HEADER, longest_line=metric.longest_line, wanted=wanted)
     except Refused as refused:
         return TruthReport([_blocking_finding(problem) for problem in refused.problems])
+    notes = [replace(_blocking_finding(note), blocking=False) for note in table.notes]
     roles = [*(full[name] for name in metric.roles), *role_columns(secondary)]
     named = group or (full["group"] if "group" in metric.roles else None)
     table, findings = _without_group(table, id_column, named, roles)
     prepared, problems = truth_of_table(metric, table, full, id_column, secondary)
-    findings = [_blocking_finding(problem) for problem in problems] + findings
+    findings = [_blocking_finding(problem) for problem in problems] + findings + notes
     if prepared is None:
         return TruthReport(findings)
     self_test: dict[str, Any] = {}
@@ -343,9 +345,10 @@ def _file_findings(truth: Truth, sample: Source | None, tests: Mapping[str, Sour
 def _test_file_warnings(truth: Truth, name: str, source: Source) -> list[Finding]:
     """Warnings if a file with some of the truth's ids lacks others or has more; a file with few of them is ignored."""
     try:
-        table = read_source(source, lambda names, line: [], longest_line=LONGEST_MASK_LINE)
+        table = read_source(source, ANY_HEADER, longest_line=LONGEST_MASK_LINE)
     except Refused:
         return []
+    table = table.named(matched_names(table.names, [truth.id_column]))
     if truth.id_column not in table.names or table.problems:
         return []
     ids = table.column(truth.id_column)

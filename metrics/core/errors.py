@@ -20,6 +20,9 @@ from typing import Any
 
 from .messages import Message, joined, templates_of
 
+NOTE_PREFIX = "read_"
+"""The beginning of the codes of notes, which only say how a file was read."""
+
 SHOWN = 40
 """The most characters of a file's value that a message quotes."""
 
@@ -41,6 +44,11 @@ class Problem:
     line: int | None = None
     id: str | None = None
     count: int = 1
+
+    @property
+    def is_note(self) -> bool:
+        """Whether this only says how a file was read."""
+        return self.code.startswith(NOTE_PREFIX)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form for the home scorer and the API. Absurdly long ids and names are cut; their beginning is enough

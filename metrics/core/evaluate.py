@@ -74,7 +74,7 @@ class Result:
         ]
         lines += [f"{name}: {self._value(name)}" for name in ("public", "private") if getattr(self, name) is not None]
         lines += [f"{one.key}: {_shown_value(one.overall)} {one.problem}".rstrip() for one in self.secondary]
-        lines += [f"Warning: {warning.message}" for warning in self.warnings]
+        lines += [f"{'Note' if one.is_note else 'Warning'}: {one.message}" for one in self.warnings]
         return "\n".join(lines)
 
     def _value(self, split: str) -> str:

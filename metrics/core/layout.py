@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..reading.column_names import matched_names
 from ..reading.headers import USAGE, are_parts, is_index, looks_like_index
 from ..reading.tables import Table
 from .contract import Metric
@@ -77,11 +78,11 @@ def _unscored_of(params: Mapping[str, Any], taken: Sequence[str]) -> tuple[str, 
 def id_column_of(table: Table, id_column: str | None) -> str:
     """The column of that name, or the first column. Raises ``Refused``."""
     name = id_column.strip() if id_column else table.names[0]
-    if name not in table.names:
-        names = ", ".join(map(shown, table.names[:10]))
-        message = Message("The id column {column} is missing; the file has {names}.", column=shown(name), names=names)
-        raise Refused(Problem("column_missing", message, column=name))
-    return name
+    if name in (matched := matched_names(table.names, [name])):
+        return table.names[matched.index(name)]
+    names = ", ".join(map(shown, table.names[:10]))
+    message = Message("The id column {column} is missing; the file has {names}.", column=shown(name), names=names)
+    raise Refused(Problem("column_missing", message, column=name))
 
 
 def _refuse_other_usage(table: Table) -> None:

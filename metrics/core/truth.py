@@ -12,7 +12,7 @@ from ..reading.column_kinds import LabelSet, warn_of_foreign_labels
 from ..reading.columns import Cells, Kind
 from ..reading.containers import LIMIT
 from ..reading.frames import Lists, Wanted
-from ..reading.headers import SPLITS, USAGE, check_header, check_truth_header
+from ..reading.headers import SPLITS, TRUTH_HEADER, USAGE, ExpectedHeader
 from ..reading.ids import Ids, blank_ids, on_line
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, csv_bytes, pick, plain
@@ -258,7 +258,7 @@ class Truth:
         try:
             table = read_source(
                 submission,
-                self.problems_of_header,
+                ExpectedHeader(self.submission_columns, self.metric.format.aliases),
                 limit=self.largest_submission,
                 expected_rows=self.rows,
                 may_be_empty=may_miss,
@@ -285,13 +285,6 @@ class Truth:
         if (verify := self.metric.rules.verify) is not None:
             verify(columns, prediction, **chosen(verify, self.params))
         return prediction, [problem for cells in columns for problem in cells.problems]
-
-    def problems_of_header(self, names: Sequence[str], line: int) -> list[Problem]:
-        """The problems of a submission's header."""
-        expected = self.submission_columns
-        if expected[-1] not in names and set(names) & set(self.metric.format.aliases):
-            expected = (*expected[:-1], next(name for name in self.metric.format.aliases if name in names))
-        return check_header(names, expected, line)
 
     def name_in(self, table: Table, name: str) -> str:
         """The name of a column in this submission: ``name``, or an alias."""
@@ -376,7 +369,7 @@ def prepare(
     full = complete(metric.parameters, params or {})
     try:
         wanted = wanted_of_truth(metric, full, id_column)
-        table = read_source(truth, check_truth_header, longest_line=metric.longest_line, wanted=wanted)
+        table = read_source(truth, TRUTH_HEADER, longest_line=metric.longest_line, wanted=wanted)
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
     table.let_go(())

@@ -7,6 +7,7 @@ never used, because the bytes stay in memory.
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -61,6 +62,7 @@ _NAMES = {
     "xlsx": Message("an Excel file"),
     "parquet": Message("a Parquet file"),
 }
+_JSON = re.compile(rb'\{|\[\s*(["\[{\]0-9-]|true|false|null|$)')  # and no [name] in brackets
 _MARKUP = (b"<!doctype", b"<html", b"<head", b"<?xml", b"<body")
 
 
@@ -87,7 +89,7 @@ def _format_of_text(head: bytes) -> str | None:
     start = head[:512].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.lower().startswith(_MARKUP):
         return Message("a web page (HTML or XML), perhaps a log-in page that was saved in place of the file")
-    if start.startswith((b"{", b"[")):
+    if _JSON.match(start):
         return Message("a JSON file")
     return None
 
@@ -112,20 +114,21 @@ def _broken(message: str) -> Problem:
     return Problem("container", message)
 
 
-def read_container(data: bytes, limit: int = LIMIT) -> bytes:
-    """The CSV bytes of a plain file, a ``.gz`` or a ``.zip`` with one CSV, an Excel workbook or a Parquet file.
+def read_container(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:
+    """The CSV bytes of a plain file, a ``.gz`` or a ``.zip`` with one CSV, an Excel workbook or a Parquet file; adds
+    ``notes`` on how a workbook was read.
 
     The result has at most ``limit`` bytes, and a compressed file may grow by a factor of 100 at most. Raises
     ``SubmissionError`` for a file that is too large, broken, or of another format.
     """
     try:
-        return unpack(data, limit)
+        return unpack(data, limit, notes)
     except Refused as refused:
         raise SubmissionError(refused.problems) from None
 
 
 def unpack(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:
-    """The same as ``read_container``, but raises ``Refused``, and adds ``notes`` on how a workbook was read."""
+    """The same as ``read_container``, but raises ``Refused``."""
     kind = container_of(data[:4096])
     if kind is None:
         if len(data) > limit:

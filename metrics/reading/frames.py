@@ -21,8 +21,8 @@ import numpy as np
 
 from ..core.errors import Problem, Refused, shown
 from ..core.messages import Message
-from .headers import USAGE, header_of
-from .tables import SPARE_ROWS, HeaderCheck, Table, is_text, plain, raw_cells, trimmed
+from .headers import USAGE, Header, HeaderRule, header_of
+from .tables import SPARE_ROWS, Table, is_text, plain, raw_cells, trimmed
 from .text import HIGH_CONTROL, LONGEST_LINE, scan
 from .workbooks import arrow_to_csv, data_columns
 
@@ -63,12 +63,12 @@ class Frame:
     to_csv: Callable[[], bytes]
 
 
-def read_frame(source: object, check: HeaderCheck, wanted: Wanted) -> Frame:
+def read_frame(source: object, header: HeaderRule, wanted: Wanted) -> Frame:
     """The frame behind a pandas DataFrame or a table of Arrow or polars. Raises ``Refused`` for other objects, for ids
     that may be in an index without a name, and for cells that hold neither a number nor a text."""
     pandas = sys.modules.get("pandas")  # a frame can only come from a program that has imported it
     if pandas is not None and isinstance(source, pandas.DataFrame):
-        return _of_pandas(source, check, wanted)
+        return _of_pandas(source, header, wanted)
     if (table := _arrow_table(source)) is not None:
         return _of_arrow(table, wanted)
     kind = type(source)
@@ -83,7 +83,7 @@ def read_frame(source: object, check: HeaderCheck, wanted: Wanted) -> Frame:
 
 def table_of_frame(
     frame: Frame,
-    check: HeaderCheck,
+    header: HeaderRule,
     expected_rows: int | None = None,
     *,
     may_be_empty: bool = False,
@@ -92,7 +92,8 @@ def table_of_frame(
     """The table that ``read_table`` would make of the frame's CSV file, with columns that stay arrays. ``None`` if that
     is not certain, or if the file may be refused: then the file decides."""
     names = frame.names
-    if names is None or len(names) < 2 or check(names, 1):
+    accepted = None if names is None or len(names) < 2 else _accepted(header, names)
+    if accepted is None:
         return None
     arrays: list[Any] = []
     width = 0
@@ -106,8 +107,8 @@ def table_of_frame(
         arrays.append(array)
     if width + _LONGEST_NUMBER * len(arrays) > longest_line:
         return None
-    table = Table(names, arrays, b"", 0)
-    table.lines = np.arange(2, table.rows + 2)
+    table = Table(accepted.names, arrays, b"", 0)
+    table.lines, table.notes = np.arange(2, table.rows + 2), list(accepted.notes)
     return table
 
 
@@ -128,7 +129,7 @@ def _longest_cell(array: Any) -> int | None:
 # --- pandas -----------------------------------------------------------------------------------------------------
 
 
-def _of_pandas(frame: pd.DataFrame, check: HeaderCheck, wanted: Wanted) -> Frame:
+def _of_pandas(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> Frame:
     if (levels := frame.columns.nlevels) > 1:
         message = Message(
             "The columns of the DataFrame have names of {levels} levels. Give each column one name ({how}).",
@@ -136,7 +137,7 @@ def _of_pandas(frame: pd.DataFrame, check: HeaderCheck, wanted: Wanted) -> Frame
             how='"frame.columns = […]"',
         )
         raise Refused(Problem("column_levels", message))
-    frame = _without_lists(_with_index(frame, check, wanted), wanted)
+    frame = _without_lists(_with_index(frame, header, wanted), wanted)
     return Frame(
         _names_of(frame),
         lambda: (_plain_array(_array_of_series(frame.iloc[:, place])) for place in range(frame.shape[1])),
@@ -156,17 +157,25 @@ def _names_of(frame: pd.DataFrame) -> list[str] | None:
 def _names_in(header: bytes) -> list[str] | None:
     """The names in the first line of a CSV file; ``None`` if it would be refused or is not the first line alone."""
     try:
-        names, line, end = header_of(scan(header))
+        found = header_of(scan(header))
     except Refused:
         return None
-    return names if line == 1 and end == len(header) else None
+    return found.names if found.line == 1 and found.body == len(header) else None
 
 
-def _with_index(frame: pd.DataFrame, check: HeaderCheck, wanted: Wanted) -> pd.DataFrame:
+def _accepted(header: HeaderRule, names: Sequence[str]) -> Header | None:
+    """The header of these names; ``None`` if it is refused."""
+    try:
+        return header.accepted(Header(list(names), 1, 0))
+    except Refused:
+        return None
+
+
+def _with_index(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> pd.DataFrame:
     """The frame with the named levels of its index as first columns, unless it has columns of these names or is a whole
     submission without them. Raises ``Refused`` where ids may be in an index without a name."""
     names = _names_of(frame)
-    if wanted.columns and names is not None and not check(names, 1):
+    if wanted.columns and names is not None and _accepted(header, names) is not None:
         return frame
     named = [name for name in frame.index.names if name is not None]
     if not named and not _counts_rows(frame.index) and not _has_ids(frame, names or [], wanted):

@@ -7,38 +7,51 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from ..core.errors import Problem, Refused, shown
 from ..core.messages import EXAMPLES, Message, listed
+from .column_names import clean_name, equal_names, matched_names, name_key
 from .containers import PACKED, READERS, check_zip, container_of, peek, refuse_container
+from .header_lines import MAX_CHARACTERS, NUMBER, first_lines, header_place
 from .text import LONGEST_LINE, check_encoding, no_rows, plain_lines, scan
-
-TRIMMED = (
-    " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680"
-    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
-)
-"""White space that is removed around ids, labels and names, as by Python's ``str.strip``."""
 
 USAGE = "Usage"
 SPLITS = ("public", "private", "ignored")
 
-_INVISIBLE = TRIMMED + "\u200b\u200c\u200d\u2060\ufeff"
 _MOST_COLUMNS = 2_000
 SEPARATORS = {";": Message("semicolons"), "\t": Message("tabs"), "|": Message("vertical bars")}
-NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
 
 
-def header_of(data: bytes) -> tuple[list[str], int, int]:
-    """The trimmed names, the header's line number and the offset after the header. Raises ``Refused``.
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The header of a text: the names of its columns, the line number, and the offset after it; ``notes`` say where it
+    was found and which names were read otherwise than they are written."""
 
-    ``data`` has ``\\n`` line ends; blank lines before the header are skipped.
-    """
-    skipped = data[: len(data) - len(data.lstrip(b" \t\n"))]
-    start = skipped.rfind(b"\n") + 1
+    names: list[str]
+    line: int
+    body: int
+    notes: tuple[Problem, ...] = ()
+
+
+def header_of(data: bytes, expected: Sequence[str] = ()) -> Header:
+    """The header of a text with ``\\n`` line ends, below blank lines and titles. Raises ``Refused``."""
+    lines = first_lines(data[: 4 * MAX_CHARACTERS].decode("utf-8", "replace"))
+    place = header_place(lines, expected)
+    line = lines[place][0] if lines else 1
+    start = 0
+    for _ in range(line - 1):
+        start = data.find(b"\n", start) + 1
     end = data.find(b"\n", start)
     end = len(data) if end < 0 else end
-    raw = data[start:end].decode("utf-8", "replace")
-    line = skipped.count(b"\n") + 1
+    names = _names_in(data[start:end].decode("utf-8", "replace"), line)
+    message = Message("The header was found in row {line}; what is above it was not read.", line=line)
+    notes = (Problem("read_header", message, line=line),) if place else ()
+    return Header(names, line, min(end + 1, len(data)), notes)
+
+
+def _names_in(raw: str, line: int) -> list[str]:
+    """The cleaned names in the text of a header. Raises ``Refused``."""
     if '"' in raw:
         try:
             names = next(csv.reader([raw], strict=True))
@@ -54,7 +67,66 @@ def header_of(data: bytes) -> tuple[list[str], int, int]:
         many = len(names)
         message = Message("The header names {names} columns; at most {most} are read.", names=many, most=_MOST_COLUMNS)
         raise Refused(Problem("too_many_columns", message, line=line, count=len(names)))
-    return [name.strip(_INVISIBLE) for name in names], line, min(end + 1, len(data))
+    return list(map(clean_name, names))
+
+
+class HeaderRule:
+    """What the header of a table must be; this one accepts any."""
+
+    def read(self, data: bytes) -> Header:
+        """The accepted header of a text. Raises ``Refused``."""
+        return self.accepted(header_of(data))
+
+    def accepted(self, found: Header) -> Header:
+        """The header with the names under which its columns are read. Raises ``Refused`` with all its problems."""
+        return found
+
+
+class _TruthHeader(HeaderRule):
+    """The header of a truth, whatever its metric."""
+
+    def accepted(self, found: Header) -> Header:
+        if problems := _problems_of_truth(found.names, found.line):
+            raise Refused(*problems)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedHeader(HeaderRule):
+    """The columns of a submission; one of the ``aliases`` may be the name of the last."""
+
+    columns: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+
+    def read(self, data: bytes) -> Header:
+        return self.accepted(header_of(data, self.columns[:-1] if self.aliases else self.columns))
+
+    def accepted(self, found: Header) -> Header:
+        names = matched_names(found.names, self.columns)
+        expected = self.columns
+        if self.aliases and expected[-1] not in names:
+            with_alias = matched_names(names, self.aliases)
+            if alias := next((name for name in self.aliases if name in with_alias), ""):
+                names, expected = with_alias, (*expected[:-1], alias)
+        if problems := check_header(names, expected, found.line):
+            raise Refused(*problems)
+        return replace(found, names=names, notes=found.notes + _renamed(found, names))
+
+
+ANY_HEADER = HeaderRule()
+TRUTH_HEADER = _TruthHeader()
+
+
+def _renamed(header: Header, names: Sequence[str]) -> tuple[Problem, ...]:
+    """A note about columns that are read under another name."""
+    pairs = [(old, new) for old, new in zip(header.names, names, strict=True) if old != new]
+    if not pairs:
+        return ()
+    # Translators: a column of a file and the one as which it is read: "Y" as "y"
+    texts = [Message("{old} as {new}", old=shown(old), new=shown(new)) for old, new in pairs[:EXAMPLES]]
+    listing = listed(texts, len(pairs))
+    message = Message("Names of columns were read without case, spaces and brackets: {names}.", names=listing)
+    return (Problem("read_names", message, column=pairs[0][1], line=header.line, count=len(pairs)),)
 
 
 def _check_separator(names: Sequence[str], line: int) -> list[Problem]:
@@ -123,21 +195,22 @@ def _check_comment(names: Sequence[str], line: int, expected: Sequence[str] = ()
 def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -> list[Problem]:
     """All problems of a submission's header, given the exact names it needs.
 
-    >>> [problem.message for problem in check_header(["id", "Y"], ["id", "y"])]
-    ['The column "y" is missing; the header has "Y" instead. Names are compared exactly.']
+    >>> [problem.message for problem in check_header(["id", "house_price"], ["id", "house price"])]
+    ['The column "house price" is missing; the header has "house_price" instead.']
     """
     if separator := _check_separator(names, line):
         return separator
-    found = set(names)
-    if not found & set(expected) and {piece.strip() for name in names for piece in name.split(";")} & set(expected):
+    found, wanted = set(names), set(map(name_key, expected))
+    if not found & set(expected) and {name_key(piece) for name in names for piece in name.split(";")} & wanted:
         return [_separator_problem(",".join(names), ";", line)]
     if comment := _check_comment(names, line, expected):
         return comment
     if not found & set(expected) and any(NUMBER.fullmatch(name) for name in names):
         message = Message("The header is missing. The first line must be: {expected}", expected=",".join(expected))
         return [Problem("header_missing", message, line=line)]
-    extra = [name for name in names if name and name not in expected]
     problems = _repeated_names(names, line) + _unnamed_column_problems(names, line)
+    repeated = {problem.column for problem in problems}
+    extra = [name for name in names if name and name not in expected and name not in repeated]
     twins = {letters_of(name): name for name in reversed(extra)}
     for name in expected:
         if name in found:
@@ -146,7 +219,7 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
         if (twin := twins.pop(letters_of(name), None)) is not None:
             extra.remove(twin)
             message = Message(
-                "The column {column} is missing; the header has {twin} instead. Names are compared exactly.",
+                "The column {column} is missing; the header has {twin} instead.",
                 column=shown(name),
                 twin=shown(twin),
             )
@@ -186,15 +259,16 @@ def looks_like_index(name: str) -> Message:
 
 
 def _repeated_names(names: Sequence[str], line: int) -> list[Problem]:
-    """One problem for each name that occurs several times."""
+    """One problem for each name that occurs several times, or in several writings."""
     found: list[Problem] = []
     for name, times in Counter(names).items():
         if name and times > 1:
             message = Message("The column {column} is there {times} times.", column=shown(name), times=times)
             found.append(Problem("column_repeated", message, column=name, line=line, count=times))
-            if len(found) == EXAMPLES:
-                break
-    return found
+    for first, name in equal_names(names):
+        message = Message("The columns {first} and {name} have the same name.", first=shown(first), name=shown(name))
+        found.append(Problem("column_repeated", message, column=name, line=line, count=2))
+    return found[:EXAMPLES]
 
 
 def _unnamed_column_problems(names: Sequence[str], line: int) -> list[Problem]:
@@ -211,8 +285,7 @@ def _unnamed_column_problems(names: Sequence[str], line: int) -> list[Problem]:
     return [Problem("column_unnamed", message, line=line, count=list(names).count(""))]
 
 
-def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
-    """Problems of a truth's header, whatever the metric."""
+def _problems_of_truth(names: Sequence[str], line: int) -> list[Problem]:
     if other := _check_separator(names, line) or _check_comment(names, line):
         return other
     if all(NUMBER.fullmatch(name) for name in names):
@@ -234,16 +307,17 @@ def sniff(
     columns: Sequence[str] | None,
     *,
     expected_rows: int | None = None,
+    aliases: Sequence[str] = (),
     may_be_empty: bool = False,
     longest_line: int = LONGEST_LINE,
 ) -> list[Problem]:
     """Problems visible in ``head``, the first bytes of a file of ``size`` bytes; an empty list does not mean a valid
     file.
 
-    ``columns`` is the exact header that the competition needs, or ``None`` if it is not known yet. ``expected_rows`` is
-    for the message about missing rows; ``may_be_empty`` for metrics that need no row; ``longest_line`` is the metric's
-    limit. Gzip and zip are unpacked within limits. Excel and Parquet files are left to the reader; other formats are
-    named but not opened.
+    ``columns`` are those that the competition needs, or ``None`` if they are not known yet; the last may have one of
+    the ``aliases`` as its name. ``expected_rows`` is for the message about missing rows; ``may_be_empty`` for metrics
+    that need no row; ``longest_line`` is the metric's limit. Gzip and zip are unpacked within limits. Excel and Parquet
+    files are left to the reader; other formats are named but not opened.
     """
     kind = container_of(head[:4096])
     is_packed = kind in PACKED
@@ -261,12 +335,12 @@ def sniff(
         clean = scan(data, longest_line, is_cut=is_cut)
         if not clean:
             return []
-        names, line, body = header_of(clean)
+        found = ExpectedHeader(tuple(columns), tuple(aliases)).read(clean) if columns else header_of(clean)
     except Refused as refused:
         return refused.problems
-    problems = check_header(names, columns, line) if columns else _check_separator(names, line)
-    if not (problems or is_cut or may_be_empty or clean[body:].strip()):
-        problems.append(Problem("no_rows", no_rows(expected_rows), line=line))
+    problems = [] if columns else _check_separator(found.names, found.line)
+    if not (problems or is_cut or may_be_empty or clean[found.body :].strip()):
+        problems.append(Problem("no_rows", no_rows(expected_rows), line=found.line))
     return problems
 
 
@@ -276,11 +350,21 @@ def read_header(head: bytes) -> list[str]:
     >>> read_header(b"id, y \\n1,2\\n")
     ['id', 'y']
     """
+    found = _header_at(head)
+    return found.names if found is not None and any(found.names) else []
+
+
+def header_notes(head: bytes) -> tuple[Problem, ...]:
+    """Where the header of a CSV was found, if not in its first row; ``head`` are its first bytes."""
+    found = _header_at(head)
+    return () if found is None else found.notes
+
+
+def _header_at(head: bytes) -> Header | None:
     kind = container_of(head[:4096])
     data = peek(head) if kind in PACKED else head
     try:
         check_encoding(data, is_cut=True)
-        names = header_of(plain_lines(data))[0]
+        return header_of(plain_lines(data))
     except Refused:
-        return []
-    return names if any(names) else []
+        return None

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..core.errors import Problem
 from .containers import LIMIT, unpack
 from .frames import Wanted, read_frame, table_of_frame
-from .tables import HeaderCheck, Table, read_table
+from .headers import HeaderRule
+from .tables import Table, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ an index and lists in cells mean."""
 
 
 def read_source(
-    source: Source, check: HeaderCheck, *, limit: int = LIMIT, wanted: Wanted | None = None, **others: Any
+    source: Source, header: HeaderRule, *, limit: int = LIMIT, wanted: Wanted | None = None, **others: Any
 ) -> Table:
     """The table of a source, as ``read_table`` reads its bytes, with notes on its container. Raises ``Refused``."""
     notes: list[Problem] = []
@@ -38,11 +39,11 @@ def read_source(
     elif isinstance(source, str | os.PathLike):
         data = read_file(source, limit, notes)
     else:
-        frame = read_frame(source, check, wanted or Wanted())
-        if (table := table_of_frame(frame, check, **others)) is not None:
+        frame = read_frame(source, header, wanted or Wanted())
+        if (table := table_of_frame(frame, header, **others)) is not None:
             return table
         data = frame.to_csv()
-    table = read_table(data, check, **others)
+    table = read_table(data, header, **others)
     table.notes = notes + table.notes
     return table
 

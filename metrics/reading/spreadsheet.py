@@ -14,7 +14,8 @@ from typing import Any
 
 from ..core.errors import shown
 from ..core.messages import Message, listed, templates_of
-from .headers import SEPARATORS, TRIMMED, USAGE, is_index
+from .column_names import TRIMMED
+from .headers import SEPARATORS, USAGE, is_index
 from .split_words import are_split_words, known_part
 from .tables import csv_bytes
 

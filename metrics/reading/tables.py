@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,10 @@ import numpy as np
 from ..core.errors import Problem, Refused
 from ..core.lazy import cached_property
 from ..core.messages import Message
+from .column_names import TRIMMED
 from .explaining_reader import walk
-from .headers import TRIMMED, header_of
+from .headers import HeaderRule
 from .text import LONGEST_LINE, no_rows, quotes_are_regular, record_lines, scan
-
-HeaderCheck = Callable[[Sequence[str], int], list[Problem]]
 
 _MARK = b"\xef\xbb\xbf"
 """A byte-order mark."""
@@ -67,6 +66,12 @@ class Table:
         found.problems = self.problems
         return found
 
+    def named(self, names: Sequence[str]) -> Table:
+        """The same columns under other names."""
+        found = self._with(names, self.arrays, self.lines)
+        found.problems, found.notes = self.problems, self.notes
+        return found
+
     def _with(self, names: Sequence[str], arrays: Sequence[Any], lines: np.ndarray) -> Table:
         found = Table(names, arrays, b"", 0)
         found.lines, found.may_span_lines = lines, self.may_span_lines
@@ -96,28 +101,30 @@ class Table:
 
 def read_table(
     data: bytes,
-    check: HeaderCheck,
+    header: HeaderRule,
     expected_rows: int | None = None,
     *,
     may_be_empty: bool = False,
     longest_line: int = LONGEST_LINE,
 ) -> Table:
-    """Read a CSV whose header passes ``check``. Raises ``Refused`` if the file cannot be read further.
+    """Read a CSV; ``header`` reads its header. Raises ``Refused`` if the file cannot be read further.
 
     Rows with too few or too many cells are left out and reported in ``Table.problems``.
     """
     text = scan(data, longest_line)
-    names, line, body = header_of(text)
-    if problems := check(names, line):
-        raise Refused(*problems)
+    found = header.read(text)
+    names, body = found.names, found.body
     if not _INK.search(text, body):
-        if may_be_empty:
-            return Table(names, _empty_columns(len(names)), text, body)
-        raise Refused(Problem("no_rows", no_rows(expected_rows), line=line))
-    if expected_rows is not None:
-        _stop_early(text, body, expected_rows)
-    arrays = _columns(text, body, len(names)) if quotes_are_regular(text, body) else None
-    return _table_with_problems(text, names, body) if arrays is None else Table(names, arrays, text, body)
+        if not may_be_empty:
+            raise Refused(Problem("no_rows", no_rows(expected_rows), line=found.line))
+        table = Table(names, _empty_columns(len(names)), text, body)
+    else:
+        if expected_rows is not None:
+            _stop_early(text, body, expected_rows)
+        arrays = _columns(text, body, len(names)) if quotes_are_regular(text, body) else None
+        table = _table_with_problems(text, names, body) if arrays is None else Table(names, arrays, text, body)
+    table.notes = list(found.notes)
+    return table
 
 
 def _stop_early(text: bytes, body: int, expected: int) -> None:

@@ -1,10 +1,10 @@
 """A second reading of submissions, with the `csv` module and nothing of ours: slow, short, and from the rules alone.
 
-UTF-8, perhaps with a byte-order mark; commas; any line end; blank lines do not count. The first line names exactly the
-columns, in any order, white space and invisible marks around them ignored. A cell is bare, or quoted as a whole with
-inner quotes doubled; it is trimmed. Each id is there once; `7.0` is `7` where all ids are plain integers below 10¹⁵.
-Numbers are `[+-]?digits[.digits][e±digits]` and finite; digits may lack on one side of the point. A `.gz` of one member
-or a `.zip` with one file is unpacked.
+UTF-8, perhaps with a byte-order mark; commas; any line end; blank lines do not count. The first line names the columns,
+in any order, whatever their case, white space, brackets and invisible marks; above it may be titles, narrower than the
+table or apart from it. A cell is bare, or quoted as a whole with inner quotes doubled; it is trimmed. Each id is there
+once; `7.0` is `7` where all ids are plain integers below 10¹⁵. Numbers are `[+-]?digits[.digits][e±digits]` and finite;
+digits may lack on one side of the point. A `.gz` of one member or a `.zip` with one file is unpacked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?|[0-9]*\.[0-9]+)([eE][+-]?[0-9]+)?")
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 WITH_POINT = re.compile(r"(0|-?[1-9][0-9]{0,14})\.0+")
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")
-INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u202e"
+TITLES = 25
 LONGEST_LINE = 65_536
 
 Cells = dict[str, str]
@@ -36,10 +37,11 @@ class Unreadable(Exception):
 
 def rows_of(data: bytes, header: Sequence[str], ids: Sequence[str]) -> dict[str, Cells]:
     """Id → column → trimmed cell, for exactly the ids asked for. Raises `Unreadable`."""
-    records = _records(_text_of(data))
-    names = [_bare(name) for name in records[0]]
-    if sorted(names) != sorted(header):
+    records = _records(_without_titles(_text_of(data), header))
+    written = [_bare(name) for name in records[0]]
+    if sorted(written) != sorted(map(_bare, header)):
         raise Unreadable("header")
+    names = [next(name for name in header if _bare(name) == one) for one in written]
     are_integers = all(INTEGER.fullmatch(one) for one in ids)
     found: dict[str, Cells] = {}
     for record in records[1:]:
@@ -128,10 +130,31 @@ def _end_of(text: str, place: int, record: Sequence[str]) -> int:
     return place
 
 
+def _without_titles(text: str, header: Sequence[str]) -> str:
+    """The text from its header on, if that is among the first lines and no row of its table is above it."""
+    lines = text.split("\n")[:TITLES]
+    rows = [(place, _cells(line)) for place, line in enumerate(lines) if line.strip(" \t")]
+    wanted = set(map(_bare, header))
+    at = next((number for number, (_, row) in enumerate(rows) if wanted <= set(row)), 0)
+    if not at or wanted & set(rows[0][1]) or lines[rows[0][0]].lstrip().startswith("#"):
+        return text
+    place, named = rows[at]
+    for number, (above, row) in enumerate(rows[:at]):
+        if len(list(filter(None, row))) >= len(named) and place - above == at - number:
+            return text
+    return "\n" * place + "\n".join(text.split("\n")[place:])
+
+
+def _cells(line: str) -> list[str]:
+    try:
+        return list(map(_bare, next(csv.reader([line], strict=True))))
+    except csv.Error:
+        return list(map(_bare, line.replace('"', "").split(",")))
+
+
 def _bare(name: str) -> str:
-    while name != name.strip().strip(INVISIBLE):
-        name = name.strip().strip(INVISIBLE)
-    return name
+    seen = "".join(" " if letter in "()[]{}<>" else letter for letter in name if letter not in INVISIBLE)
+    return " ".join(seen.split()).casefold()
 
 
 # --- cells ----------------------------------------------------------------------------------------------------

@@ -55,7 +55,8 @@ def test_every_mutation_changes_files(mutation: Mutation) -> None:
         (b'id,y\n1, "a"\n', "a quote in a bare cell"),
         (b'id,y\n1,"a"b\n', "quotes"),
         (b'id,y\n1,"a\n', "quotes"),
-        (b"id,Y\n1,2\n", "header"),
+        (b"id,Z\n1,2\n", "header"),
+        (b"1,2\nid,y\n", "header"),
         (b'"id\n",y\n1,2\n', "a header over several lines"),
         (b"\n \n", "no rows"),
         (b"id,y\n1,\xff\n", "bytes"),
@@ -73,6 +74,8 @@ def test_the_plain_reader_reads_what_the_rules_allow() -> None:
     for data in (
         b"\xef\xbb\xbf\n \t\n\xe2\x80\x8bid , y\r\n\r\n 1.00 ,\xc2\xa0a \r \t\n",
         b'y,id\n"a\n",1',
+        b"My file\n\n \xe2\x80\x8bID, Y\n1,a\n",
+        b"mine,2026\n\nid,y\n1,a\n",
         zipped(("a.csv", b"id,y\n1,a\n")),
     ):
         assert rows_of(data, ["id", "y"], ["1"]) == {"1": {"y": "a"}}
@@ -98,7 +101,7 @@ def test_a_misreading_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setattr("tests.inputs.agreement.rows_of", lambda *arguments: (_ for _ in ()).throw(Unreadable("no")))
         with pytest.raises(Disagreement, match="accepted against the rules"):
             compare(world, data)
-    monkeypatch.setattr("metrics.core.truth.read_bytes", lambda *arguments: b"id,y\n")
+    monkeypatch.setattr("metrics.reading.sources.unpack", lambda *arguments: b"id,y\n")
     with pytest.raises(Disagreement, match="a good file is refused"):
         compare(world, data)
 

@@ -386,6 +386,7 @@ class Migration(migrations.Migration):
                 ('is_stratified', models.BooleanField(default=True)),
                 ('group_column', models.CharField(blank=True, default='', max_length=200)),
                 ('answer_choice', models.JSONField(default=dict)),
+                ('reading_notes', models.JSONField(default=list)),
                 ('fits', models.JSONField(default=list)),
                 ('report', models.JSONField(default=dict)),
                 ('accepted_findings', models.JSONField(default=list)),

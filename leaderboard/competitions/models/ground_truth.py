@@ -143,6 +143,8 @@ class TruthDraft(models.Model):
     # the split (`split_column`), and the data file without the answers (`copy`); {} if all columns are answers. While
     # the host is asked for the columns (`is_asked`), those to choose from (`possible`).
     answer_choice = models.JSONField(default=dict)
+    # How the uploaded file was read: the sheet of a workbook, the row of the header.
+    reading_notes = models.JSONField(default=list)
     # Metrics that fit the answers, best first.
     fits = models.JSONField(default=list)
     report = models.JSONField(default=dict)

@@ -63,7 +63,8 @@ def check_draft(draft: TruthDraft, split: SplitFile | None = None) -> dict[str, 
     report["findings"] += _other_ids(report.get("differs"))
     codes = {finding["code"] for finding in report["findings"]}
     missing = [{**problem, "blocking": True, "why": ""} for problem in split.problems if problem["code"] not in codes]
-    report["findings"] = missing + report["findings"]
+    notes = [{**note, "blocking": False, "why": ""} for note in draft.reading_notes if note["code"] not in codes]
+    report["findings"] = missing + report["findings"] + notes
     if split.problems:  # checked without a split, so scores on the two parts are unknown
         report |= {"ok": False, "baselines": [], "apart": {}}
     report["is_split_by_system"] = not split.problems and USAGE not in column_names(draft)

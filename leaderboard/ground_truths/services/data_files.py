@@ -24,7 +24,7 @@ from metrics.checks.answer_columns import is_sample_file
 from metrics.core.custom_parameters import first_lines
 from metrics.core.messages import with_templates
 
-from ..leaks import describe_leak, is_table_unread
+from ..leaks import describe_leak, is_table_unread, open_table
 from ..specs import non_answer_columns
 
 HEAD_ROWS = 6
@@ -156,15 +156,16 @@ def _data_file_facts(data_file: DataFile) -> dict[str, object]:
 
 
 def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | None]:
-    """(first rows, number of data rows) of a CSV; ([], None) for other files."""
+    """(names and first rows, number of data rows) of a CSV; ([], None) for other files."""
     if not name.lower().endswith(".csv"):
         return [], None
     try:
         with path_of(stored.key).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
+            names, rows = open_table(file)
+            first = [names, *islice(rows, HEAD_ROWS - 1)] if names else []
             # PostgreSQL stores no NUL.
-            head = [[cell[:80].replace("\0", "") for cell in row[:20]] for row in islice(reader, HEAD_ROWS)]
-            return head, max(0, len(head) - 1 + sum(1 for _ in reader))
+            head = [[cell[:80].replace("\0", "") for cell in row[:20]] for row in first]
+            return head, max(0, len(head) - 1 + sum(1 for _ in rows))
     except (UnicodeDecodeError, csv.Error):
         return [], None
 

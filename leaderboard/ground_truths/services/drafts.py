@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from leaderboard.competitions.models.ground_truth import LONGEST_NAME, new_split
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from metrics.reading.containers import READERS, container_of, read_container
-from metrics.reading.headers import USAGE
+from metrics.reading.headers import USAGE, header_notes
 
 from ..queries import last_truth
 from ..specs import ASKED, GroundTruthSpec, proposed_parameters, role_columns
@@ -93,16 +94,17 @@ def discard_draft(*, competition: Competition) -> None:
         remove_file(draft.file_key)
 
 
-def _plain_csv(chunks: Iterable[bytes]) -> bytes:
-    """The CSV of an upload, which may be gzipped, zipped, Excel or Parquet. A file that cannot be read is returned
-    unchanged, so that the check can report the problem."""
-    data = b"".join(chunks)
+def _plain_csv(chunks: Iterable[bytes]) -> tuple[bytes, list[dict[str, Any]]]:
+    """(the CSV of an upload, which may be gzipped, zipped, Excel or Parquet; stored notes on how it was read). A file
+    that cannot be read is returned unchanged, so that the check can report the problem."""
+    data, notes = b"".join(chunks), list[dict[str, Any]]()
     if container_of(data[:4096]) in READERS:
-        return table_jobs.csv_of(data) or data
-    try:
-        return read_container(data, 1 << 30)
-    except metrics.MetricError:
-        return data
+        text, notes = table_jobs.csv_of(data)
+        data = text or data
+    else:
+        with suppress(metrics.MetricError):
+            data = read_container(data, 1 << 30)
+    return data, notes + [note.as_stored() for note in header_notes(data[: checks.HEAD_BYTES])]
 
 
 def _new_draft(competition: Competition) -> TruthDraft:
@@ -128,7 +130,8 @@ def _take_file(draft: TruthDraft, spec: GroundTruthSpec) -> None:
         stored = path_of(draft.file_key) if draft.file_key else None
         if spec.chunks is not None:
             path = Path(folder) / "upload.csv"
-            path.write_bytes(_plain_csv(spec.chunks))
+            data, draft.reading_notes = _plain_csv(spec.chunks)
+            path.write_bytes(data)
             draft.file_name, draft.answer_choice = clean_name(spec.file_name), {}
             if spec.split_column:
                 draft.answer_choice = {"split_column": spec.split_column}
