@@ -180,9 +180,14 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_ADAPTER = "leaderboard.accounts.adapter.AccountAdapter"
 _forms = "leaderboard.accounts.forms"
-ACCOUNT_FORMS = {"change_password": f"{_forms}.ChangeForm", "reset_password_from_key": f"{_forms}.ResetForm"}
+ACCOUNT_FORMS = {
+    "signup": f"{_forms}.SignUpForm",
+    "change_password": f"{_forms}.ChangeForm",
+    "reset_password_from_key": f"{_forms}.ResetForm",
+}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
-ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
+# Without a mail server an address is of little use, so nobody has to give one.
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if env.str("EMAIL_URL", default="") else "email", "password1*"]
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_PRESERVE_USERNAME_CASING = False

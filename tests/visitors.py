@@ -239,39 +239,13 @@ class Caller:
 
 
 async def sign_up(visitor: Visitor, code: str, name: str, password: str) -> Answer:
-    """Open the join page, make an account, join; the overview of the competition.
-
-    Forms are found by their fields, so it does not matter on which page each of them is.
-    """
+    """Open the join page, make an account and join by its form; the overview of the competition."""
     page = await visitor.get(f"/join/{code}/")
-    for _ in range(6):
-        form, fields = _next_form(page), {"username": name, "email": f"{name}@example.org"}
-        if form is None:
-            page = await visitor.get(_link_to_sign_up(page))
-            continue
-        fields |= {field: password for field in form.names if field.startswith("password")}
-        page = await visitor.send(page, form, {field: text for field, text in fields.items() if field in form.names})
-        assert page.status == 200, (page.path, page.status, re.findall(r'"field-error"[^>]*>([^<]+)', page.text))
-        if urlsplit(page.path).path.startswith("/c/"):
-            return page
-    raise AssertionError(f"{name} could not join: {page.path} {page.status}")
-
-
-def _next_form(page: Answer) -> Form | None:
-    """The form for an account, or for joining; none where the page only leads to one."""
-    forms = [form for form in page.forms() if "csrfmiddlewaretoken" in form.values and "logout" not in form.action]
-    for form in forms:
-        if "password1" in form.names or "username" in form.names:
-            return form
-    if urlsplit(page.path).path.startswith("/join/"):
-        return next((form for form in forms if "login" not in form.names and "code" not in form.names), None)
-    return None
-
-
-def _link_to_sign_up(page: Answer) -> str:
-    found = re.search(r'href="(/accounts/signup/[^"]*)"', page.text)
-    assert found, f"{page.path} ({page.status}) leads to no sign-up"
-    return html.unescape(found[1])
+    fields = {"full_name": f"Student {name}", "username": name, "email": f"{name}@example.org", "password1": password}
+    page = await visitor.send(page, page.form_with("full_name", "password1"), fields)
+    faults = re.findall(r'"field-error"[^>]*>([^<]+)', page.text)
+    assert urlsplit(page.path).path.startswith("/c/"), (name, page.path, page.status, faults)
+    return page
 
 
 async def submit(visitor: Visitor, slug: str, data: bytes) -> Answer:

@@ -53,7 +53,7 @@ A_DAY_SECONDS = 86_400
 
 
 def remember_way_in(answer: HttpResponse, **way: str) -> HttpResponse:
-    """Set the cookie that allows a visitor to sign up; the caller has checked the `code` or `invitation`.
+    """Set the cookie that allows a visitor to sign up elsewhere; the caller has checked the `code` or `invitation`.
 
     A signed cookie, because a session would add a row to the database for each request that comes without cookies.
     """
@@ -70,10 +70,12 @@ def remember_way_in(answer: HttpResponse, **way: str) -> HttpResponse:
 
 
 def _way_in(request: HttpRequest) -> dict[str, str]:
+    """The code or link by which a visitor came: that of the page, or that of the cookie; {} without one."""
+    way: dict[str, str] = getattr(request, WAY_IN, {})
+    if way:
+        return way
     try:
-        way: dict[str, str] = signing.loads(
-            request.COOKIES.get(WAY_IN, ""), salt=WAY_IN, max_age=settings.SESSION_COOKIE_AGE
-        )
+        way = signing.loads(request.COOKIES.get(WAY_IN, ""), salt=WAY_IN, max_age=settings.SESSION_COOKIE_AGE)
     except signing.BadSignature:
         return {}
     return way
@@ -186,6 +188,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             count_try(ACCOUNTS_MADE, way_key(way), seconds=A_DAY_SECONDS)
         saved: User = super().save_user(request, user, form, commit=False)
         saved.password = getattr(form, "password_hash", saved.password)
+        *first, last = form.cleaned_data.get("full_name", "").split() or [""]
+        saved.first_name, saved.last_name = (" ".join(first), last) if first else (last, "")
         if commit:
             saved.save()
         return saved

@@ -5,13 +5,39 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import ChangePasswordForm, ResetPasswordKeyForm
+from allauth.account.forms import ChangePasswordForm, ResetPasswordKeyForm, SignupForm
 from allauth.account.internal.userkit import filter_users_by_email
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from leaderboard.common.names import clean_text
+
 from .models import ApiToken, User
+
+
+class SignUpForm(SignupForm):  # type: ignore[misc]
+    """django-allauth's form for an account, with the person's real name for their hosts."""
+
+    full_name = forms.CharField(
+        label=_("Your name"),
+        max_length=120,
+        required=False,
+        help_text=_("As on your class list. Only your teachers see it."),
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    field_order: tuple[str, ...] = ("full_name", "username", "email", "password1")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].help_text = _("Others see it on the leaderboard. You can rename your team later.")
+        self.fields["email"].label = _("E-mail address")
+        self.fields["password1"].help_text = _(
+            "At least eight characters. Not only digits, not a common password and not similar to your name."
+        )
+
+    def clean_full_name(self) -> str:
+        return clean_text(self.cleaned_data["full_name"])
 
 
 class EndsTokens(forms.Form):

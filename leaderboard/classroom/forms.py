@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db import transaction
 from django.db.models import Count
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from leaderboard.accounts.forms import SignUpForm
+from leaderboard.accounts.models import User
 from leaderboard.competitions.forms import MomentField, moment_in
 from leaderboard.competitions.models import Admission, Competition, Extension, Membership, Team
 from leaderboard.competitions.models.competition_settings import read_setting, setting_field
 
-from . import queries, roster_files
+from . import joining, queries, roster_files
 from .models import HostingRole
+from .teams import CannotJoin
 
 PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 DOMAIN = re.compile(r"@[^@\s*?/:<>\"()]+\.[^@\s.*?/:<>\"()]{2,}")
@@ -248,6 +253,33 @@ class RulesForm(forms.Form):
         super().__init__(*args, **kwargs)
         if not has_rules:
             del self.fields["accepted"]
+
+
+class JoinSignUpForm(SignUpForm):
+    """An account, the rules and joining in one form. `enter` makes the new account a member; it may raise
+    `CannotJoin`, and then `membership` stays None: the person has an account and reads why on the join page."""
+
+    accepted = RulesForm.base_fields["accepted"]
+    field_order = (*SignUpForm.field_order, "accepted")
+    membership: Membership | None = None
+
+    def __init__(
+        self, *args: Any, competition: Competition, enter: Callable[[User], Membership], is_listed: bool, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.competition, self.enter = competition, enter
+        self.fields["full_name"].required = True
+        if is_listed:
+            del self.fields["full_name"]
+        if not competition.rules.strip():
+            del self.fields["accepted"]
+        if competition.board.uses_pseudonyms:
+            self.fields["username"].help_text = _("Your team and your teachers see it; others see a pseudonym.")
+
+    def signup(self, request: HttpRequest, user: User) -> None:
+        with suppress(CannotJoin), transaction.atomic():
+            self.membership = self.enter(user)
+            joining.accept_rules(membership=self.membership)
 
 
 class TeamNameForm(forms.Form):

@@ -50,7 +50,7 @@ REQUESTS_OF_A_SENDER, HASHES_AT_ONCE = 2, 2
 # A class of three hundred signs up in 50 s; proxies commonly give up after 60.
 HASHING_WAIT_SECONDS = 55.0
 WAITING_FOR_BUCKET, SIGN_INS_ELSEWHERE = 4, 2
-HASHING_PATHS = ("/accounts/", "/account/", "/setup/", "/admin/login/")
+HASHING_PATH = re.compile(r"/(accounts|account|setup|admin/login|join|slip|invitation)/|/c/[^/]+/join/$")
 INSTITUTION_PATH = "/accounts/oidc/"
 DOWNLOAD_PATH = re.compile(r"/file/$|/data/.|/files/.|/export$|\.zip$")
 """Paths that send a stored file."""
@@ -161,7 +161,7 @@ class WebPools:
         delayed, during which it occupies a guessing place of its sender, but no thread."""
         name = self._pool_of(environ)
         shares = self._shares(sender, name)
-        if not (environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"].startswith(HASHING_PATHS)):
+        if not (environ["REQUEST_METHOD"] == "POST" and HASHING_PATH.match(environ["PATH_INFO"])):
             return await self._call_in_thread(name, sender, shares, environ)
         async with self._place_for_guesses(sender):
             shares["hashing"] = HASHES_AT_ONCE

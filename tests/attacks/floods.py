@@ -160,7 +160,7 @@ async def empty_sign_ups(flood: Flood) -> None:
     async def send() -> None:
         visitor = flood.visitor(**opened.cookies)
         for _ in left:
-            await flood.ask(visitor, "POST", "/accounts/signup/", f"csrfmiddlewaretoken={TOKEN}")
+            await flood.ask(visitor, "POST", f"/join/{flood.target.code}/", f"csrfmiddlewaretoken={TOKEN}")
 
     await asyncio.gather(*(send() for _ in range(20)))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from django.conf import LazySettings
 from django.test import Client
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, Membership
-from tests.conftest import close, enter, make_competition
+from leaderboard.competitions import services as competitions
+from leaderboard.competitions.models import Competition, Limits, Membership
+from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import signed_in
 
 
@@ -24,11 +26,67 @@ def test_an_empty_code_is_asked_for_again(bo: User) -> None:
     assert client.post("/join/", {"code": "/.."}).status_code == 422
 
 
-def test_who_has_a_code_and_no_account_is_asked_to_make_one_and_comes_back(pets: Competition, client: Client) -> None:
+DEE = {"full_name": "Dee  van Dyck", "username": "dee", "password1": "purple otter 44", "accepted": "on"}
+
+
+def test_who_has_a_code_and_no_account_makes_one_and_joins_by_one_form(pets: Competition, client: Client) -> None:
     page = client.get(f"/join/{pets.admission.join_code}/").content.decode()
-    assert "Create account" in page
-    assert f"next=%2Fjoin%2F{pets.admission.join_code}%2F" in page
     assert "Join “Cats or dogs”" in page
+    assert "Be fair." in page
+    assert f"/accounts/login/?next=%2Fjoin%2F{pets.admission.join_code}%2F" in page
+    response = client.post(f"/join/{pets.admission.join_code}/", DEE)
+    assert (response.status_code, response["Location"]) == (302, "/c/pets/")
+    member = Membership.objects.get()
+    assert (member.user.username, member.user.get_full_name()) == ("dee", "Dee van Dyck")
+    assert member.has_accepted_rules()
+    assert client.get("/c/pets/submit/").status_code == 200
+
+
+@pytest.mark.parametrize("missing", DEE)
+def test_without_a_part_of_the_form_nothing_is_made(pets: Competition, client: Client, missing: str) -> None:
+    given = {name: text for name, text in DEE.items() if name != missing}
+    assert 'class="errors"' in client.post(f"/join/{pets.admission.join_code}/", given).content.decode()
+    assert not User.objects.filter(username="dee").exists()
+    assert not Membership.objects.exists()
+
+
+def test_the_real_name_is_for_hosts_alone(pets: Competition, ada: User, bo: User, client: Client) -> None:
+    client.post(f"/join/{pets.admission.join_code}/", DEE)
+    enter(pets, bo)
+    dee = User.objects.get(username="dee")
+    submit(pets, dee, answers())
+    for reader in (signed_in(bo), Client()):
+        for page in ("", "leaderboard/", "leaderboard.csv"):
+            assert "van Dyck" not in reader.get(f"/c/pets/{page}", follow=True).content.decode()
+    assert "van Dyck" in signed_in(ada).get("/host/pets/people/").content.decode()
+
+
+def test_who_may_not_join_has_an_account_and_reads_why(pets: Competition, client: Client) -> None:
+    competitions.change_competition(competition=pets, admission="roster")
+    response = client.post(f"/join/{pets.admission.join_code}/", DEE, follow=True)
+    assert response.redirect_chain == [(f"/join/{pets.admission.join_code}/", 302)]
+    assert "Only people on the roster can join" in response.content.decode()
+    assert not Membership.objects.exists()
+
+
+def test_an_invitation_leads_a_newcomer_into_the_team_by_one_form(pets: Competition, bo: User, client: Client) -> None:
+    Limits.objects.update(team_size=2)
+    team = enter(pets, bo).team
+    assert client.post(f"/invitation/{team.invitation}/", DEE)["Location"] == "/c/pets/"
+    assert {member.user.username for member in team.memberships.all()} == {"bo", "dee"}
+
+
+def test_where_addresses_are_confirmed_dee_is_a_member_who_signs_in_afterwards(
+    pets: Competition, client: Client, settings: LazySettings
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    settings.ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
+    code = f"/join/{pets.admission.join_code}/"
+    assert 'class="errors"' in client.post(code, DEE).content.decode()  # an address is asked for
+    sent = client.post(code, DEE | {"email": "dee@example.org"})
+    assert sent["Location"].startswith("/accounts/confirm-email/")
+    assert Membership.objects.get().user.username == "dee"
+    assert client.get("/c/pets/submit/")["Location"].startswith("/accounts/login/")
 
 
 def test_a_stranger_is_offered_an_account_only_where_one_can_be_had(

@@ -241,7 +241,7 @@ def test_a_join_card_is_a_way_to_an_account(hers: Client, pets: Competition, cli
     code = join_cards_of(hers)[0]
     asked = text_of(client.get(f"/slip/{code}/"))
     assert "Join “Cats or dogs”" in asked
-    assert "Create account" in asked
+    assert "Your name" not in asked  # the list has it
     # Who invites, in the host's own words or by name, and what for; whom of the class the link is for is not said.
     assert "Host ada" in asked
     Competition.objects.update(course="BIO 101", contact="Ms Hale")
@@ -249,6 +249,7 @@ def test_a_join_card_is_a_way_to_an_account(hers: Client, pets: Competition, cli
     assert "Course BIO 101" in asked
     assert "Host Ms Hale" in asked
     assert not any(entry.name in asked for entry in RosterEntry.objects.all())
+    assert "password1" in client.get(f"/slip/{code}/").content.decode()
     assert "password1" in client.get("/accounts/signup/").content.decode()
 
 

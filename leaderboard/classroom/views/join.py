@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from leaderboard.accounts.adapter import remember_way_in
+from leaderboard.accounts.adapter import WAY_IN, remember_way_in
+from leaderboard.accounts.models import User
+from leaderboard.accounts.views import SignUpView
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import client_address_of, see_other, signed_in_user
 from leaderboard.common.shared_cache import note_wrong_try
@@ -21,7 +25,7 @@ from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
 
 from .. import joining, teams
-from ..forms import CodeForm, RulesForm
+from ..forms import CodeForm, JoinSignUpForm, RulesForm
 from ..joining import join_refusal
 from ..models import RosterEntry, join_card_digest
 
@@ -74,7 +78,7 @@ def join_code(request: HttpRequest, code: str) -> HttpResponse:
         form.add_error("code", _("No competition has this code. Check it with your teacher."))
         return render(request, "classroom/join.html", {"form": form}, status=404)
     if request.user.is_anonymous:
-        return remember_way_in(_signed_out_page(request, competition), code=code)
+        return _sign_up(request, competition, lambda user: joining.join_by_code(user=user, code=code), {"code": code})
     user = signed_in_user(request.user)
     return _join_page(
         request, competition, "classroom/join_code.html", lambda: joining.join_by_code(user=user, code=code)
@@ -90,7 +94,8 @@ def join_card(request: HttpRequest, code: str) -> HttpResponse:
         note_wrong_code(request)
         return render(request, "classroom/join_card.html", {"is_early": entry is not None}, status=404)
     if request.user.is_anonymous:
-        return remember_way_in(_signed_out_page(request, entry.competition), join_card=digest)
+        enter = lambda user: joining.join_by_card(user=user, digest=digest)  # noqa: E731
+        return _sign_up(request, entry.competition, enter, {"join_card": digest}, is_listed=True)
     user = signed_in_user(request.user)
     membership = Membership.objects.filter(competition=entry.competition, user=user).first()
     context: dict[str, object] = {
@@ -112,7 +117,9 @@ def join_open(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The page for joining a listed competition that needs no code."""
     competition = page_context.competition
     if request.user.is_anonymous:
-        return _signed_out_page(request, competition, has_way_in=False)
+        if not settings.OPEN_SIGN_UP or competition.admission.needs_code:
+            return _signed_out_page(request, competition)
+        return _sign_up(request, competition, lambda user: joining.join_openly(user=user, competition=competition), {})
     if competition.admission.needs_code and page_context.membership is None:
         return redirect("join")
     user = signed_in_user(request.user)
@@ -127,7 +134,8 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
         note_wrong_code(request)
         return render(request, "classroom/invitation.html", status=404)
     if request.user.is_anonymous:
-        return remember_way_in(_signed_out_page(request, team.competition, is_team=True), invitation=invitation)
+        join_team = lambda user: joining.join_by_invitation(user=user, invitation=invitation)  # noqa: E731
+        return _sign_up(request, team.competition, join_team, {"invitation": invitation}, is_team=True)
     user = signed_in_user(request.user)
     membership = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
     if membership and membership.team_id == team.pk:
@@ -143,25 +151,67 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     return _confirm_join(request, team.competition, "classroom/invitation.html", enter, context)
 
 
-def _signed_out_page(
-    request: HttpRequest, competition: Competition, *, has_way_in: bool = True, is_team: bool = False
-) -> HttpResponse:
-    """The page for visitors without an account: the competition and its hosts, and nothing about other students.
+class JoinSignUpView(SignUpView):
+    """An account and a membership by one form, for visitors who came by a valid code or link."""
 
-    It offers to sign up if the visitor came by a valid code or link (`has_way_in`), or if `OPEN_SIGN_UP` is set.
+    template_name = "classroom/join_sign_up.html"
+    competition: Any = None
+    enter: Any = None
+    is_listed = is_team = False
+
+    def get_form_class(self) -> type[JoinSignUpForm]:
+        return JoinSignUpForm
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        more = {"competition": self.competition, "enter": self.enter, "is_listed": self.is_listed}
+        return {**super().get_form_kwargs(), **more}
+
+    def get_success_url(self) -> str:
+        membership = self.get_form().membership
+        return reverse("overview", args=[membership.competition.slug]) if membership else self.request.path
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """The competition and its hosts, and nothing about other students."""
+        hosts = self.competition.hosts.filter(is_active=True).order_by("username").values_list("username", flat=True)
+        return {
+            **super().get_context_data(**kwargs),
+            "competition": self.competition,
+            "state": self.competition.state(timezone.now()),
+            "host": self.competition.contact or ", ".join(hosts),
+            "is_team": self.is_team,
+        }
+
+
+def _sign_up(
+    request: HttpRequest,
+    competition: Competition,
+    enter: Callable[[User], Membership],
+    way: dict[str, str],
+    *,
+    is_listed: bool = False,
+    is_team: bool = False,
+) -> HttpResponse:
+    """The page on which a visitor makes an account and joins; without local passwords, or too late, to sign in.
+
+    `way` is the code or link, which the caller has checked. Institutions and other pages find it in a cookie.
+    `is_listed`: whether the class list has the person's name already.
     """
-    host = ""
-    if has_way_in:
-        hosts = competition.hosts.filter(is_active=True).order_by("username")
-        host = competition.contact or ", ".join(hosts.values_list("username", flat=True))
-    context = {
-        "competition": competition,
-        "state": competition.state(timezone.now()),
-        "host": host,
-        "may_sign_up": settings.LOCAL_PASSWORDS and (has_way_in or settings.OPEN_SIGN_UP),
-        "refusal": _closed_refusal(competition),
-        "is_team": is_team,
-    }
+    refusal = _closed_refusal(competition)
+    if refusal or not settings.LOCAL_PASSWORDS:
+        response = _signed_out_page(request, competition, refusal=refusal, is_team=is_team)
+    else:
+        setattr(request, WAY_IN, way)
+        view = JoinSignUpView.as_view(competition=competition, enter=enter, is_listed=is_listed, is_team=is_team)
+        response = view(request)
+    return remember_way_in(response, **way) if way else response
+
+
+def _signed_out_page(
+    request: HttpRequest, competition: Competition, *, refusal: str = "", is_team: bool = False
+) -> HttpResponse:
+    """The page for visitors who must sign in first."""
+    context = {"competition": competition, "state": competition.state(timezone.now())}
+    context |= {"refusal": refusal, "is_team": is_team}
     return render(request, "classroom/join_signed_out.html", context)
 
 

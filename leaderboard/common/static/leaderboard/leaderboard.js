@@ -118,6 +118,9 @@
     const name = zone?.querySelector("[data-file-name]");
     if (name) name.textContent = [...event.target.files].map((file) => file.name).join(", ");
   });
+  document.addEventListener("change", ({ target }) => {
+    if (target.dataset.shows) document.getElementById(target.dataset.shows).type = target.checked ? "text" : "password";
+  });
   for (const [type, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
     document.addEventListener(type, (event) => event.target.closest?.(".drop-zone")?.classList.toggle("is-over", over));
   }
