@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import metrics
-from metrics.checks import splits
+from metrics.checks import lists, splits
 from metrics.checks.answer_columns import describe_columns
 from metrics.checks.hardest_rows import find_hardest_rows
 from metrics.checks.similar_predictions import find_similar_predictions
@@ -104,6 +104,11 @@ def drop_columns(truth: Path, columns: Sequence[str]) -> dict[str, Any]:
 def name_split(truth: Path, column: str) -> dict[str, Any]:
     """Make the truth with a column of another name, or with other words for the parts, as its split."""
     return {"file": splits.name_split(truth, column)}
+
+
+def write_plain_lists(truth: Path, columns: Sequence[str]) -> dict[str, Any]:
+    """Make the truth with the lists of these columns without brackets and quotes."""
+    return {"file": lists.write_plain_lists(truth, columns)}
 
 
 def add_split(truth: Path, secret: str, **asked: Any) -> dict[str, Any]:
@@ -221,6 +226,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         suggest_metrics,
         drop_columns,
         name_split,
+        write_plain_lists,
         add_split,
         correct_rows,
         sample_submission,

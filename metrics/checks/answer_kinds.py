@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from ..core.messages import Message
 from ..reading.columns import to_decimal
+from ..reading.writings import read_list
+from .lists import writing_of_lists
 
 MOST_CELLS = 20_000
 _FEW = 30
@@ -162,6 +164,8 @@ def _of_one(cells: Sequence[str]) -> tuple[str, Message]:
         return "masks", Message("run-lengths")
     if _are_boxes(filled[:1000]):
         return "boxes", Message("lists of four numbers or more")
+    if writing_of_lists(filled) is not None:
+        filled = [" ".join(item.replace(" ", "_") for item in read_list(cell).items) for cell in filled]
     return _of_texts(filled, len(filled) < len(cells))
 
 

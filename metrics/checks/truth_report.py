@@ -33,6 +33,7 @@ from ..reading.tables import Table, blank_rows, plain
 from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baselines, ReferenceScore, apart_of, baselines_of
 from .custom_self_test import not_best, self_test_of_custom
+from .lists import list_findings
 from .splits import refuse_group
 from .suspicions import AnswerShare, Finding, balance, suspicions, warning
 
@@ -139,6 +140,7 @@ def check_truth(
         is_hopeless = metric.is_custom and any(finding.blocking for finding in failed)
         measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
         findings = failed + doubtful + _file_findings(prepared, sample, tests or {}) + findings
+        findings += list_findings(prepared)
         findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
     else:
         shares, further = _faults_elsewhere(prepared, sample, tests or {}, problems)

@@ -192,3 +192,26 @@ def test_the_column_that_students_predict_is_found_or_asked_for(hers: Client, la
     if layout.metrics:
         assert draft.metric in layout.metrics
         assert {metric.key for metric, _ in fits["best"]} <= USUAL
+
+
+TAGS = [random.Random(i).sample(["cat", "big dog", "newt", "toad"], 1 + i % 3) for i in range(ROWS)]
+
+
+def test_lists_in_brackets_are_written_plainly_by_one_press(hers: Client) -> None:
+    lists = "id,tags\n" + "".join(f'{i},"{tags!r}"\n' for i, tags in enumerate(TAGS))
+    answered = hers.post("/host/new/", {"files": [upload(lists, "answers.csv")]})
+    draft = TruthDraft.objects.get()
+    assert not draft.report["ok"]
+    assert 'value="plain_lists"' in hers.get(answered["Location"]).content.decode()
+    hers.post(answered["Location"], {"fix": "plain_lists"})
+    draft = TruthDraft.objects.get()
+    assert draft.report["ok"]
+    assert (draft.metric, draft.params["separator"]) == ("multilabel_f1", ";")
+    assert draft.report["target_columns"] == ["tags"]
+
+
+def test_separators_of_lists_are_proposed(hers: Client) -> None:
+    lists = "id,tags\n" + "".join(f'{i},"{", ".join(tags)}"\n' for i, tags in enumerate(TAGS))
+    hers.post("/host/new/", {"files": [upload(lists, "answers.csv")]})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.metric, draft.params["separator"]) == (True, "multilabel_f1", ",")

@@ -179,6 +179,12 @@ def name_split(source: Path, column: str, target: Path) -> Path:
     return target
 
 
+def write_plain_lists(source: Path, columns: Collection[str], target: Path) -> Path:
+    """Write an answer file whose lists have no brackets and quotes to `target`. Raises `JobFailed`."""
+    table_jobs.run_page_job("write_plain_lists", truth=str(source), columns=list(columns), target=str(target))
+    return target
+
+
 def convert_spreadsheet(source: Path, target: Path) -> list[dict[str, Any]]:
     """Convert a spreadsheet's file to plain CSV in `target`; returns the changes, [] if no conversion helps.
 

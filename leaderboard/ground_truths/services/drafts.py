@@ -87,6 +87,18 @@ def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
     return save_draft(competition=competition, spec=spec, suggests_metrics=True)
 
 
+def write_plain_lists(*, competition: Competition) -> TruthDraft:
+    """Replace the draft's file by one whose lists have no brackets and quotes, and check the result.
+
+    Raises `CannotHost` without a draft, and as `save_draft` does.
+    """
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    if draft is None:
+        raise CannotHost(_("There is no file to convert. Choose one."))
+    spec = replace(spec_of_same_split(draft), plain_lists=draft.report["target_columns"])
+    return save_draft(competition=competition, spec=spec, suggests_metrics=True)
+
+
 def discard_draft(*, competition: Competition) -> None:
     """Delete the draft and its file."""
     for draft in TruthDraft.objects.filter(competition=competition):
@@ -146,6 +158,8 @@ def _take_file(draft: TruthDraft, spec: GroundTruthSpec) -> None:
         converted = Path(folder) / "as_meant.csv"
         if spec.converts_spreadsheet and checks.convert_spreadsheet(path, converted):
             path = converted
+        if spec.plain_lists:
+            path = checks.write_plain_lists(path, spec.plain_lists, Path(folder) / "plain.csv")
         if spec.redraws_split and competition.launched_at is None and USAGE in checks.header_of(path):
             path = checks.drop_columns(path, [USAGE], Path(folder) / "unsplit.csv")
         if path != stored:
