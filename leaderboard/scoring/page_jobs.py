@@ -157,9 +157,10 @@ def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
     """
     try:
         text = read_container(submission.read_bytes())
-        found = convert_spreadsheet(text, is_truth=False)
+        truth = _prepare_truth(**asked)
+        found = convert_spreadsheet(text, is_truth=False, expected=truth.expected_header)
         if found is not None:
-            _prepare_truth(**asked).check(found.text)
+            truth.check(found.text)
             preview = [_first_lines(text), _first_lines(found.text)]
             return {"file": found.text, "changes": found.as_stored(), "preview": preview}
     except metrics.SubmissionError:

@@ -258,7 +258,7 @@ class Truth:
         try:
             table = read_source(
                 submission,
-                ExpectedHeader(self.submission_columns, self.metric.format.aliases),
+                self.expected_header,
                 limit=self.largest_submission,
                 expected_rows=self.rows,
                 may_be_empty=may_miss,
@@ -285,6 +285,11 @@ class Truth:
         if (verify := self.metric.rules.verify) is not None:
             verify(columns, prediction, **chosen(verify, self.params))
         return prediction, [problem for cells in columns for problem in cells.problems]
+
+    @property
+    def expected_header(self) -> ExpectedHeader:
+        """What the header of a submission must be."""
+        return ExpectedHeader(self.submission_columns, self.metric.format.aliases)
 
     def name_in(self, table: Table, name: str) -> str:
         """The name of a column in this submission: ``name``, or an alias."""

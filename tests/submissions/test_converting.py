@@ -37,7 +37,20 @@ def only_file(pets: Competition) -> Submission:
     return found
 
 
-@pytest.mark.parametrize("data", [SEMICOLONS, WESTERN], ids=["semicolons", "UTF-16"])
+TWO_FAULTS = {
+    "semicolons": SEMICOLONS,
+    "UTF-16": WESTERN,
+    "a title": b"\xef\xbb\xbfMy pets\r\n\r\n" + SEMICOLONS,
+    "the line sep=": b"sep=;\r\n" + SEMICOLONS.replace(b"\n", b"\r\n"),
+    "other names": SEMICOLONS.replace(b"id;label", b"Id;Predicted pet"),
+    "no names": SEMICOLONS.partition(b"\n")[2],
+    "a further column": SEMICOLONS.replace(b"\n", b";0,5\n"),
+    "a remark": b"# by R\n" + GOOD,
+    "a wrong name alone": GOOD.replace(b"label", b"prediction"),
+}
+
+
+@pytest.mark.parametrize("data", TWO_FAULTS.values(), ids=list(TWO_FAULTS))
 def test_one_click_hands_in_what_bos_spreadsheet_meant(bos: Client, pets: Competition, data: bytes) -> None:
     submit_on_page(bos, data)
     original = only_file(pets)
