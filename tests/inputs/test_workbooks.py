@@ -75,6 +75,15 @@ def test_a_host_reads_why_an_answer_file_cannot_be_used(draft: Competition, ada:
     assert SAYS in text_of(page.get(answer.url, follow=True))
 
 
+def test_ada_reads_which_sheet_is_her_class_list(pets: Competition, ada: User) -> None:
+    people = rows(("Class of spring",), (), ("Name", "E-mail"), ("Ida Berg", "ida@uni.example.org"))
+    data = with_states(workbook(rows(("other",)), people), S1="veryHidden")
+    draft = roster.save_roster_draft(competition=pets, user=ada, file_name="class.xlsx", data=data)
+    preview = roster.preview_roster(pets, draft)
+    assert [change.line.values["name"] for change in preview.new] == ["Ida Berg"]
+    assert preview.notes[0] == 'The sheet "S2" of the Excel file was read.'
+
+
 def test_a_host_reads_why_a_class_list_cannot_be_used(pets: Competition, ada: User, far_away: bytes) -> None:
     with pytest.raises(CannotHost, match="damaged or too large"):
         roster.save_roster_draft(competition=pets, user=ada, file_name="class.xlsx", data=far_away)
