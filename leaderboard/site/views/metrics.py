@@ -118,7 +118,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "sensitivity": ("recall",),
     "sorensen": ("dice",),
     "specificity": ("recall", "balanced_accuracy"),
+    "summarization": ("rouge_l", "bleu", "chrf", "token_f1"),
     "top5": ("top_k_accuracy", "map_at_k"),
+    "translation": ("bleu", "chrf", "character_error_rate", "word_error_rate"),
     "wer": ("word_error_rate",),
 }
 """Search word → keys of metrics and names of groups. Keys of metrics that are not installed are ignored."""
