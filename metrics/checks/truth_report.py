@@ -33,6 +33,7 @@ from ..reading.tables import Table, blank_rows, plain
 from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baselines, ReferenceScore, apart_of, baselines_of
 from .custom_self_test import not_best, self_test_of_custom
+from .fitting_metrics import with_fitting_metrics
 from .lists import list_findings
 from .splits import refuse_group
 from .suspicions import AnswerShare, Finding, balance, suspicions, warning
@@ -123,7 +124,8 @@ def check_truth(
     named = group or (full["group"] if "group" in metric.roles else None)
     table, findings = _without_group(table, id_column, named, roles)
     prepared, problems = truth_of_table(metric, table, full, id_column, secondary)
-    findings = [_blocking_finding(problem) for problem in problems] + findings + notes
+    blocking = [_blocking_finding(problem) for problem in problems]
+    findings = with_fitting_metrics(blocking, problems, metric, table, id_column, full) + findings + notes
     if prepared is None:
         return TruthReport(findings)
     self_test: dict[str, Any] = {}

@@ -17,6 +17,7 @@ from ..reading.ids import Ids, blank_ids, on_line
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, csv_bytes, pick, plain
 from ..reading.text import LONGEST_LINE
+from .advice import with_advice
 from .arrays import Answers, take
 from .contract import Metric, answer_columns
 from .errors import GroundTruthError, MetricFailed, NotFinite, Problem, Refused, SubmissionError
@@ -270,7 +271,7 @@ class Truth:
         places, problems = self.ids.align(table, self.id_column, may_miss=may_miss)
         prediction, complaints = self.read_prediction(table)
         if problems := table.problems + problems + complaints:
-            raise SubmissionError(problems)
+            raise SubmissionError(with_advice(problems, table))
         places = places[self.scored]
         if np.array_equal(places, np.arange(table.rows)):
             return prediction, table, places
