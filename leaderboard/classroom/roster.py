@@ -79,7 +79,10 @@ def save_roster_draft(*, competition: Competition, user: User | None, file_name:
     """Store a class list for the preview; the roster does not change. Raises `CannotHost` for an unreadable file."""
     notes: list[dict[str, Any]] = []
     if isinstance(data, bytes) and container_of(data[:4096]) in READERS:
-        data, notes = table_jobs.csv_of(data)
+        try:
+            data, notes = table_jobs.csv_of(data)
+        except table_jobs.JobDied:
+            data = b""
         if not data:
             raise CannotHost(
                 _("This Excel or Parquet file can't be read: it is empty, damaged or too large. Save the list as CSV.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from leaderboard.accounts.models import User
@@ -10,6 +12,7 @@ from leaderboard.competitions.models import Competition, Submission, TruthDraft
 from leaderboard.competitions.services import CannotHost
 from leaderboard.ground_truths.services.checks import column_names
 from leaderboard.notifications.models import Notice
+from leaderboard.scoring import table_jobs
 from metrics.tests.hostile_workbooks import FAR
 from metrics.tests.test_workbooks import GOOD, rows, with_states, workbook
 from tests.conftest import answers, enter, submit
@@ -73,6 +76,20 @@ def test_a_host_reads_why_an_answer_file_cannot_be_used(draft: Competition, ada:
     page = signed_in(ada)
     answer = check(page, far_away)
     assert SAYS in text_of(page.get(answer.url, follow=True))
+
+
+def test_a_workbook_in_whose_hands_the_reader_dies_cannot_be_read(
+    draft: Competition, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(job: str, **arguments: Any) -> Any:
+        raise table_jobs.JobDied(f"{job} ended without an answer (status -9)")
+
+    monkeypatch.setattr(table_jobs, "run_page_job", dies)
+    answer = check(signed_in(ada), workbook(GOOD))
+    assert answer.status_code == 409
+    assert "can't be read. Save it as CSV" in text_of(answer)
+    with pytest.raises(CannotHost, match="can't be read"):
+        roster.save_roster_draft(competition=draft, user=ada, file_name="class.xlsx", data=workbook(GOOD))
 
 
 def test_ada_reads_which_sheet_is_her_class_list(pets: Competition, ada: User) -> None:

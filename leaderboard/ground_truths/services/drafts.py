@@ -108,10 +108,14 @@ def discard_draft(*, competition: Competition) -> None:
 
 def _plain_csv(chunks: Iterable[bytes]) -> tuple[bytes, list[dict[str, Any]]]:
     """(the CSV of an upload, which may be gzipped, zipped, Excel or Parquet; stored notes on how it was read). A file
-    that cannot be read is returned unchanged, so that the check can report the problem."""
+    that cannot be read is returned unchanged, so that the check can report the problem. Raises `CannotHost` for a file
+    that ends the process that reads it."""
     data, notes = b"".join(chunks), list[dict[str, Any]]()
     if container_of(data[:4096]) in READERS:
-        text, notes = table_jobs.csv_of(data)
+        try:
+            text, notes = table_jobs.csv_of(data)
+        except table_jobs.JobDied as error:
+            raise CannotHost(_("This Excel or Parquet file can't be read. Save it as CSV (UTF-8, comma).")) from error
         data = text or data
     else:
         with suppress(metrics.MetricError):
