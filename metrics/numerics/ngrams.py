@@ -129,10 +129,11 @@ def pieces_of(column: Coded, split: Split, separator: str | None) -> tuple[np.nd
     """The references of each distinct cell (start offsets) and their pieces."""
     references = [references_in(cell, separator) for cell in column.values]
     texts = [text for some in references for text in some]
-    return starts_of(np.array([len(some) for some in references], np.int64)), _numbered(texts, split, {})
+    return starts_of(np.array([len(some) for some in references], np.int64)), number_pieces(texts, split, {})
 
 
-def _numbered(texts: Sequence[str], split: Split, known: dict[str, int]) -> Pieces:
+def number_pieces(texts: Sequence[str], split: Split, known: dict[str, int]) -> Pieces:
+    """The pieces of texts, with the codes of the ``known`` ones and further codes for others."""
     known = dict(known)
     found = [[known.setdefault(piece, len(known)) for piece in split(text)] for text in texts]
     starts = starts_of(np.array([len(codes) for codes in found], np.int64))
@@ -219,7 +220,7 @@ def pairs_in_blocks(
 ) -> tuple[int, np.ndarray, Iterator[Block]]:
     """The number of distinct pairs of cells, the pair of each row, and the pairs in blocks."""
     starts, true = truth.once(pieces_of, split, separator)
-    said = _numbered(prediction.values, split, true.known)
+    said = number_pieces(prediction.values, split, true.known)
     ours, theirs, of_row = distinct_pairs(truth, prediction)
     sizes = said.counts[theirs] + np.diff(np.concatenate(([0], np.cumsum(true.counts)))[starts])[ours]
 

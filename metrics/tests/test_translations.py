@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -147,3 +148,39 @@ def test_many_words_and_small_blocks_change_no_digit(key: str, monkeypatch: pyte
     monkeypatch.setattr("metrics.numerics.ngrams._MOST_CODES", 50)
     monkeypatch.setattr("metrics.numerics.ngrams._PIECES", 30)
     assert score(key, both, said, references="|") == whole
+
+
+def longest_common(one: Sequence[str], other: Sequence[str]) -> int:
+    lengths = [0] * (len(other) + 1)
+    for word in one:
+        before = lengths[:]
+        for place, guess in enumerate(other):
+            lengths[place + 1] = before[place] + 1 if word == guess else max(before[place + 1], lengths[place])
+    return lengths[-1]
+
+
+def rouge(reference: str, said: str, beta: float) -> float:
+    true, guess = (re.findall("[^\\W_]+", text.lower()) for text in (reference, said))
+    if not true or not guess:
+        return float(true == guess)
+    common = longest_common(true, guess)
+    recall, precision = common / len(true), common / len(guess)
+    return (1 + beta**2) * precision * recall / (recall + beta**2 * precision) if common else 0.0
+
+
+@seeds
+@pytest.mark.parametrize("beta", [1.0, 1.5])
+def test_rouge_l_equals_the_definition(beta: float, seed: int) -> None:
+    references, said = texts(seed)
+    both = [" | ".join(some) for some in references]
+    values = [max(rouge(text, guess, beta) for text in some) for some, guess in zip(references, said, strict=True)]
+    expected = sum(values) / len(values)
+    assert score("rouge_l", both, said, beta=beta, references="|") == pytest.approx(expected, rel=1e-12)
+
+
+# The example of the README of rouge-score.
+def test_the_example_of_rouge_score_gets_what_it_says() -> None:
+    truth, said = "The quick brown fox jumps over the lazy dog", "The quick brown dog jumps on the log."
+    assert score("rouge_l", [truth], [said]) == pytest.approx(0.5882352941176471, rel=1e-12)
+    assert score("rouge_l", ["the cat sat on the mat"], ["a cat on the mat"]) == pytest.approx(8 / 11, rel=1e-12)
+    assert score("rouge_l", ["", "a", "!"], ["", "", "?"]) == pytest.approx(2 / 3)
