@@ -101,6 +101,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "columnwise_roc_auc",
         "label_ranking_average_precision",
     ),
+    "ner": ("entity_f1",),
     "nll": ("log_loss", "multiclass_log_loss", "laplace_log_likelihood"),
     "ordinal": ("cohen_kappa", "spearman", "kendall_tau"),
     "outliers": ("mae", "median_absolute_error", "weighted_mae"),
