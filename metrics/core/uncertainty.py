@@ -173,7 +173,7 @@ class Buckets:
 
 def buckets_of(hashes: np.ndarray) -> Buckets:
     """Deal rows into buckets of equal size (to within one row) in the order of the hashes of their ids."""
-    order = np.argsort(hashes, kind="stable").astype(np.int32)
+    order = np.argsort(hashes).astype(np.int32)  # any sort: 64 bits are hardly ever equal
     count = min(len(order), MOST_BUCKETS)
     return Buckets(order, np.arange(count) * len(order) // max(count, 1))
 
@@ -194,8 +194,10 @@ def hashes_of(ids: Any) -> np.ndarray:
     hashes = np.empty(len(ids), np.uint64)
     start = 0
     while start < len(ids):
-        # In blocks of about `_BYTES` bytes, because each byte becomes several numbers.
-        stop = max(start + 1, int(np.searchsorted(offsets, int(offsets[start]) + _BYTES, side="right")) - 1)
+        # In blocks of about `_BYTES` bytes, because each byte becomes several numbers. A limit of another type than
+        # the offsets would copy all of them.
+        limit = offsets.dtype.type(min(int(offsets[start]) + _BYTES, int(offsets[-1])))
+        stop = max(start + 1, int(np.searchsorted(offsets, limit, side="right")) - 1)
         # For each cell the sum of its bytes, each times the power of its place.
         ends, first = offsets[start : stop + 1] - offsets[start], int(offsets[start])
         used = data[first : int(offsets[stop])]
