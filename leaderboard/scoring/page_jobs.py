@@ -158,7 +158,7 @@ def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
     try:
         text = read_container(submission.read_bytes())
         truth = _prepare_truth(**asked)
-        found = convert_spreadsheet(text, is_truth=False, expected=truth.expected_header)
+        found = convert_spreadsheet(text, is_truth=False, expected=truth.expected_header, ids=truth.ids.texts)
         if found is not None:
             truth.check(found.text)
             preview = [_first_lines(text), _first_lines(found.text)]

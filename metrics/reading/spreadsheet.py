@@ -18,6 +18,7 @@ from ..core.messages import Message, listed, templates_of
 from .column_names import TRIMMED, matched_names
 from .header_lines import MAX_LINES, NUMBER, SEPARATOR_LINE, cells_of, first_lines, header_place
 from .headers import SEPARATORS, USAGE, ExpectedHeader, is_index, letters_of
+from .id_forms import written_as_expected
 from .split_words import are_split_words, known_part
 from .tables import csv_bytes
 
@@ -58,12 +59,13 @@ class _Sheet:
 
 
 def convert_spreadsheet(
-    data: bytes, *, is_truth: bool = True, expected: ExpectedHeader | None = None
+    data: bytes, *, is_truth: bool = True, expected: ExpectedHeader | None = None, ids: Sequence[str] = ()
 ) -> ConvertedSpreadsheet | None:
     """A spreadsheet's file as a plain CSV; ``None`` if nothing has to be changed, or if the conversion is unclear.
 
     Only in a truth a column may be renamed as the split. With the ``expected`` columns of a submission those that can
-    only be meant by others get their names, and further columns are left out.
+    only be meant by others get their names, and further columns are left out; ids in another writing than the expected
+    ``ids`` are written like these.
 
     >>> found = convert_spreadsheet("id;y\\n1;0,5\\n".encode())
     >>> found.text
@@ -86,6 +88,7 @@ def convert_spreadsheet(
         _name_the_split(sheet)
     if expected is not None:
         _fit_columns(sheet, expected)
+        _write_ids(sheet, expected.columns[0], ids)
     return ConvertedSpreadsheet(csv_bytes(sheet.names, sheet.rows), tuple(changes)) if changes else None
 
 
@@ -242,6 +245,24 @@ def _fit_columns(sheet: _Sheet, expected: ExpectedHeader) -> None:
     places = [place for place, name in enumerate(names) if name in columns]
     sheet.names = [names[place] for place in places]
     sheet.rows = [[row[place] for place in places] for row in sheet.rows]
+
+
+def _write_ids(sheet: _Sheet, column: str, expected: Sequence[str]) -> None:
+    """Write ids as they are expected, if each can mean one of them only."""
+    if column not in sheet.names:
+        return
+    place = sheet.names.index(column)
+    if meant := written_as_expected(sheet.cells(place), expected):
+        for row in sheet.rows:
+            row[place] = meant.get(row[place].strip(TRIMMED), row[place])
+        before, after = next(iter(meant.items()))
+        sheet.changes.append(
+            Message(
+                "Ids are written as in the sample submission, such as {before} → {after}.",
+                before=shown(before),
+                after=shown(after),
+            )
+        )
 
 
 def _write_points(sheet: _Sheet, *, is_sure: bool) -> None:

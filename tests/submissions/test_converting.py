@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -65,6 +66,15 @@ def test_one_click_hands_in_what_bos_spreadsheet_meant(bos: Client, pets: Compet
     assert f'href="/c/pets/submissions/{original.pk}/"' in of_made.partition('data-testid="original"')[2]
     assert made.sha256 in of_made
     assert f'href="/c/pets/submissions/{made.pk}/"' in of_original.partition('data-testid="converted"')[2]
+
+
+def test_ids_with_other_zeros_are_written_as_in_the_sample(bos: Client, pets: Competition, bo: User) -> None:
+    original = submit(pets, bo, re.sub(rb"(?m)^(\d+),", rb"00\1,", GOOD))
+    assert [problem["code"] for problem in original.problems] == ["unknown_ids", "missing_ids"]
+    assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 303
+    made = Submission.objects.get(conversion__original=original)
+    assert path_of(made.file_key).read_bytes().split() == GOOD.split()
+    assert "sample submission" in made.conversion.changes[0]["message"]
 
 
 def test_asking_twice_hands_in_once_and_uses_one_attempt(bos: Client, pets: Competition) -> None:
