@@ -180,7 +180,10 @@ def _faults_elsewhere(
 
 
 _WHY = {
-    "repeated_ids": Message("Each id needs exactly one answer."),
+    "repeated_ids": Message(
+        "Each id needs exactly one answer. Without ids, add a column (1, 2, 3 …) to the answers and the test data."
+    ),
+    "no_target": Message("Answers need ids: add a column (1, 2, 3 …) to the answers and the test data."),
     "blank_id": Message("No submission could refer to this row."),
     "missing_value": Message("There is no answer to compare with."),
     "unknown_usage": Message("The row would count for neither leaderboard."),

@@ -314,10 +314,10 @@ def _name_the_split(sheet: _Sheet) -> None:
     if USAGE in sheet.names or len(sheet.names) < 3:
         return
     for place, name in enumerate(sheet.names):
-        if are_split_words({cell for cell in sheet.cells(place) if cell}):
+        if are_split_words({cell for cell in sheet.cells(place) if cell}, name):
             sheet.names[place] = USAGE
             for row in sheet.rows:
-                row[place] = known_part(row[place])
+                row[place] = known_part(row[place], name)
             sheet.changes.append(
                 Message("{name} becomes {usage}, which holds the split.", name=shown(name), usage=shown(USAGE))
             )

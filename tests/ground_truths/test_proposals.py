@@ -30,6 +30,7 @@ CELLS: dict[str, Cell] = {
     "place": lambda i, dice: f"p{i // 5}",
     "date": lambda i, dice: f"2024-{i % 12 + 1:02d}-{i % 28 + 1:02d}",
     "name": lambda i, dice: f"Anna {i} Berg",
+    "amount": lambda i, dice: dice.choice(["0", "5", "8", "120", "4000"]),
     "text": lambda i, dice: " ".join(dice.choice(["pond", "green", "small", "water"]) + f"{i % 9}" for _ in range(12)),
     "part": lambda i, dice: "public" if i % 3 else "private",
     "Teil": lambda i, dice: "öffentlich" if i % 3 else "privat",
@@ -101,6 +102,11 @@ LAYOUTS = {
     "lists to find": alone("query:key relevant:list", "relevant", ("map_at_k", "ndcg_at_k")),
     "an empty third column": alone("id:id label:class Unnamed:_2:blank", "label"),
     "classes called by numbers": alone("id:id Label:digit", "Label"),
+    "usage": alone("id:id label:class usage:part", "label", part="usage"),
+    "public/private": alone("id:id label:class public/private:part", "label", part="public/private"),
+    "is public": alone("id:id label:class is_public:binary", "label", part="is public"),
+    "whole numbers that are amounts": alone("id:id sold:amount", "sold", NUMBERS),
+    "numbers that differ in each row": alone("price:number id:key", "price", NUMBERS, id_column="id"),
     "all features alone": asked(
         "PersonId:id Survived:binary Pclass:stars Sex:class Age:number", "Survived", "Pclass", "Sex", "Age"
     ),
@@ -122,6 +128,11 @@ LAYOUTS = {
     ),
     "all features, and a test set": Layout(
         {ANSWERS: "id:id a:number b:class y2:number", "test.csv": "id:id a:number b:class"}, ("y2",), NUMBERS
+    ),
+    "a test set beside the whole": Layout(
+        {"sales.csv": "row:key day:date shop:class sold:number", "test.csv": "row:key day:date shop:class"},
+        ("sold",),
+        NUMBERS,
     ),
     "files without names": Layout(
         {
