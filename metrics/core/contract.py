@@ -60,11 +60,12 @@ class Role:
     """A further truth column that a metric reads besides the answers, such as a weight.
 
     Its name is also a parameter, in which the host names the column. A metric with roles receives ``Answers`` as its
-    truth: ``truth.answer`` and ``truth["weight"]``.
+    truth: ``truth.answer`` and ``truth["weight"]``. A truth may lack the column ``may_lack``.
     """
 
     kind: Kind
     help: str
+    may_lack: str = ""
 
 
 @dataclass(frozen=True)
