@@ -16,6 +16,7 @@ MAX_ADDRESS_CELL = 500
 _ROWS_TO_SEARCH = 10
 _DETAILS = ("section", "role", "infix", "second_family")
 _NAME_WORD = re.compile(r"[^\W\d_][\w.'’-]*")
+_STUDENT_NUMBER = re.compile(r"=?[\"'#]*[A-Za-z]{0,4}-?\d{3,}[\w.-]*\"?")
 _LIST_MARK = re.compile(r"\s*(?:\d+[.)]|[-*•])\s+")
 
 Row = tuple[int, list[str]]
@@ -114,6 +115,7 @@ def find_columns(table: RosterTable) -> dict[str, int]:
             ranked[name] = min(ranked.get(name, (rank, place)), (rank, place))
     columns = {name: place for name, (_rank, place) in ranked.items()}
     _find_addresses(table, columns)
+    _find_numbers(table, columns)
     _find_roles(table, columns)
     _settle_names(table, columns)
     if "student_id" not in columns and "platform_id" in columns:
@@ -133,6 +135,22 @@ def _find_addresses(table: RosterTable, columns: dict[str, int]) -> None:
             return
 
 
+def _find_numbers(table: RosterTable, columns: dict[str, int]) -> None:
+    """Choose a column of different numbers with a title such as “NSHE ID”, if no other title tells the number."""
+    if columns.keys() & {"student_id", "platform_id", "university_id", "sis_user_id"}:
+        return
+    for place, title in enumerate(table.titles):
+        numbers = list(table.cells(place))
+        is_free = place not in columns.values() and roster_titles.is_number_title(title)
+        if is_free and len(set(numbers)) == len(numbers) and table.share(place, _is_student_number) == 1:
+            columns["student_id"] = place
+            return
+
+
+def _is_student_number(cell: str) -> bool:
+    return _STUDENT_NUMBER.fullmatch(cell.strip()) is not None
+
+
 def _find_roles(table: RosterTable, columns: dict[str, int]) -> None:
     """Choose a column of roles by its cells where no title tells it, such as Stud.IP's “Status”."""
     for place in range(len(table.titles)):
@@ -144,18 +162,24 @@ def _find_roles(table: RosterTable, columns: dict[str, int]) -> None:
 
 
 def _settle_names(table: RosterTable, columns: dict[str, int]) -> None:
-    """Decide which part of a name a column “Name” has: beside first names the last names, unless it repeats them."""
+    """Decide which part of a name a column “Name” has: beside first names the last names, unless it is the whole."""
     bare = columns.pop("bare", None)
-    if bare is None:
-        return
     parts = [name for name in ("given", "family") if name in columns]
-    if len(parts) != 1 or "name" in columns:
-        columns.setdefault("name", bare)
+    whole = columns.get("name", bare)
+    if whole is None:
         return
-    other = columns[parts[0]]
-    pairs = [(cells[bare], cells[other]) for _number, cells in table.rows if max(bare, other) < len(cells)]
-    repeated = [other.strip().casefold() in name.casefold() for name, other in pairs if other.strip()]
-    if sum(repeated) * 2 > len(repeated):
-        columns["name"] = bare
+    columns["name"] = whole
+    if len(parts) != 1:
+        return
+    if _is_whole_name(table, whole, columns[parts[0]], has_sure_title=whole != bare):
+        columns.pop(parts[0])
     else:
-        columns["family" if parts == ["given"] else "given"] = bare
+        columns["family" if parts == ["given"] else "given"] = columns.pop("name")
+
+
+def _is_whole_name(table: RosterTable, whole: int, part: int, *, has_sure_title: bool) -> bool:
+    """Whether a column has whole names: the other one repeats a part of them, or is mostly empty."""
+    pairs = [(cells[whole], cells[part]) for _number, cells in table.rows if max(whole, part) < len(cells)]
+    repeated = [part.strip().casefold() in name.casefold() for name, part in pairs if part.strip()]
+    has_spaces = has_sure_title and table.share(whole, lambda cell: " " in cell.strip()) > 0.5
+    return has_spaces or len(repeated) * 2 < len(pairs) or sum(repeated) * 2 > len(repeated)

@@ -34,23 +34,23 @@ _WORDS = {
         fullname displayname student sortablename participant participantname person learner vollername
         vollständigername teilnehmer teilnehmerin teilnehmende studierende studierender nomcomplet étudiant
         nombrecompleto alumno estudiante nomecompleto nominativo studente aluno estudante volledigenaam
-        fullständigtnamn fulltnamn studerande fuldenavn teljesnév фио студент 姓名 学生姓名 学生氏名 氏名
-        名前 성명 이름 adsoyad
+        fullständigtnamn fulltnamn studerande fuldenavn teljesnév фио студент 姓名 学生姓名 学生氏名 氏名 성명 adsoyad
         ονοματεπώνυμο
     """,
-    "bare": "name namn navn naam nom nome nombre nimi nume nimes jméno meno ime név όνομα ad",
+    "bare": "name namn navn naam nom nome nombre nimi nume nimes jméno meno ime név όνομα ad 名前 이름",
     "given": """
         firstname givenname givennames forename first vorname vornamen vor prénom prénoms nombres primernombre
-        primeironome voornaam voornamen förnamn fornavn etunimi imię imiona prenume keresztnév utónév имя имʼя 名
-        adı firstnameofstudent vornamedesstudierenden roepnaam rufname tilltalsnamn preferredfirstname
-        preferredname voorletters nomepróprio nomespróprios
+        primeironome voornaam voornamen förnamn fornavn etunimi imię imiona prenume keresztnév utónév имя 名 adı
+        firstnameofstudent vornamedesstudierenden roepnaam rufname tilltalsnamn preferredfirstname preferredname
+        voorletters nomepróprio nomespróprios імя křestníjméno krstnémeno eesnimi namadepan
     """,
     "family": """
         lastname surname familyname last nachname familienname zuname nomdefamille nomfamille apellidos apellido
         primerapellido apellido1 sobrenome apelido apelidos últimonome cognome cognomi achternaam familienaam
         efternamn efternavn etternavn sukunimi nazwisko příjmení priezvisko prezime vezetéknév családnév фамилия
-        прізвище 姓 氏 성 soyad soyadı επώνυμο επίθετο familynameofstudent familiennamedesstudierenden nomdenaissance
-        nomdusage nompatronymique apellidopaterno paterno
+        прізвище 姓 氏 성 soyad soyadı επώνυμο επίθετο familynameofstudent familiennamedesstudierenden
+        nomdenaissance nomdusage nompatronymique apellidopaterno paterno 姓氏 cognoms cognom priimek perekonnanimi
+        namabelakang
     """,
     "second_family": "segundoapellido apellido2 apellidomaterno materno",
     "infix": "tussenvoegsel tussenvoegsels voorvoegsel voorvoegsels namenszusatz namenszusätze vorsatzwort",
@@ -103,7 +103,7 @@ _STUDENTS = (
 )
 _OWNERS = f"{_STUDENTS} stud candidate person campus university uni banner external"
 _NUMBER = "id no nr # num number nummer numero # code código codice n nro"
-_SMALL_WORDS = "of the de del dela della dell do da di du des der d l van"
+_SMALL_WORDS = "legal official of the de del dela della dell do da di du des der d l van"
 _AND = "and und et y e en och og i a"
 
 
@@ -143,6 +143,21 @@ def _whole_name(words: Sequence[str]) -> tuple[str, int] | None:
     parts = [_FIELDS.get(word, ("", 0))[0] for word in words if word not in _LEFT_OUT]
     is_whole = len(set(parts)) > 1 and set(parts) <= {"given", "family", "bare"}
     return ("name", len(_FIELDS)) if is_whole else None
+
+
+_NUMBER_TITLE = re.compile(
+    r"\b(?:id|nr|nbr|no|num|kod|kodas|codes?|codigo|codice|carne)\b|num(?:ber|mer|ero|ar)|kenn(?:zahl|zeichen)|#|番号|번호|编号|"
+    r"номер|cislo|numer|broj|szam|αριθμ|stevilka"
+)
+_OTHER_NUMBER = re.compile(
+    r"phone|fon\b|fonnummer|tele?f|mobil|handy|cell|fax|zip|post|plz|room|seat|course|class|group|program"
+)
+
+
+def is_number_title(title: str) -> bool:
+    """Whether a title that is not known is that of a number of people, such as “NSHE ID”, and no telephone's."""
+    words = " ".join(re.findall(r"[^\W_]+|#", _folded(title)))
+    return bool(_NUMBER_TITLE.search(words)) and not _OTHER_NUMBER.search(words)
 
 
 _STAFF = re.compile(

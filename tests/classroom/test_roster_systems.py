@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.classroom import roster_files
+from leaderboard.classroom.roster_columns import number_of_known_titles
 from leaderboard.classroom.roster_files import RosterReading
 
 IDA, BO = ("Ida Berg", "ida@uni.example.org", "00123"), ("Bo Lind", "bo@uni.example.org", "00456")
@@ -216,6 +217,13 @@ TYPED = {
     "Student Last Name;Student First Name;Student Email": "family;given;email",
     "Vor- und Nachname;Matrikelnummer": "name;number",
     "Name;Surname;Student no.": "given;family;number",
+    "First Name;Last Name;NSHE ID": "given;family;number",
+    "Legal First Name;Legal Last Name;A-Number": "given;family;number",
+    "Nombres;Apellido paterno;Carné": "given;family;number",
+    "Krstné meno;Priezvisko;Číslo študenta": "given;family;number",
+    "Voornaam;Naam;Rolnummer": "given;family;number",
+    "Adı;Soyadı;ID numarası": "given;family;number",
+    "姓;名;学籍番号": "family;given;number",
     "Family name;Given names;Unnamed address": "family;given;email",
 }
 for titles, fields in TYPED.items():
@@ -333,6 +341,53 @@ def test_staff_never_become_students_and_students_are_never_staff(role: str, is_
 
 def test_a_role_that_is_not_known_is_a_students_and_said() -> None:
     assert read("Name,Role\nIda Berg,Auditor\n").notes == ["Read as students: Auditor."]
+
+
+@pytest.mark.parametrize(
+    ("titles", "cells", "name"),
+    [
+        ("Name,Preferred name", "Ida Berg,", "Ida Berg"),
+        ("Student,Preferred name", "Ida Berg,Idi", "Ida Berg"),
+        ("Full name,First name", '"Berg, Ida",Ida', "Ida Berg"),
+        ("Name,First name,Last name", "Berg,Ida,Berg", "Ida Berg"),
+        ("Voornaam,Tussenvoegsel,Achternaam", "Ida,van den,Berg", "Ida van den Berg"),
+        ("Vorname,Namenszusatz,Nachname", "Ida,von,Berg", "Ida von Berg"),
+        ("Nombre,Primer apellido,Segundo apellido", "Ida,Berg,Lind", "Ida Berg Lind"),
+        ("Nombre,Apellidos", "Ida,Berg Lind", "Ida Berg Lind"),
+        ("Nom,Prénom", "Du Berg,Ida", "Ida Du Berg"),
+        ("Name", '"Berg, Mª Ida"', "Mª Ida Berg"),
+        ("姓,名", "山田,太郎", "山田 太郎"),
+    ],
+)
+def test_names_in_parts_become_one_name(titles: str, cells: str, name: str) -> None:
+    assert [line.values["name"] for line in read(f"{titles}\n{cells}\n").lines] == [name]
+
+
+@pytest.mark.parametrize("title", ["Phone number", "Telefonnummer", "Room no.", "Zip code", "Points"])
+def test_other_numbers_are_no_student_numbers(title: str) -> None:
+    reading = read(f"Name,{title}\nIda Berg,00123\nBo Lind,00456\n")
+    assert reading.unused_columns == [title]
+
+
+CELLS = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
+    ["", "Ida Berg", "ida@uni.example.org", "00123", "TA", "Student", "Points Possible", "Student, Test", "=1+1", "#7"]
+)
+
+
+@given(st.sampled_from(WITH_HEADER), st.lists(st.lists(CELLS, max_size=9), max_size=8))
+def test_whatever_the_cells_are_no_row_is_lost_in_silence(system: str, rows: list[list[str]]) -> None:
+    table = _table(LISTS[system])
+    header = max(table, key=number_of_known_titles)
+    text = io.StringIO()
+    csv.writer(text).writerows([header, *rows])
+    try:
+        reading = read(text.getvalue().encode())
+    except roster_files.UnreadableRoster:
+        return
+    numbers = sorted([line.number for line in reading.lines] + [line.number for line in reading.skipped])
+    filled = [row for row in rows if any(cell.strip() for cell in row)]
+    assert len(numbers) == len(set(numbers)) == len(filled)
+    assert all(line.reason for line in reading.skipped)
 
 
 @pytest.mark.parametrize(
