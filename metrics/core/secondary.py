@@ -140,7 +140,7 @@ def _read(
 
             return secondary_metric.value(score_custom(truth, table, places))
         if truth.reading not in cache:  # metrics that read the same columns share the result
-            cache[truth.reading] = truth.read_prediction(table, main)
+            cache[truth.reading] = truth.read_prediction(table, main, judges=True)
         prediction, problems = cache[truth.reading]
     except Exception as error:
         return _failed_value(secondary_metric, error)

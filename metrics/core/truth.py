@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..reading.column_kinds import LabelSet, warn_of_foreign_labels
+from ..reading.column_kinds import LabelSet
 from ..reading.columns import Cells, Kind
 from ..reading.containers import LIMIT
 from ..reading.frames import Lists, Wanted
@@ -17,7 +17,6 @@ from ..reading.ids import Ids, blank_ids, on_line
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, csv_bytes, pick, plain
 from ..reading.text import LONGEST_LINE
-from .advice import with_advice
 from .arrays import Answers, take
 from .contract import Metric, answer_columns
 from .errors import GroundTruthError, MetricFailed, NotFinite, Problem, Refused, SubmissionError
@@ -100,7 +99,8 @@ class Truth:
         prediction."""
         kinds = [(type(kind), repr(vars(kind))) for kind in (self.metric.truth, self.metric.submission)]
         verified = (self.metric.key, repr(self.params)) if self.metric.rules.verify is not None else ()
-        return (*kinds, self.target_columns, self.submission_columns, verified)
+        lists = (self.params.get("separator"), self.params.get("gain"))
+        return (*kinds, self.target_columns, self.submission_columns, verified, lists)
 
     def _read_usage(self) -> np.ndarray:
         """0 public, 1 private, 2 ignored; all 0 without a split."""
@@ -217,7 +217,7 @@ class Truth:
 
             result, read = score_custom(self, table, places), read_secondary(self, table, places)
             return replace(result, secondary=secondary_values(self, read), warnings=tuple(table.notes))
-        read, notes = read_secondary(self, table, places), table.notes
+        read, notes = read_secondary(self, table, places), tuple(dict.fromkeys(table.notes))
         _call_if_given(when_read)
         del table  # the predictions hold all that is needed
         pa.default_memory_pool().release_unused()
@@ -228,38 +228,30 @@ class Truth:
         except MemoryError:
             # The memory needed depends on the truth, too, so the file is not refused for it.
             raise MetricFailed(self.metric.key, "needed more memory than there is") from None
-        return replace(result, secondary=secondary_values(self, read), warnings=(*notes, *self._warnings(prediction)))
+        return replace(result, secondary=secondary_values(self, read), warnings=notes)
 
     def check(self, submission: Source) -> tuple[Problem, ...]:
         """The warnings about a submission, which is read but not scored. Raises ``SubmissionError`` as ``evaluate``
         does, but never because of an answer."""
-        prediction, table, _ = self.read_submission(submission)
+        _, table, _ = self.read_submission(submission)
         if self.metric.is_custom:
             from .custom_metrics import refuse_custom
 
             refuse_custom(self, table)
-        return (*table.notes, *self._warnings(prediction))
-
-    def _warnings(self, prediction: Any) -> tuple[Problem, ...]:
-        found = warn_of_foreign_labels(
-            self.metric.submission, self.constant_prediction[0], self.submission_columns[-1], prediction
-        )
-        hint = self.metric.rules.hint
-        if hint is not None and (sentence := hint(prediction, **chosen(hint, self.params))):
-            found += (Problem("hint", sentence, self.submission_columns[-1]),)
-        return found
+        return tuple(table.notes)
 
     def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
         """The prediction in the order of the scored rows, the submission's table, and the place of each scored row in
         it.
 
-        Raises ``SubmissionError``, which does not depend on answers or splits.
+        The table's notes tell of values that are written otherwise than the sample submission. Raises
+        ``SubmissionError``, which does not depend on answers or splits.
         """
         may_miss = self.metric.format.may_miss_ids
         try:
             table = read_source(
                 submission,
-                self.expected_header,
+                ExpectedHeader(self.submission_columns, self.metric.format.aliases),
                 limit=self.largest_submission,
                 expected_rows=self.rows,
                 may_be_empty=may_miss,
@@ -269,28 +261,32 @@ class Truth:
         except Refused as refused:
             raise SubmissionError(refused.problems) from None
         places, problems = self.ids.align(table, self.id_column, may_miss=may_miss)
-        prediction, complaints = self.read_prediction(table)
+        prediction, complaints = self.read_prediction(table, judges=True)
         if problems := table.problems + problems + complaints:
-            raise SubmissionError(with_advice(problems, table))
+            raise SubmissionError(problems)
+        hint = self.metric.rules.hint
+        if hint is not None and (sentence := hint(prediction, **chosen(hint, self.params))):
+            table.notes.append(Problem("hint", sentence, self.submission_columns[-1]))
         places = places[self.scored]
         if np.array_equal(places, np.arange(table.rows)):
             return prediction, table, places
         return self.metric.submission.fill(places, prediction), table, places
 
-    def read_prediction(self, table: Table, main: PreparedTruth | None = None) -> tuple[Any, list[Problem]]:
+    def read_prediction(
+        self, table: Table, main: PreparedTruth | None = None, *, judges: bool = False
+    ) -> tuple[Any, list[Problem]]:
         """The metric's prediction from a submission's cells, in the order of the file, and all problems of these cells.
-        ``main`` is the truth for which the submission was made, if that is another one."""
+        ``main`` is the truth for which the submission was made, if that is another one. With ``judges`` values that are
+        written otherwise than the sample submission are problems, or notes of the table, too."""
         names = [(main or self).name_in(table, name) for name in self.scored_columns]
         columns = [Cells(table, name, self.id_column) for name in names]
         prediction = self.metric.submission.read(columns, self.target)
         if (verify := self.metric.rules.verify) is not None:
             verify(columns, prediction, **chosen(verify, self.params))
+        if judges:
+            self.metric.submission.judge(columns, prediction, self.target, self.params)
+            table.notes += [warning for cells in columns for warning in cells.warnings]
         return prediction, [problem for cells in columns for problem in cells.problems]
-
-    @property
-    def expected_header(self) -> ExpectedHeader:
-        """What the header of a submission must be."""
-        return ExpectedHeader(self.submission_columns, self.metric.format.aliases)
 
     def name_in(self, table: Table, name: str) -> str:
         """The name of a column in this submission: ``name``, or an alias."""
@@ -304,7 +300,7 @@ class Truth:
     @property
     def constant_prediction(self) -> list[str]:
         """The scored cells of each row of the sample submission."""
-        cell = self.metric.submission.sample(self.target)
+        cell = self.metric.submission.sample_with(self.target, self.params)
         return [cell] * len(self.scored_columns) if isinstance(cell, str) else cell
 
     @property

@@ -6,6 +6,7 @@ two-by-two table of binary answers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Annotated, Any, Literal
@@ -18,7 +19,8 @@ from ..core.figures import Figure, Grid
 from ..core.lazy import cached_property
 from ..core.messages import Message
 from ..reading.column_kinds import LARGEST, Label
-from ..reading.columns import to_decimal
+from ..reading.columns import Cells, to_decimal
+from ..reading.foreign import judge_clusters
 from ..reading.tables import pick, plain
 
 _SHOWN = 12
@@ -296,6 +298,9 @@ class Cluster(Label):
     """One cluster per row, under any name, never empty."""
 
     words = Message("cluster (any name)")
+
+    def judge(self, columns: Sequence[Cells], values: Coded, truth: Any, params: Mapping[str, Any]) -> None:
+        judge_clusters(columns[0], values)
 
 
 def information(found: Crossing) -> np.ndarray:

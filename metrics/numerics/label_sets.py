@@ -8,7 +8,7 @@ display.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,10 +17,11 @@ from ..core.arrays import Coded
 from ..core.contract import distinct_pairs
 from ..core.figures import Figure, Grid
 from ..core.lazy import cached_property
+from ..reading.number_labels import are_numbers, number_names
 from ..reading.tables import codes_among, pick
 from .averages import Share, effects, mean_over_labels
 from .cells import blocks, expand, is_new, starts_by_owner
-from .tokens import labels_in
+from .tokens import labels_in, labels_of, renamed
 
 Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
 
@@ -40,6 +41,8 @@ class LabelSets:
     codes: np.ndarray
     known: Any
     more: Any
+    are_numbers: bool = False
+    """Whether all labels of the truth are numbers, so that those of predictions are compared by their values."""
 
     @property
     def counts(self) -> np.ndarray:
@@ -49,13 +52,16 @@ class LabelSets:
 
 def label_sets(column: Coded, separator: str | None) -> LabelSets:
     """The distinct labels of each distinct cell of a truth."""
-    owner, codes, labels = labels_in(column.array, _cut_at(separator))
-    return _sets(column.size, owner, codes, labels, labels[:0])
+    found = labels_in(column.array, _cut_at(separator))
+    by_value = are_numbers(found[2].to_pylist())
+    owner, codes, labels = renamed(found, number_names(found[2], in_any_form=by_value))
+    return replace(_sets(column.size, owner, codes, labels, labels[:0]), are_numbers=by_value)
 
 
 def predicted_sets(column: Coded, true: LabelSets, separator: str | None) -> LabelSets:
     """The distinct labels of each distinct cell of a prediction, with the truth's codes for labels that it has."""
-    owner, codes, labels = labels_in(column.array, _cut_at(separator))
+    found = column.once(labels_of, _cut_at(separator))
+    owner, codes, labels = renamed(found, number_names(found[2], in_any_form=true.are_numbers))
     place = codes_among(labels, true.known)
     unknown = np.flatnonzero(place < 0)
     place = place.copy()

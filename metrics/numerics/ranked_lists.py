@@ -9,7 +9,7 @@ Relevant labels may have grades, ``label:3``: the gain of finding them.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
@@ -23,10 +23,11 @@ from ..core.messages import Message
 from ..core.parameters import Range
 from ..reading.column_kinds import LabelSet
 from ..reading.columns import WORDS, to_decimal
+from ..reading.number_labels import are_numbers, number_names
 from ..reading.tables import codes_among
 from .cells import blocks, expand, is_new, rank_within, starts_by_owner, starts_of
 from .label_sets import Separator as Separator
-from .tokens import Tokens, arrow_texts, in_words, labels_in, stripped, tokens
+from .tokens import Reader, Tokens, arrow_texts, in_words, labels_in, labels_of, renamed, stripped, tokens
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
 
@@ -78,12 +79,37 @@ class Hits:
 
 def relevant_labels(column: Coded, separator: str | None) -> Tokens:
     """The distinct labels of each distinct cell."""
-    return tokens(column.array, separator, in_words(lowercase=False) if separator is None else stripped, distinct=True)
+    read = in_words(lowercase=False) if separator is None else stripped
+    found = tokens(column.array, separator, read, distinct=True)
+    names = _number_names(found.vocabulary)
+    return tokens(column.array, separator, _renaming(read, names), distinct=True) if names else found
 
 
-def ranked_labels(column: Coded, separator: str | None, k: int) -> Lists:
-    """The first k labels of each distinct cell."""
-    owner, codes, vocabulary = labels_in(column.array, separator)
+def _renaming(read: Reader, names: Mapping[str, str]) -> Reader:
+    def pieces(texts: list[str]) -> tuple[list[str], list[int] | None]:
+        found, counts = read(texts)
+        return [names.get(token, token) for token in found], counts
+
+    return pieces
+
+
+def are_numbers_in(truth: Coded, separator: str | None) -> bool:
+    """Whether all labels of a truth are numbers, so that labels are compared by their values."""
+    return are_numbers(labels_in(truth.array, separator)[2].to_pylist())
+
+
+def _are_by_value(truth: Coded, relevant: Callable[[Coded, str | None], Tokens], separator: str | None) -> bool:
+    return are_numbers(truth.once(relevant, separator).vocabulary)
+
+
+def _number_names(labels: list[str]) -> dict[str, str]:
+    return number_names(arrow_texts(labels), in_any_form=are_numbers(labels))
+
+
+def ranked_labels(column: Coded, separator: str | None, k: int, by_value: bool = False) -> Lists:
+    """The first k labels of each distinct cell; ``by_value`` for labels that are numbers."""
+    found = column.once(labels_of, separator)
+    owner, codes, vocabulary = renamed(found, number_names(found[2], in_any_form=by_value))
     is_counted = rank_within(owner) < k
     starts = starts_by_owner(owner[is_counted], column.size)
     return Lists(starts, _without_repeats(starts, codes[is_counted]), vocabulary)
@@ -137,7 +163,8 @@ def mean_over_lists(
     ``value`` is used for lists with relevant labels. Without relevant labels an empty list is worth 1 and any other 0.
     ``relevant`` finds the relevant labels of a truth.
     """
-    true, said = truth.once(relevant, separator), prediction.once(ranked_labels, separator, k)
+    true = truth.once(relevant, separator)
+    said = prediction.once(ranked_labels, separator, k, truth.once(_are_by_value, relevant, separator))
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     is_silent = (np.diff(said.starts) == 0)[said_cells]
     found = [np.zeros((0, 3))]
@@ -202,6 +229,8 @@ def graded_labels(column: Coded, separator: str | None) -> Graded:
         except ValueError as error:
             wrong[number] = error_message(error)
             cells.append({})
+    names = _number_names(sorted({label for cell in cells for label in cell}))
+    cells = [{names.get(label, label): grade for label, grade in cell.items()} for cell in cells] if names else cells
     vocabulary = sorted({label for cell in cells for label in cell})
     rank = {label: place for place, label in enumerate(vocabulary)}
     ordered = [(rank[label], cell[label]) for cell in cells for label in sorted(cell)]

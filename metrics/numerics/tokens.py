@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, repeat
 from typing import Annotated, Any
@@ -94,6 +94,20 @@ def labels_in(array: Any, separator: str | None) -> tuple[np.ndarray, np.ndarray
         is_label = codes != empty[0]
         owner, codes = owner[is_label], codes[is_label]
     return owner, codes, labels
+
+
+def labels_of(column: Coded, separator: str | None) -> tuple[np.ndarray, np.ndarray, Any]:
+    """``labels_in`` the distinct cells of a column."""
+    return labels_in(column.array, separator)
+
+
+def renamed(found: tuple[np.ndarray, np.ndarray, Any], names: Mapping[str, str]) -> tuple[np.ndarray, np.ndarray, Any]:
+    """The result of ``labels_in`` with some labels under another name, which may be that of another label."""
+    if not names:
+        return found
+    owner, codes, labels = found
+    encoded = arrow_texts([names.get(label, label) for label in labels.to_pylist()]).dictionary_encode()
+    return owner, plain(encoded.indices, np.int32)[codes], encoded.dictionary
 
 
 Reader = Callable[[list[str]], tuple[list[str], list[int] | None]]
@@ -289,7 +303,7 @@ def words(texts: Coded, lowercase: bool) -> Tokens:
 def spelled(texts: Coded, lowercase: bool) -> Sequences:
     """The words of each distinct text, each word replaced by one character."""
     found = texts.once(words, lowercase)
-    return spelled_codes(found, np.arange(len(found.vocabulary)), len(found.vocabulary))
+    return _spelled(found, np.arange(len(found.vocabulary)), len(found.vocabulary))
 
 
 def spelled_like(texts: Coded, model: Tokens, lowercase: bool) -> Sequences:
@@ -298,15 +312,14 @@ def spelled_like(texts: Coded, model: Tokens, lowercase: bool) -> Sequences:
     found = texts.once(words, lowercase)
     known = {word: code for code, word in enumerate(model.vocabulary)}
     numbers = np.array([known.get(word, len(known)) for word in found.vocabulary], np.int64)
-    return spelled_codes(found, numbers, len(known))
+    return _spelled(found, numbers, len(known))
 
 
 _SURROGATES, _GAP, _MOST = 0xD800, 0x800, 0x110000
 """The first surrogate (no character), the number of surrogates, and the end of all code points."""
 
 
-def spelled_codes(found: Tokens, numbers: np.ndarray, largest: int) -> Sequences:
-    """Each cell as a sequence with one character for each token: that of ``numbers[code]``, all below ``largest``."""
+def _spelled(found: Tokens, numbers: np.ndarray, largest: int) -> Sequences:
     line: Sequence[Any]
     codes = numbers[found.codes]
     if largest + _GAP < _MOST:

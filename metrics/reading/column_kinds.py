@@ -17,17 +17,20 @@ At the end are kinds for special numbers: a latitude beside a longitude, a divis
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from ..core.arrays import Coded, Ranked
-from ..core.errors import Problem, shown
-from ..core.messages import EXAMPLES, Message, Plural, listed
-from .columns import NAME_OF_DIGITS, WORDS, Cells, Kind, read_numbers, read_ranked, to_decimal
+from ..core.messages import Message, Plural
+from ..numerics.tokens import arrow_texts, labels_in
+from .columns import NAME_OF_DIGITS, WORDS, Cells, Kind, in_form, read_numbers, read_ranked, to_decimal
+from .foreign import ListForm, judge_labels, judge_lists, judge_texts
+from .label_forms import typical_label
+from .number_labels import are_numbers, number_names
+from .same_texts import composed, normal_labels
 
 BELOW = Plural(
     "{count} value of {column} is below {bound}: {examples}.",
@@ -220,19 +223,41 @@ class Label(Kind):
         (cells,) = columns
         cells.refuse_blank()
         cells.refuse_line_breaks()
-        coded = cells.coded()
+        coded = in_form(cells.coded(), normal_labels)
         if truth is not None and not any(isinstance(value, Decimal) for value in truth.values):
-            return coded
+            return _without_points(coded)
         numbers = [to_decimal(text) for text in coded.values]
         if truth is None and (None in numbers or any(NAME_OF_DIGITS.match(text) for text in coded.values)):
-            return coded
+            return _without_points(coded)
         return Coded(coded.codes, [t if n is None else n for n, t in zip(numbers, coded.values, strict=True)])
 
+    def judge(self, columns: Sequence[Cells], values: Coded, truth: Any, params: Mapping[str, Any]) -> None:
+        if sample := self.sample(truth):
+            judge_labels(columns[0], values, sample)
+
     def sample(self, truth: Any) -> str:
-        return str(min(truth.values)) if len(truth.values) else ""
+        found: str = truth.once(_typical_label)
+        return found
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         return [str(dice.choice(_possible_answers(truth))) for _ in range(width)]
+
+
+def _typical_label(labels: Coded) -> str:
+    """The label in the sample submission: the least of numbers, else the first one that is written like most."""
+    if any(isinstance(label, Decimal) for label in labels.values):
+        return str(min(labels.values))
+    return typical_label(labels.values)
+
+
+def _typical_item(lists: Coded, separator: str | None) -> str:
+    return typical_label(labels_in(lists.array, separator)[2].to_pylist())
+
+
+def _without_points(labels: Coded) -> Coded:
+    """Labels of which some may be texts, with ``1`` in place of ``1.0``."""
+    names = number_names(labels.array, in_any_form=False)
+    return Coded(labels.codes, [names.get(text, text) for text in labels.values]) if names else labels
 
 
 def _possible_answers(truth: Any) -> Sequence[Any]:
@@ -249,10 +274,18 @@ class LabelSet(Kind):
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
         cells.refuse_line_breaks()
-        return cells.coded()
+        return in_form(cells.coded(), normal_labels)
+
+    def judge(self, columns: Sequence[Cells], values: Coded, truth: Any, params: Mapping[str, Any]) -> None:
+        judge_lists(columns[0], values, ListForm(self.sample_with(truth, params), params.get("separator")))
 
     def sample(self, truth: Any) -> str:
-        return min((text.split()[0] for text in truth.values if text.split()), default="")
+        return self.sample_with(truth, {})
+
+    def sample_with(self, truth: Any, params: Mapping[str, Any]) -> str:
+        label: str = truth.once(_typical_item, params.get("separator") or None)
+        # Graded labels of a truth are label:grade.
+        return label if params.get("gain", "binary") == "binary" else label.rpartition(":")[0]
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         if truth is not None:
@@ -269,7 +302,10 @@ class Words(Kind):
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
-        return cells.coded(may_repeat=True)
+        return in_form(cells.coded(may_repeat=True), composed)
+
+    def judge(self, columns: Sequence[Cells], values: Coded, truth: Any, params: Mapping[str, Any]) -> None:
+        judge_texts(columns[0], values, self.example)
 
     def sample(self, truth: Any) -> str:
         return self.example
@@ -289,10 +325,11 @@ class LabelOrNone(Kind):
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
         cells.refuse_line_breaks()
-        coded = cells.coded()
+        coded = in_form(cells.coded(), normal_labels)
         spaced = [code for code, text in enumerate(coded.values) if len(text.split()) > 1]
         cells.refuse("label_with_space", _NOT_ONE_WORD, np.flatnonzero(np.isin(coded.codes, spaced)))
-        return coded
+        names = number_names(coded.array, in_any_form=are_numbers(filter(None, coded.values)))
+        return Coded(coded.codes, [names.get(text, text) for text in coded.values]) if names else coded
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         return [dice.choice(("", *WORDS)) for _ in range(width)]
@@ -306,10 +343,19 @@ class RankedLabel(Kind):
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Ranked:
         (cells,) = columns
         cells.refuse_line_breaks()
+        cells.array = normal_labels(cells.array)
         labels, confidence = read_ranked(cells)
+        cells.labels = labels
         known = {text: code for code, text in enumerate(truth.values) if text}
-        codes = np.array([known.get(text, len(truth.values)) if text else -1 for text in labels.values] or [-1])
+        names = number_names(arrow_texts([*labels.values]), in_any_form=are_numbers(known))
+        said = [names.get(text, text) for text in labels.values]
+        codes = np.array([known.get(text, len(truth.values)) if text else -1 for text in said] or [-1])
         return Ranked(codes[labels.codes], confidence)
+
+    def judge(self, columns: Sequence[Cells], values: Ranked, truth: Any, params: Mapping[str, Any]) -> None:
+        label = self.sample(truth).rpartition(" ")[0]
+        if label and columns[0].labels is not None:
+            judge_labels(columns[0], columns[0].labels, label)
 
     def fill(self, places: np.ndarray, values: Ranked) -> Ranked:
         if not len(values):
@@ -318,7 +364,7 @@ class RankedLabel(Kind):
         return Ranked(np.where(places < 0, -1, filled.codes), np.where(places < 0, 0.0, filled.confidence))
 
     def sample(self, truth: Any) -> str:
-        label = min((text for text in truth.values if text), default="")
+        label = truth.once(_typical_label)
         return f"{label} 0.5" if label else ""
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
@@ -391,53 +437,3 @@ class Fields(Kind):
             kind.random(dice, 1, given[place] if place < len(given) else None)[0]
             for place, kind in enumerate(self.fields.values())
         ]
-
-
-MOST_LABELS = 1000
-"""The most distinct labels examined; files with more have no classes and get no warning."""
-
-_BETWEEN_LABELS = re.compile(r"[\s|,;/]+")
-_RUN = re.compile(r"(.)\1+")
-
-
-def warn_of_foreign_labels(kind: Kind, sample: str, column: str, prediction: Any) -> tuple[Problem, ...]:
-    """A warning if no label of a submission is written like that of the sample submission: ``TRUE`` instead of
-    ``True``, or 1 and 0 instead of words, would be wrong in every row.
-
-    Nothing is compared with the truth, because that would tell students for free which labels it has.
-    """
-    if type(kind) not in (Label, LabelSet) or not sample:
-        return ()
-    met: dict[str, None] = {}
-    for value in map(str, prediction.values):
-        for label in _BETWEEN_LABELS.split(value) if isinstance(kind, LabelSet) else [value]:
-            if not label or label in met:
-                continue
-            if _form_of(label) == _form_of(sample) or len(met) >= MOST_LABELS:
-                return ()
-            met[label] = None
-    if not met:
-        return ()
-    message = Message(
-        "No label of {column} is written like the one in sample_submission.csv: the file has {labels}. Labels are "
-        "compared as text, so one that is written otherwise is a wrong answer.",
-        column=shown(column),
-        labels=listed(list(map(shown, met))[:EXAMPLES], len(met)),
-    )
-    return (Problem("foreign_labels", message, column),)
-
-
-def _form_of(label: str) -> str:
-    """The form of a label: numbers are all alike; letters are reduced to their case, digits to ``9``, and runs to one
-    character.
-
-    >>> _form_of("True"), _form_of("TRUE"), _form_of("class_10"), _form_of("-1.50")
-    ('Aa', 'A', 'a_9', '9')
-    """
-    if to_decimal(label) is not None:
-        return "9"
-    sorts = [
-        "9" if letter.isdigit() else letter if not letter.isalpha() else "A" if letter.isupper() else "a"
-        for letter in label
-    ]
-    return _RUN.sub(r"\1", "".join(sorts))

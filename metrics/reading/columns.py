@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -19,7 +19,6 @@ from ..core.errors import Problem, shown
 from ..core.lazy import cached_property
 from ..core.messages import EXAMPLES, Message, Param, Plural, listed
 from .ids import over_several_lines
-from .short_floats import shortest
 from .tables import Table, blank_rows, line_breaks, pick, plain, texts_of
 from .text import LONGEST_LINE
 
@@ -48,8 +47,11 @@ class Cells:
         self.values: Any = values if rows is None else pick(values, rows)
         """An Arrow array of texts or, in frames, of numbers."""
         self.problems: list[Problem] = []
+        self.warnings: list[Problem] = []
         self.refused: list[np.ndarray] = []
         """The places of refused cells."""
+        self.labels: Coded | None = None
+        """The labels in the cells, where a kind reads more than a label from them."""
 
     @cached_property
     def array(self) -> Any:
@@ -73,9 +75,24 @@ class Cells:
         """Add one problem for these cells, if there are any, with up to five examples. ``words`` are templates with
         ``column``, ``examples`` and the ``facts``. Examples quote the cell or, for rows that are refused as a whole,
         their ``sums``."""
-        if not len(places):
-            return
-        self.refused.append(np.asarray(places, np.int64))
+        if len(places):
+            self.refused.append(np.asarray(places, np.int64))
+            self.problems.append(self._problem(code, words, places, facts, quote=quote, sums=sums))
+
+    def warn(self, code: str, words: Plural, places: np.ndarray, facts: Mapping[str, Param] = NOTHING) -> None:
+        """Note that these cells, at least one, are probably not meant as they are read."""
+        self.warnings.append(self._problem(code, words, places, facts))
+
+    def _problem(
+        self,
+        code: str,
+        words: Plural,
+        places: np.ndarray | Sequence[int],
+        facts: Mapping[str, Param],
+        *,
+        quote: bool = True,
+        sums: np.ndarray | None = None,
+    ) -> Problem:
         ids = self.table.column(self.id_column)
         examples = []
         for place in places[:EXAMPLES]:
@@ -93,7 +110,7 @@ class Cells:
         places_text = listed(examples, len(places))
         message = Message.counted(len(places), *words, column=shown(self.column), examples=places_text, **facts)
         line, name = int(self.table.lines[row]), ids[row].as_py()
-        self.problems.append(Problem(code, message, self.column, line, name, len(places)))
+        return Problem(code, message, self.column, line, name, len(places))
 
     def refuse_blank(self) -> None:
         """Refuse empty cells."""
@@ -122,6 +139,15 @@ class Cells:
         return Coded(codes.astype(np.int8) if is_short else codes, array=distinct)
 
 
+def in_form(texts: Coded, form: Callable[[Any], Any]) -> Coded:
+    """Distinct texts after ``form``, a function of Arrow arrays; the same column if it changes nothing."""
+    found = form(texts.array)
+    if found is texts.array:
+        return texts
+    encoded = found.dictionary_encode()
+    return Coded(plain(encoded.indices, np.int32)[texts.codes], array=encoded.dictionary)
+
+
 def _as_bits(array: Any) -> Any:
     """Floats as whole numbers of the same bits, because 0.0 and -0.0 are two texts; other arrays stay."""
     import pyarrow as pa
@@ -144,6 +170,9 @@ class Kind:
         submission is read."""
         raise NotImplementedError
 
+    def judge(self, columns: Sequence[Cells], values: Any, truth: Any, params: Mapping[str, Any]) -> None:
+        """Note the cells of a submission that are written otherwise than the sample submission."""
+
     def fill(self, places: np.ndarray, values: Any) -> Any:
         """The values in the order of the truth's rows; ``places`` are their places in the submission."""
         return take(values, places)
@@ -151,6 +180,10 @@ class Kind:
     def sample(self, truth: Any) -> str | list[str]:
         """A valid cell that does not depend on its row; a list if the columns of a row differ."""
         raise NotImplementedError
+
+    def sample_with(self, truth: Any, params: Mapping[str, Any]) -> str | list[str]:
+        """``sample`` under these parameters of the metric."""
+        return self.sample(truth)
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         """Random valid cells of one row: like the answers of ``truth`` if given, else invented."""
@@ -263,7 +296,7 @@ def fast_numbers(array: Any) -> np.ndarray | None:
     if not len(array):
         return None
     if array.type == pa.float32():
-        return shortest(array)
+        array = array.cast(pa.string())  # the number that a file would say, not the one of 32 bits
     try:
         values: np.ndarray = plain(array.cast(pa.float64()), np.float64)
     except pa.ArrowInvalid:

@@ -232,6 +232,13 @@ def plain(array: Any, kind: type[np.generic]) -> np.ndarray:
     return found
 
 
+def places_where(mask: Any) -> np.ndarray:
+    """The places of an Arrow array of truth values that are true. (Its ``to_numpy`` would import pandas.)"""
+    import pyarrow as pa
+
+    return np.flatnonzero(plain(mask.cast(pa.int8()), np.int8))
+
+
 def codes_among(labels: Any, known: Any) -> np.ndarray:
     """Where each text of an Arrow array is among the known ones, -1 for a text that is not."""
     import pyarrow as pa

@@ -26,7 +26,7 @@ from ..core.arrays import Coded
 from ..core.contract import Contributions, Example, Metric, RowSum, Rules, distinct_pairs, ratio
 from ..core.messages import Message
 from ..numerics.cells import expand
-from ..numerics.ranked_lists import LabelList, Lists, places_among, ranked_labels
+from ..numerics.ranked_lists import LabelList, Lists, are_numbers_in, places_among, ranked_labels
 from ..numerics.ranks import smaller_before
 from ..reading.column_kinds import LabelSet
 from ..reading.tables import codes_among
@@ -36,7 +36,8 @@ _EVERY = 1 << 62
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
     """The number of reversed pairs of each list, and of all its pairs."""
-    true, predicted = (column.once(ranked_labels, None, _EVERY) for column in (truth, prediction))
+    by_value = truth.once(are_numbers_in, None)
+    true, predicted = (column.once(ranked_labels, None, _EVERY, by_value) for column in (truth, prediction))
     true_cells, predicted_cells, of_row = distinct_pairs(truth, prediction)
     lengths = _lengths(true)[true_cells]
     ranks, owner = _ranks(true, predicted, true_cells, predicted_cells)

@@ -1,4 +1,4 @@
-"""A file whose labels are written otherwise than the sample's is scored, and its author is told."""
+"""A file with no label like the sample's is refused; with some, it is scored and its author is told."""
 
 from __future__ import annotations
 
@@ -19,30 +19,67 @@ def file_of(cells: str, column: str = "y") -> bytes:
     return (f"id,{column}\n" + "".join(rows)).encode()
 
 
+NUMBERED = ANIMALS.replace(b"dog", b"1").replace(b"cat", b"0")
 OTHERWISE = [
     (TRUTH, "TRUE FALSE TRUE FALSE TRUE"),
     (TRUTH, "true false true false true"),
     (TRUTH, "1 0 1 0 1"),
+    (TRUTH, "1.0 0.0 1.0 0.0 1.0"),
     (TRUTH, "T F T F T"),
+    (TRUTH, "yes no yes no yes"),
     (ANIMALS, "1 0 1 0 1"),
-    (ANIMALS, "class_1 class_0 class_1 class_0 class_0"),
     (ANIMALS, "DOG CAT DOG CAT CAT"),
-    (ANIMALS.replace(b"dog", b"1").replace(b"cat", b"0"), "dog cat dog cat dog"),
+    (ANIMALS, "Dog Cat Dog Cat Cat"),
+    (ANIMALS, "'dog' 'cat' 'dog' 'cat' 'cat'"),
+    (ANIMALS, "['dog'] ['cat'] ['dog'] ['cat'] ['cat']"),
+    (NUMBERED, "dog cat dog cat dog"),
+    (NUMBERED, "True False True False True"),
+    (NUMBERED, "0.81 0.13 0.77 0.23 0.91"),
+    (NUMBERED, "[1] [0] [1] [0] [1]"),
+    (ANIMALS.replace(b"dog", b"02").replace(b"cat", b"01"), "2 1 2 1 1"),
+    (ANIMALS.replace(b"dog", b"class_02").replace(b"cat", b"class_01"), "class_2 class_1 class_2 class_1 class_1"),
 ]
 
 
 @pytest.mark.parametrize(("truth", "cells"), OTHERWISE)
 @pytest.mark.parametrize("key", ["accuracy", "f1", "multilabel_f1"])
-def test_labels_that_no_answer_can_equal_score_nothing_and_bo_is_told(key: str, truth: bytes, cells: str) -> None:
+def test_a_file_without_a_label_like_the_samples_is_refused_and_uses_no_attempt(
+    key: str, truth: bytes, cells: str
+) -> None:
     prepared = metrics.prepare(key, truth)
-    result = prepared.evaluate(file_of(cells))
-    assert (result.public, result.private) == (0.0, 0.0)
-    (warning,) = result.warnings
+    with pytest.raises(metrics.SubmissionError) as refused:
+        prepared.evaluate(file_of(cells))
+    (problem,) = refused.value.problems
+    assert (problem.code, problem.column, problem.line, problem.count) == ("foreign_labels", "y", 2, 5)
+    assert f'"{cells.split()[0]}"' in problem.message
+    with pytest.raises(metrics.SubmissionError) as checked:
+        prepared.check(file_of(cells))
+    assert checked.value.problems == refused.value.problems
+
+
+@pytest.mark.parametrize(("truth", "cells"), OTHERWISE)
+@pytest.mark.parametrize("key", ["accuracy", "f1", "multilabel_f1", "map_at_k"])
+def test_a_file_with_some_labels_like_the_samples_is_scored_and_bo_is_told_of_the_others(
+    key: str, truth: bytes, cells: str
+) -> None:
+    if cells == "dog cat dog cat dog":
+        return  # beside numbers a text may be a label
+    prepared = metrics.prepare(key, truth)
+    sample = prepared.constant_prediction[0]
+    mixed = file_of(" ".join([sample, *cells.split()[1:]]))
+    (warning,) = prepared.evaluate(mixed).warnings
+    assert (warning.code, warning.column, warning.count) == ("foreign_labels", "y", 4)
+    assert f'"{cells.split()[1]}"' in warning.message
+    assert prepared.check(mixed) == (warning,)
+
+
+@pytest.mark.parametrize("key", ["accuracy", "f1", "multilabel_f1"])
+def test_labels_that_only_look_otherwise_are_scored_and_bo_is_told(key: str) -> None:
+    prepared = metrics.prepare(key, ANIMALS)
+    (warning,) = prepared.evaluate(file_of("class_1 class_0 class_1 class_0 class_0")).warnings
     assert (warning.code, warning.column) == ("foreign_labels", "y")
-    assert f'"{cells.split()[0]}"' in warning.message
-    for label in ("True", "False", "dog", "cat"):
-        assert f'"{label}"' not in warning.message or label in cells.split()
-    assert prepared.check(file_of(cells)) == result.warnings
+    for label in ("dog", "cat"):
+        assert f'"{label}"' not in warning.message
 
 
 @pytest.mark.parametrize(
@@ -50,9 +87,11 @@ def test_labels_that_no_answer_can_equal_score_nothing_and_bo_is_told(key: str, 
     [
         (TRUTH, "False True False True True"),
         (TRUTH, "True True True True True"),  # nobody knows the sample's label alone
-        (TRUTH, "False 1 0 1 0"),
         (ANIMALS, "bird bird bird bird bird"),
-        (ANIMALS.replace(b"dog", b"1").replace(b"cat", b"0"), "1.0 .5 0.0 1. 2"),
+        (ANIMALS, "none cat none dog dog"),
+        (NUMBERED, "1.0 .5 0.0 1. 2"),
+        (NUMBERED, "1 0 other 1 other"),
+        (ANIMALS.replace(b"dog", b"A-").replace(b"cat", b"A"), "A A- A+ B A"),
     ],
 )
 def test_labels_like_the_samples_are_no_reason_to_say_anything(truth: bytes, cells: str) -> None:
@@ -60,15 +99,25 @@ def test_labels_like_the_samples_are_no_reason_to_say_anything(truth: bytes, cel
     assert prepared.evaluate(file_of(cells)).warnings == prepared.check(file_of(cells)) == ()
 
 
-def test_a_file_without_classes_is_not_looked_through_to_its_end() -> None:
-    rows = range(3000)
+def test_a_file_of_very_many_labels_is_not_looked_through_to_its_end() -> None:
+    rows = range(30_000)
     truth = metrics.prepare("accuracy", ("id,y\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in rows)).encode())
-    assert truth.check(("id,y\n" + "".join(f"{i},{i}\n" for i in rows)).encode()) == ()
+    cells = ("a", *(f"class_{i}" for i in rows[1:]))
+    assert truth.check(("id,y\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells))).encode()) == ()
 
 
-def test_clusters_lists_and_texts_may_have_any_names() -> None:
-    for key in ("adjusted_rand", "map_at_k", "word_jaccard"):
-        assert metrics.prepare(key, ANIMALS).evaluate(file_of("1 0 1 0 1")).warnings == ()
+def test_clusters_may_have_any_names_but_each_only_one() -> None:
+    truth = metrics.prepare("adjusted_rand", ANIMALS)
+    assert truth.evaluate(file_of("1 0 1.0 0 1")).warnings == ()
+    (warning,) = truth.evaluate(file_of("Pond pond Pond lake lake")).warnings
+    assert warning.count == 1
+
+
+def told(truth: metrics.Truth, data: bytes) -> list[metrics.Problem]:
+    try:
+        return list(truth.evaluate(data).warnings)
+    except metrics.SubmissionError as refused:
+        return refused.problems
 
 
 def test_what_is_said_of_labels_follows_from_the_sample_and_not_from_the_truth() -> None:
@@ -78,15 +127,14 @@ def test_what_is_said_of_labels_follows_from_the_sample_and_not_from_the_truth()
         if other.sample_submission() != one.sample_submission():
             continue
         for _, cells in OTHERWISE:
-            assert other.check(file_of(cells)) == one.check(file_of(cells))
-            assert other.evaluate(file_of(cells)).warnings == one.evaluate(file_of(cells)).warnings
+            assert told(other, file_of(cells)) == told(one, file_of(cells))
 
 
 def test_at_home_the_warning_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, data in (("truth.csv", TRUTH), ("mine.csv", file_of("1 0 1 0 1"))):
+    for name, data in (("truth.csv", TRUTH), ("mine.csv", file_of("False 0 1 0 1"))):
         (tmp_path / name).write_bytes(data)
     call = ["score", "accuracy", str(tmp_path / "truth.csv"), str(tmp_path / "mine.csv")]
     assert main(call) == 0
-    assert "Warning: No label of" in capsys.readouterr().out
+    assert "Warning: 4 values of" in capsys.readouterr().out
     assert main([*call, "--json"]) == 0
     assert [one["code"] for one in json.loads(capsys.readouterr().out)["warnings"]] == ["foreign_labels"]

@@ -140,8 +140,8 @@ def test_tiny_and_negative_zeros_are_numbers() -> None:  # 99
 def test_labels_are_text_unless_the_truth_is_numeric() -> None:  # 92
     assert value_of(b"id,y\n1,Cat\n2,dog\n", b"id,y\n1,cat\n2,dog\n", "accuracy") == 0.5
     assert value_of(b"id,y\n1,1.0\n2,2\n", b"id,y\n1,1\n2,2\n", "accuracy") == 1.0
-    assert value_of(b"id,y\n1,1.0\n2,b\n", b"id,y\n1,1\n2,b\n", "accuracy") == 0.5
-    assert value_of(b"id,y\n1,7\n2,1\n", b"id,y\n1,007\n2,1\n", "accuracy") == 0.5
+    assert value_of(b"id,y\n1,1.0\n2,b\n", b"id,y\n1,1\n2,b\n", "accuracy") == 1.0
+    assert value_of(b"id,y\n1,7\n2,1\n3,007\n", b"id,y\n1,007\n2,1\n3,007\n", "accuracy") == 2 / 3
     large = b"id,y\n1,9007199254740993\n2,1\n"
     assert value_of(b"id,y\n1,9007199254740992\n2,1\n", large, "accuracy") == 0.5
     assert only(b"id,y\n1,\n2,1\n", large, "accuracy").code == "missing_value"  # 94

@@ -6,6 +6,7 @@ import csv
 import io
 import random
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import metrics
@@ -61,8 +62,12 @@ def _world(metric: metrics.Metric, seed: int, rows: int, split: bool) -> World:
     sent = prepared.submission_columns
     # Half of the files know nothing of the truth and so say things that it does not hold.
     like = prepared.target if seed % 2 or callable(metric.format.names) else None
-    answers = [[name, *metric.submission.random(dice, len(sent) - 1, like)] for name in ids]
-    return World(header, truth, sent, answers)
+    while True:
+        answers = [[name, *metric.submission.random(dice, len(sent) - 1, like)] for name in ids]
+        with suppress(metrics.SubmissionError):  # no label may be written like the sample's
+            found = World(header, truth, sent, answers)
+            prepared.check(found.submission_csv())
+            return found
 
 
 def _target_names(metric: metrics.Metric) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def test_submitting_a_file_tells_nothing_of_the_answers(twins: list[Competition]
 
 def test_bo_reads_on_every_door_that_his_labels_are_written_otherwise(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    bos, data = Program(bo), ("id,label\n" + "".join(f"{i},{i % 2}\n" for i in range(1, 13))).encode()
+    bos, data = Program(bo), ("id,label\n" + "".join(f"{i},{['cat', 'DOG'][i % 2]}\n" for i in range(1, 13))).encode()
     _, made = bos.submit(data)
     score.score_one(made["id"])
     _, found = bos.get(f"submissions/{made['id']}")

@@ -20,6 +20,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, GroundTruth, TruthCheck, TruthDraft
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
+from leaderboard.submissions.converting import CONVERTIBLE
 from metrics.core.custom_parameters import SUBMISSION_COLUMNS
 from metrics.core.messages import with_templates
 from metrics.reading.headers import USAGE, read_header
@@ -30,10 +31,7 @@ from .data_files import data_files_to_compare, leak_findings, sample_lines
 log = logging.getLogger(__name__)
 
 HEAD_BYTES = 65_536
-UNREADABLE_PROBLEMS = frozenset(
-    {"separator", "encoding", "column_unnamed", "row_width", "quote", "comment", "usage_name"}
-)
-CONVERTIBLE_PROBLEMS = UNREADABLE_PROBLEMS | {"decimal_comma"}
+CONVERTIBLE_PROBLEMS = CONVERTIBLE | {"usage_name"}
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,7 @@ def check_draft(draft: TruthDraft, split: SplitFile | None = None) -> dict[str, 
         report |= {"ok": False, "baselines": [], "apart": {}}
     report["is_split_by_system"] = not split.problems and USAGE not in column_names(draft)
     report["split_kept_from"] = published.number if published and report["is_split_by_system"] else None
-    is_convertible = any(finding["code"] in CONVERTIBLE_PROBLEMS for finding in blocking_in(report))
-    report["as_meant"] = _spreadsheet_changes(draft) if is_convertible else []
+    report["as_meant"] = _spreadsheet_changes(draft) if is_unreadable(report) else []
     return report
 
 
@@ -182,12 +179,6 @@ def name_split(source: Path, column: str, target: Path) -> Path:
     return target
 
 
-def write_plain_lists(source: Path, columns: Collection[str], target: Path) -> Path:
-    """Write an answer file whose lists have no brackets and quotes to `target`. Raises `JobFailed`."""
-    table_jobs.run_page_job("write_plain_lists", truth=str(source), columns=list(columns), target=str(target))
-    return target
-
-
 def convert_spreadsheet(source: Path, target: Path) -> list[dict[str, Any]]:
     """Convert a spreadsheet's file to plain CSV in `target`; returns the changes, [] if no conversion helps.
 
@@ -232,7 +223,7 @@ def blocking_in(report: dict[str, Any]) -> list[dict[str, Any]]:
 
 def is_unreadable(report: dict[str, Any]) -> bool:
     """Whether the file has a form of spreadsheets, which may be converted, so that its columns are uncertain."""
-    return any(finding["code"] in UNREADABLE_PROBLEMS for finding in blocking_in(report))
+    return any(finding["code"] in CONVERTIBLE_PROBLEMS for finding in blocking_in(report))
 
 
 def published_split(competition: Competition) -> GroundTruth | None:

@@ -34,12 +34,7 @@ CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
     ),
     (
         gettext_lazy("No blank or odd answers"),
-        frozenset(
-            {
-                *("missing_value", "odd_value", "answer_like_nothing", "similar_answers", "rare_answer"),
-                *("wrapped_lists", "list_separator", "lists_as_labels", "labels_like_decimals"),
-            }
-        ),
+        frozenset({"missing_value", "odd_value", "answer_like_nothing", "similar_answers", "rare_answer"}),
     ),
     (gettext_lazy("Both parts contain every class"), frozenset({"missing_class"})),
     (

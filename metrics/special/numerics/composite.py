@@ -210,9 +210,10 @@ def _target(answers: Any) -> Any:
 
 
 def _say_once(columns: Sequence[Cells]) -> None:
-    """Drop duplicate problems: several parts may read the same cells."""
+    """Drop duplicate problems and warnings: several parts may read the same cells."""
     for cells in columns:
         cells.problems[:] = list(dict.fromkeys(cells.problems))
+        cells.warnings[:] = list(dict.fromkeys(cells.warnings))
 
 
 def names_of(part: CompositePart, answers: Any) -> tuple[str, ...]:
@@ -244,20 +245,27 @@ class SubmissionOfParts(Kind):
         _say_once(columns)
         return PartArrays(truth.parts, tuple(arrays), len(columns[0].array))
 
+    def judge(self, columns: Sequence[Cells], values: PartArrays, truth: Any, params: Mapping[str, Any]) -> None:
+        by_name = dict(zip(submission_names(truth, ()), columns, strict=True))
+        for part, answers, array in zip(truth.parts, truth.arrays, values.arrays, strict=True):
+            cells = [by_name[name] for name in names_of(part, answers)]
+            part.metric.submission.judge(cells, array, _target(answers), part.params)
+        _say_once(columns)
+
     def fill(self, places: Any, values: PartArrays) -> PartArrays:
         pairs = zip(values.parts, values.arrays, strict=True)
         arrays = tuple(part.metric.submission.fill(places, array) for part, array in pairs)
         return PartArrays(values.parts, arrays, len(places))
 
     def sample(self, truth: Any) -> list[str]:
-        def sampled(kind: Kind, width: int, answers: Any) -> list[str]:
-            cells = kind.sample(answers)
+        def sampled(part: CompositePart, width: int, answers: Any) -> list[str]:
+            cells = part.metric.submission.sample_with(answers, part.params)
             return [cells] * width if isinstance(cells, str) else cells
 
         return _by_column(truth, sampled)
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
-        return _by_column(truth, lambda kind, width, answers: kind.random(dice, width, answers))
+        return _by_column(truth, lambda part, width, answers: part.metric.submission.random(dice, width, answers))
 
 
 def _by_column(truth: PartArrays, cells_of: Any) -> list[str]:
@@ -268,7 +276,7 @@ def _by_column(truth: PartArrays, cells_of: Any) -> list[str]:
         for part, answers in pairs:
             kind, names = part.metric.submission, names_of(part, answers)
             if isinstance(kind, Binary | Label) == is_narrow:
-                made = cells_of(kind, len(names), _target(answers))
+                made = cells_of(part, len(names), _target(answers))
                 found = dict(zip(names, made, strict=True)) | found
     return [found[name] for name in submission_names(truth, ())]
 

@@ -1,0 +1,308 @@
+"""Values of a submission that are written otherwise than those of the sample submission.
+
+If some are, the file is scored and its author is warned; if all are, the file is refused with what to change, because
+no answer could be right. Neither depends on the answers: only the sample's label and the separator are looked at, which
+are public. ``cure`` writes a cell like the sample, for a conversion that a person confirms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import Coded
+from ..core.errors import Problem, shown
+from ..core.messages import EXAMPLES, Message, Plural, joined, listed
+from ..numerics.tokens import labels_in, labels_of
+from .columns import Cells, to_decimal
+from .label_forms import LISTED, TWO_WRITINGS, UNCLEAR, Fault, LabelForm, twins_of
+from .tables import pick, places_where, raw_cells
+from .writings import SEPARATORS, Writing, read_list
+
+_ALL = Plural(
+    "No value of {column} is written like those in sample_submission.csv: {examples}. {cures}",
+    "No value of {column} is written like those in sample_submission.csv: {examples}. {cures}",
+)
+_SOME = Plural(
+    "{count} value of {column} is written otherwise than those in sample_submission.csv: {examples}. {cures}",
+    "{count} values of {column} are written otherwise than those in sample_submission.csv: {examples}. {cures}",
+)
+_MOST_LABELS = 10_000
+"""The most labels, and lists in another writing, that are looked at once some are written like the sample's."""
+_FEW_LABELS = 1000
+"""The most distinct labels of a file that is told that none of them looks like the sample's."""
+_MARKS = "[](){}'\"`‘’“”«»"
+_OPENING = (*_MARKS, "b", "a", "n", "c", "s", "f", "l")
+"""Marks and letters with which a list begins: array, np.array, c, set, frozenset, list, and bytes of Python."""
+_BLOCK = 1 << 20
+_RUN = re.compile(r"(.)\1+")
+
+
+class _Findings:
+    """The faults of the distinct values of a column, by their codes."""
+
+    def __init__(self, size: int) -> None:
+        self.is_faulty = np.zeros(size, bool)
+        self.has_good = False
+        """Whether a value is written like the sample's."""
+        self.cures: dict[str, Message] = {}
+        """A sentence for each kind of fault, with its first example."""
+
+    def note(self, words: Message, found: str, cured: str | None) -> None:
+        self.cures.setdefault(words, Message(words, found=shown(found), expected=shown(cured or "")))
+
+    def tell(self, cells: Cells, codes: np.ndarray) -> None:
+        """Refuse the cells if no value is good; else warn of the faulty ones."""
+        places = np.flatnonzero(self.is_faulty[codes])
+        facts = {"cures": joined(list(self.cures.values()), name="cure")}
+        if len(places) and self.has_good:
+            cells.warn("foreign_labels", _SOME, places, facts)
+        elif len(places):
+            cells.refuse("foreign_labels", _ALL, places, facts)
+
+
+def judge_labels(cells: Cells, labels: Coded, sample: str) -> None:
+    """Look at a column with one label in each cell."""
+    texts = list(map(str, labels.values))
+    form, findings = LabelForm(sample), _Findings(max(1, len(texts)))
+    faults = _faults_of(form, texts)
+    for code, fault in faults.items():
+        findings.note(fault.words, texts[code], fault.cured)
+    _weigh(findings, faults, sum(map(bool, texts)))
+    _note_twins(findings, texts, faults)
+    findings.tell(cells, labels.codes)
+    if not faults:
+        _warn_of_other_looks(cells, texts, sample)
+
+
+def judge_clusters(cells: Cells, labels: Coded) -> None:
+    """Look at a column of names that mean nothing: only one that is written in two ways is told."""
+    texts = list(map(str, labels.values))
+    findings = _Findings(max(1, len(texts)))
+    findings.has_good = True
+    _note_twins(findings, texts, {})
+    findings.tell(cells, labels.codes)
+
+
+def _warn_of_other_looks(cells: Cells, texts: Sequence[str], sample: str) -> None:
+    """Warn if no label looks like the sample's, as ``class_1`` beside ``cat``."""
+    met = list(filter(None, texts[: _FEW_LABELS + 1]))
+    if not met or len(met) > _FEW_LABELS or _look_of(sample) in map(_look_of, met):
+        return
+    message = Message(
+        "No label of {column} is written like the one in sample_submission.csv: the file has {labels}. Labels are "
+        "compared as text, so one that is written otherwise is a wrong answer.",
+        column=shown(cells.column),
+        labels=listed(list(map(shown, met))[:EXAMPLES], len(met)),
+    )
+    cells.warnings.append(Problem("foreign_labels", message, cells.column))
+
+
+def _look_of(label: str) -> str:
+    """The look of a label: numbers are all alike; letters are reduced to their case, digits to ``9``, and runs to one
+    character.
+
+    >>> _look_of("True"), _look_of("TRUE"), _look_of("class_10"), _look_of("-1.50")
+    ('Aa', 'A', 'a_9', '9')
+    """
+    if to_decimal(label) is not None:
+        return "9"
+    sorts = [
+        "9" if letter.isdigit() else letter if not letter.isalpha() else "A" if letter.isupper() else "a"
+        for letter in label
+    ]
+    return _RUN.sub(r"\1", "".join(sorts))
+
+
+def _faults_of(form: LabelForm, texts: Sequence[str]) -> dict[int, Fault]:
+    """The faults of labels by their places. Of very many labels the first ones stand for all."""
+    faults: dict[int, Fault] = {}
+    for place, text in enumerate(texts):
+        if place >= _MOST_LABELS and len(faults) < place:
+            break
+        if text and (fault := form.fault(text)) is not None:
+            faults[place] = fault
+    return faults
+
+
+def _weigh(findings: _Findings, faults: dict[int, Fault], filled: int) -> None:
+    """Mark the faulty values; those that may be labels of the truth only if no value is good."""
+    findings.has_good = len(faults) < filled
+    marked = [place for place, fault in faults.items() if fault.is_sure or not findings.has_good]
+    findings.is_faulty[marked] = True
+    if findings.has_good:
+        unsure = {fault.words for fault in faults.values() if not fault.is_sure}
+        for words in unsure - {fault.words for fault in faults.values() if fault.is_sure}:
+            findings.cures.pop(words, None)
+
+
+def _note_twins(findings: _Findings, texts: Sequence[str], faults: dict[int, Fault]) -> None:
+    twins = twins_of([text for place, text in enumerate(texts[:_MOST_LABELS]) if place not in faults])
+    for place, text in enumerate(texts[:_MOST_LABELS] if twins else ()):
+        if (other := twins.get(text)) is not None and place not in faults:
+            findings.is_faulty[place] = True
+            findings.note(TWO_WRITINGS, text, other)
+
+
+# --- lists ------------------------------------------------------------------------------------------------------
+
+
+class ListForm:
+    """The form of a cell with several labels: the sample's first label, ``""`` if it has none, and the separator,
+    ``None`` for white space."""
+
+    def __init__(self, sample: str, separator: str | None) -> None:
+        self.separator = separator if separator and separator.strip() else None
+        self.sample = sample
+        self.label = LabelForm(sample) if sample else None
+        self.marks = "".join(sorted({*_MARKS, *SEPARATORS} - set(sample) - set(self.separator or "\t")))
+        self._whole: set[str] | None = None
+
+    def look_at(self, cells: Any) -> np.ndarray:
+        """Which distinct cells of an Arrow array are lists in another writing."""
+        import pyarrow.compute as pc
+
+        found = np.zeros(len(cells), bool)
+        is_parted = self.separator is None or _holds(cells, self.separator.strip())
+        marks = self.marks if is_parted else self.marks + " "
+        if not _holds_any(cells, marks):
+            return found
+        odd = places_where(pc.match_substring_regex(cells, f"[{re.escape(marks)}]"))
+        if self.separator is not None and is_parted:
+            self._whole = self._labels_of(cells, np.delete(np.arange(len(cells)), odd))
+        for place in odd[:_MOST_LABELS]:
+            found[place] = self.is_foreign(cells[int(place)].as_py())
+        if found[odd[:_MOST_LABELS]].all():
+            found[odd] = True
+        return found
+
+    def _labels_of(self, cells: Any, places: np.ndarray) -> set[str]:
+        """The labels of some cells, by which a list in another writing is told from a label with odd letters."""
+        return set(labels_in(pick(cells, places), self.separator)[2].to_pylist())
+
+    def is_foreign(self, cell: str) -> bool:
+        """Whether a cell is a list in another writing."""
+        if not cell:
+            return False
+        read = read_list(cell)
+        if (read.writing.brackets or read.writing.quoted) and not self._has_brackets:
+            return True
+        if self.separator is None:
+            mark = read.writing.separator
+            return mark in set(self.marks) and _parts_words(cell, mark or "")
+        if self.separator.strip() in cell or len(read.items) < 2 or " " in self.sample:
+            return False
+        if read.writing.separator is not None and read.writing.separator not in self.marks:
+            return False
+        return self._whole is None or not self._whole.isdisjoint(read.items)
+
+    @property
+    def _has_brackets(self) -> bool:
+        return read_list(self.sample).writing != Writing()
+
+    def cure(self, cell: str) -> str | None:
+        """The cell written like the sample, ``None`` if that is unclear."""
+        is_foreign = self.is_foreign(cell)
+        read = read_list(cell)
+        items: Iterable[str] = read.items if is_foreign else map(str.strip, cell.split(self.separator))
+        if is_foreign and not read.is_clear:
+            return None
+        cured = [self.cure_label(item) for item in items if item]
+        if None in cured or (self.separator is None and any(len((item or "").split()) > 1 for item in cured)):
+            return None
+        return (self.separator or " ").join(filter(None, cured))
+
+    def cure_label(self, label: str) -> str | None:
+        """The label written like the sample's, ``None`` if that is unclear."""
+        fault = None if self.label is None else self.label.fault(label)
+        return label if fault is None or not fault.is_sure else fault.cured
+
+
+def judge_lists(cells: Cells, lists: Coded, form: ListForm) -> None:
+    """Look at a column with several labels in each cell."""
+    is_foreign = form.look_at(lists.array)
+    findings = _Findings(max(1, lists.size))
+    findings.is_faulty[: lists.size] = is_foreign
+    for place in np.flatnonzero(is_foreign)[:1]:
+        text = lists.array[int(place)].as_py()
+        cured = form.cure(text)
+        findings.note(UNCLEAR if cured is None else LISTED, text, cured)
+    plainly = np.flatnonzero(~is_foreign)
+    if is_foreign.any():
+        owner, codes, labels = labels_in(pick(lists.array, plainly), form.separator)
+    else:
+        owner, codes, labels = lists.once(labels_of, form.separator)
+    findings.has_good = bool(len(labels))
+    if form.label is not None:
+        texts = labels.to_pylist()
+        faults = _faults_of(form.label, texts)
+        marks = _Findings(max(1, len(texts)))
+        _weigh(marks, faults, len(texts))
+        findings.has_good = marks.has_good
+        for place, fault in faults.items():
+            if marks.is_faulty[place]:
+                findings.note(fault.words, texts[place], fault.cured)
+        findings.is_faulty[plainly[owner[marks.is_faulty[codes]]]] = True
+        if not faults and not is_foreign.any():
+            _warn_of_other_looks(cells, texts, form.sample)
+    findings.tell(cells, lists.codes)
+
+
+def judge_texts(cells: Cells, texts: Coded, sample: str) -> None:
+    """Look at a column of texts, or of phrases between bars, as the sample shows. Texts that are lists in brackets or
+    quotes are told only if all are, because a text may have them."""
+    is_phrases = "|" in sample
+    is_listed = np.zeros(max(1, texts.size), bool)
+    if not is_phrases or not _holds(texts.array, "|"):
+        for place, text in enumerate(texts.array[:_MOST_LABELS].to_pylist()):
+            is_listed[place] = _is_wrapped(text, ";" if is_phrases else None)
+            if text and not is_phrases and not is_listed[place]:
+                return
+    is_filled = _is_filled(texts.array)
+    is_listed[_MOST_LABELS : texts.size] = is_listed[:_MOST_LABELS][is_filled[:_MOST_LABELS]].all()
+    findings = _Findings(len(is_listed))
+    findings.is_faulty = is_listed
+    for place in np.flatnonzero(is_listed)[:1]:
+        text = texts.array[int(place)].as_py()
+        findings.note(LISTED, text, ("|" if is_phrases else " ").join(read_list(text).items))
+    findings.has_good = not is_phrases or bool((~is_listed[: texts.size] & is_filled).any())
+    findings.tell(cells, texts.codes)
+
+
+def _is_wrapped(text: str, separator: str | None) -> bool:
+    """Whether a text is a list in quotes or has this separator."""
+    if separator is not None and separator in text:
+        return True
+    return text[:1] in _OPENING and bool(text) and read_list(text).writing.quoted
+
+
+def _is_filled(texts: Any) -> np.ndarray:
+    offsets, _ = raw_cells(texts)
+    found: np.ndarray = offsets[1:] > offsets[:-1]
+    return found
+
+
+def _parts_words(cell: str, mark: str) -> bool:
+    """Whether a mark stands between the words of a cell, or parts its only word; one inside one of several words may
+    belong to a label."""
+    words = cell.split()
+    return len(words) == 1 or any(word.startswith(mark) or word.endswith(mark) for word in words)
+
+
+def _holds(cells: Any, text: str) -> bool:
+    offsets, data = raw_cells(cells)
+    return text.encode() in data[offsets[0] : offsets[-1]].tobytes() if len(data) else False
+
+
+def _holds_any(cells: Any, marks: str) -> bool:
+    """Whether a cell has one of these characters; in blocks, so that it takes no memory."""
+    offsets, data = raw_cells(cells)
+    sought = bytes({byte for mark in marks for byte in mark.encode()})
+    for start in range(int(offsets[0]), int(offsets[-1]), _BLOCK):
+        block = data[start : min(start + _BLOCK, int(offsets[-1]))].tobytes()
+        if len(block.translate(None, sought)) < len(block):
+            return True
+    return False

@@ -1,0 +1,206 @@
+"""Whether a label is written like the one in the sample submission, and how it would be written so.
+
+Only the form of the sample's label is looked at, because it is public: its type, leading zeros and case, never which
+labels the truth has.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ..core.messages import Message
+from .columns import NAME_OF_DIGITS, to_decimal
+from .writings import Writing, read_list
+
+_TRUE = {"true": "false", "yes": "no", "t": "f", "y": "n", "1": "0", "1.0": "0.0"}
+_TRUTH_VALUES = dict.fromkeys(_TRUE, True) | dict.fromkeys(_TRUE.values(), False)
+_PAIRS = {"true": ("false", "true"), "false": ("false", "true"), "yes": ("no", "yes"), "no": ("no", "yes")}
+"""Samples that are truth values, and how both are written there; single letters are left out: F is female, too."""
+
+_MISSING = frozenset({"na", "nan", "<na>", "null", "none", "nil", "nat", "#n/a", "n/a"})
+_PADDED = re.compile(r"(\D*)(0\d+)(\D*)")
+_NUMBERED = re.compile(r"(\D*)(\d+)(?:\.0*)?(\D*)")
+_MOST_LABELS = 10_000
+_LARGE = Decimal(10) ** 15
+_JOINERS = " _-"
+_JOINER = re.compile(r"(?<=[^\W_])[ _-]+(?=[^\W\d_])|(?<=[^\W\d_])[ _-]+(?=[^\W_])")
+_LOOSE_END = re.compile(r"[:,;|]+$")
+
+ZEROS = Message("Leading zeros differ: the file has {found}, write {expected}.")
+CASE = Message("Upper and lower case differ: the file has {found}, write {expected}.")
+TRUTH_VALUES = Message("True and false are written in another way: the file has {found}, write {expected}.")
+NUMBER = Message("Numbers are written in another way: the file has {found}, write {expected}.")
+WRAPPED = Message("Brackets, quotes or separators stand around a label: the file has {found}, write {expected}.")
+JOINED = Message("Words of a label are joined in another way: the file has {found}, write {expected}.")
+LISTED = Message("Lists are written in another way: the file has {found}, write {expected}.")
+UNCLEAR = Message("Lists are written in another way: the file has {found}.")
+ABSENT = Message("A missing value is written as a label: the file has {found}.")
+FRACTION = Message("Labels are whole numbers: the file has {found}.")
+NO_NUMBER = Message("Labels are numbers: the file has {found}.")
+NO_TEXT = Message("Labels are texts: the file has the number {found}.")
+TWO_WRITINGS = Message("One label is written in two ways: the file has {found} and {expected}.")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A label that is written otherwise than the sample's: the sentence that names the difference, and the label
+    ``cured``, ``None`` if that is unclear. ``is_sure`` is false for a label that may well be one of the truth."""
+
+    words: Message
+    cured: str | None
+    is_sure: bool = True
+
+
+class LabelForm:
+    """The form of the label in the sample submission."""
+
+    def __init__(self, sample: str) -> None:
+        self.sample = sample
+        self.is_bare = _bare(sample) == sample
+        value = to_decimal(sample)
+        self.is_number = value is not None
+        self.is_whole = value is not None and _is_whole(value)
+        self.padded = _PADDED.fullmatch(sample)
+        self.joiner = next((mark for mark in _JOINERS if mark in sample), None)
+        self.styles = _styles(sample)
+        self.begins_with_letter = sample[:1].isalpha()
+        """Whether most labels of the truth are names, so that a number is hardly one of them."""
+
+    def fault(self, label: str) -> Fault | None:
+        """The difference of a label from this form, or ``None``."""
+        if label == self.sample:
+            return None
+        if self.is_bare and (bare := _bare(label)) != label and bare:
+            within = self.fault(bare)
+            return Fault(WRAPPED, bare if within is None else within.cured)
+        if (padded := self._padded(label)) is not None and padded != label:
+            return Fault(ZEROS, padded)
+        return self._fault_of_number(label) if self.is_number else self._fault_of_text(label)
+
+    def _padded(self, label: str) -> str | None:
+        """A numbered label with as many digits as the sample has, or ``None`` if one of them has other letters."""
+        found = _NUMBERED.fullmatch(label)
+        if self.padded is None or found is None:
+            return None
+        before, digits, after = self.padded.groups()
+        if (before.casefold(), after.casefold()) != (found[1].casefold(), found[3].casefold()):
+            return None
+        return f"{before}{found[2].zfill(len(digits))}{after}"
+
+    def _fault_of_number(self, label: str) -> Fault | None:
+        value = to_decimal(label)
+        if value is not None:
+            return Fault(FRACTION, None) if self.is_whole and not _is_whole(value, 4) else None
+        if label.casefold() in _MISSING:
+            return Fault(ABSENT, None)
+        if self.sample in ("0", "1") and (truth := _TRUTH_VALUES.get(label.casefold())) is not None:
+            return Fault(TRUTH_VALUES, "1" if truth else "0" if self.sample == "0" else None)
+        plain = unicodedata.normalize("NFKC", label).replace("\u2212", "-").replace(",", ".").lstrip("'")
+        if to_decimal(plain) is not None:
+            return Fault(NUMBER, plain)
+        return Fault(NO_NUMBER, None, is_sure=False)
+
+    def _fault_of_text(self, label: str) -> Fault | None:
+        if (same := self._same_truth_value(label)) is not None:
+            return None if same == label else Fault(TRUTH_VALUES, same)
+        if to_decimal(label) is not None:
+            return Fault(NO_TEXT, None, is_sure=self.begins_with_letter)
+        if self.styles and (styles := _styles(label)) and not self.styles & styles:
+            if label.casefold() in _MISSING:
+                return Fault(ABSENT, None)
+            return Fault(CASE, self._styled(label))
+        if self.joiner and self.joiner not in label:
+            other = next((mark for mark in _JOINERS if mark in label and mark not in self.sample), None)
+            if other is not None:
+                return Fault(JOINED, label.replace(other, self.joiner))
+        return None
+
+    def _same_truth_value(self, label: str) -> str | None:
+        """The truth value that a label means, written like the sample; ``None`` if one of them is none."""
+        pair, truth = _PAIRS.get(self.sample.casefold()), _TRUTH_VALUES.get(label.casefold())
+        return None if pair is None or truth is None else self._styled(pair[truth])
+
+    def _styled(self, label: str) -> str:
+        """The label in the sample's case."""
+        if "lower" in self.styles:
+            return label.lower()
+        if "upper" in self.styles:
+            return label.upper()
+        words = label if any(map(str.islower, label[1:])) else label.lower()
+        return words[:1].upper() + words[1:]
+
+
+def _bare(label: str) -> str:
+    """The label without brackets, quotes and a separator behind it; a list of several is left as it is."""
+    found = read_list(label)
+    if len(found.items) == 1 and found.is_clear and found.writing != Writing():
+        return found.items[0]
+    return _LOOSE_END.sub("", label)
+
+
+def _is_whole(value: Decimal, parts: int = 1) -> bool:
+    """Whether a number is whole, or made of whole halves or quarters, as ratings are."""
+    return value.copy_abs() >= _LARGE or (value * parts) % 1 == 0
+
+
+def _styles(label: str) -> set[str]:
+    """The cases that a label is written in; a single capital is upper case and capitalised, no letter is of any."""
+    letters = [letter for letter in label if letter.isalpha() and letter.lower() != letter.upper()]
+    if not letters:
+        return set()
+    found = set()
+    if not any(map(str.isupper, letters)):
+        found.add("lower")
+    if all(map(str.isupper, letters)):
+        found.add("upper")
+    if letters[0].isupper() and (len(letters) == 1 or any(map(str.islower, letters))):
+        found.add("capital")
+    return found
+
+
+def _letters_of(label: str) -> str:
+    """The label without case, marks between words, and leading zeros of its numbers."""
+    letters = _JOINER.sub("", unicodedata.normalize("NFKC", label).casefold())
+    return re.sub(r"(?<!\d)0+(?=\d)", "", letters)
+
+
+def typical_label(labels: Iterable[str]) -> str:
+    """The first label of the form that most labels have, ``""`` without labels: a sample shows how labels are written.
+
+    >>> typical_label(["NASA", "2020", "moon", "space"])
+    'moon'
+    """
+    by_form: dict[object, list[str]] = {}
+    for label in sorted(filter(None, labels))[:_MOST_LABELS]:
+        by_form.setdefault(_form_key(label), []).append(label)
+    return max(by_form.values(), key=len, default=[""])[0]
+
+
+def _form_key(label: str) -> object:
+    if to_decimal(label) is not None:
+        return bool(NAME_OF_DIGITS.match(label))
+    return frozenset(_styles(label)) or "no letters"
+
+
+def twins_of(labels: list[str]) -> dict[str, str]:
+    """Labels that differ from an earlier one only in case, marks between words, or leading zeros, and that one.
+
+    Numbers have no twins, because they are compared by their values; single letters neither, because some are labels
+    for both cases.
+
+    >>> twins_of(["Benign", "benign", "x-1", "x_1", "other"])
+    {'benign': 'Benign', 'x_1': 'x-1'}
+    """
+    first: dict[str, str] = {}
+    found = {}
+    for label in labels:
+        if len(label) == 1 or (to_decimal(label) is not None and not NAME_OF_DIGITS.match(label)):
+            continue
+        earlier = first.setdefault(_letters_of(label) or label, label)
+        if earlier != label:
+            found[label] = earlier
+    return found
