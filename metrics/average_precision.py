@@ -45,6 +45,11 @@ def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
     return average_precision_of(truth, prediction)
 
 
+def relevant_rows(truth: np.ndarray) -> int:
+    """The number of 1s."""
+    return int(np.count_nonzero(truth))
+
+
 average_precision = Metric(
     title="Average precision",
     group="Probabilities",
@@ -60,6 +65,7 @@ average_precision = Metric(
         parts=("precision", "ones"),
         last_line="{precision} / {ones}",
         influence=precision_influence,
+        relevant_rows=relevant_rows,
         ready=ranks_of,
     ),
     rules=Rules(unscorable=one_class, hint=only_labels),

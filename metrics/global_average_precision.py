@@ -51,6 +51,11 @@ def influence(truth: Coded, prediction: Ranked | Sorted) -> np.ndarray:
     return (found.of_rows(-loss, precision + gain - loss) - value * found.sought) / sought
 
 
+def relevant_rows(truth: Coded) -> int:
+    """The number of rows with a true label."""
+    return int(np.count_nonzero(has_answer(truth)))
+
+
 def unscorable(truth: Coded) -> str:
     """The reason why a truth without any label cannot be scored, or ``""``."""
     return "" if has_answer(truth).any() else Message("all its answers are empty.")
@@ -76,6 +81,7 @@ global_average_precision = Metric(
         parts=("precision", "sought"),
         last_line="{precision} / {sought}",
         influence=influence,
+        relevant_rows=relevant_rows,
         ready=in_order,
     ),
     format=SubmissionFormat(may_miss_ids=True),

@@ -172,6 +172,8 @@ class RosterDraft(models.Model):
     text = models.TextField()
     # The name of the file's encoding, if the reader has guessed it.
     guessed_encoding = models.CharField(max_length=40, blank=True)
+    # How a workbook was read: its sheet.
+    reading_notes = models.JSONField(default=list)
     made_at = models.DateTimeField(default=timezone.now)
     made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
 

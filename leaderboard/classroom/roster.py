@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.institution.people import student_numbers_of
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
+from leaderboard.common.library_messages import stored_text
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services import CannotHost
@@ -76,8 +77,12 @@ class RosterPreview:
 
 def save_roster_draft(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
     """Store a class list for the preview; the roster does not change. Raises `CannotHost` for an unreadable file."""
+    notes: list[dict[str, Any]] = []
     if isinstance(data, bytes) and container_of(data[:4096]) in READERS:
-        data, _notes = table_jobs.csv_of(data)
+        try:
+            data, notes = table_jobs.csv_of(data)
+        except table_jobs.JobDied:
+            data = b""
         if not data:
             raise CannotHost(
                 _("This Excel or Parquet file can't be read: it is empty, damaged or too large. Save the list as CSV.")
@@ -88,6 +93,7 @@ def save_roster_draft(*, competition: Competition, user: User | None, file_name:
     except roster_files.UnreadableRoster as error:
         raise CannotHost(str(error)) from error
     fields = {**asdict(decoded), "file_name": file_name[:200], "made_by": user, "made_at": database_now()}
+    fields["reading_notes"] = notes
     return RosterDraft.objects.update_or_create(competition=competition, defaults=fields)[0]
 
 
@@ -103,7 +109,7 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     preview = RosterPreview(
         columns=reading.columns,
         unused_columns=reading.unused_columns,
-        notes=reading.notes,
+        notes=[*map(stored_text, draft.reading_notes), *reading.notes],
         bad=[line for line in reading.skipped if line.is_bad],
         left_out=[line for line in reading.skipped if not line.is_bad],
     )

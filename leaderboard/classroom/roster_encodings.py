@@ -10,7 +10,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Collection, Iterable
-from itertools import islice, pairwise
+from itertools import pairwise
 
 _WESTERN = "äöüß àâæçéèêëîïôœùûüÿ áàéèíïóòúüñç ãõáâàçéêíóôú àèéìíîòóù åäöé æøåöéü áéíóúýðþæö ëïéèüöá"
 _CENTRAL = "ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíľĺňóôŕšťúýž áéíóöőúüű čćđšž ăâîşţ äöüß"
@@ -81,9 +81,10 @@ def _decodings(data: bytes) -> Iterable[tuple[str, str]]:
 
 def _cost_in(encoding: str, text: str) -> float:
     """How implausible a text is: 0 if the letters of all words are usual in one language of the encoding."""
-    words = set(islice((word for word in _WORD.findall(text) if not word.isascii()), MAX_WORDS))
+    all_words = [word for word in _WORD.findall(text) if not word.isascii()]
     if encoding == "utf-8":
-        return _FOREIGN * sum("\ufffd" in word for word in words)
+        return _FOREIGN * sum("\ufffd" in word for word in all_words)
+    words = set(all_words[:MAX_WORDS])
     if encoding in _COMMON_BYTES:
         return sum(_east_asian_cost(word, *_COMMON_BYTES[encoding]) for word in words)
     return _alphabetic_cost(words, [_alphabet(letters) for letters in _ALPHABETS[encoding].split()])

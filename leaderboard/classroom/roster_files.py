@@ -26,6 +26,7 @@ from .roster_encodings import encoding_title, guess_encoding
 
 MAX_ROSTER_BYTES = 1_000_000
 MAX_ROSTER_ROWS = 5_000
+MAX_ROSTER_COLUMNS = 2_000
 FIELD_LABELS = {
     "name": gettext_lazy("Name"),
     "email": gettext_lazy("E-mail address"),
@@ -167,6 +168,12 @@ def _split_rows(text: str, delimiter: str, first: int = 1) -> Iterator[tuple[int
             ) from error
         if cells is None:
             return
+        if len(cells) > MAX_ROSTER_COLUMNS:
+            raise UnreadableRoster(
+                _("Row {number} has more than {columns} cells.").format(
+                    number=number, columns=f"{MAX_ROSTER_COLUMNS:,}"
+                )
+            )
         if any(cell.strip() for cell in cells):
             yield number, cells
 
@@ -177,7 +184,7 @@ def _find_delimiter(text: str) -> str:
     bare = re.sub(r'"[^"]*"', "", "\n".join(lines[:1]))
 
     def usefulness(delimiter: str) -> tuple[int, bool]:
-        known = (number_of_known_titles(line.split(delimiter)) for line in lines)
+        known = (number_of_known_titles(line.split(delimiter, MAX_ROSTER_COLUMNS)) for line in lines)
         return max(known, default=0), delimiter in bare
 
     return max("\t;|,", key=usefulness)
@@ -339,9 +346,10 @@ def _notes_about_zeros(lines: Sequence[RosterLine]) -> list[str]:
         is_usual = bool(padded) or (usual >= 4 and lengths[usual] * 2 >= len(numbers))
         if short and is_usual:
             row, number = min(short.items())
-            return [
-                _("Leading zeros may be lost: {number} in row {row} is shorter than other numbers ({count}).").format(
-                    number=number, row=row, count=len(short)
-                )
-            ]
+            note = ngettext(
+                "%(count)s number may have lost leading zeros: %(number)s in row %(row)s is shorter than others.",
+                "%(count)s numbers may have lost leading zeros: %(number)s in row %(row)s is shorter than others.",
+                len(short),
+            )
+            return [note % {"count": len(short), "number": number, "row": row}]
     return []

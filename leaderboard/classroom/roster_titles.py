@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 
 _BASE_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
@@ -121,12 +122,13 @@ _FIELDS = _fields()
 _LEFT_OUT = {_folded(word) for word in f"{_STUDENTS} {_SMALL_WORDS} {_AND}".split()}
 
 
+@lru_cache(maxsize=4_096)
 def field_of(title: str) -> tuple[str, int] | None:
     """(field, rank) of a title; of two columns for one field that with the lower rank is meant. None if unknown.
 
     Canvas's assignments, “Groups (1234)”, are none.
     """
-    if _ASSIGNMENT.search(title):
+    if not title.strip() or _ASSIGNMENT.search(title):
         return None
     key = title_key(title)
     words = re.findall(r"[^\W_]+|#", _folded(title))

@@ -30,6 +30,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 from leaderboard.submissions import score
+from metrics.checks.lists import WRAPPED_LISTS
 from metrics.core.errors import NOTE_PREFIX
 
 from .services import checks
@@ -70,7 +71,7 @@ def metric_or_none(key: str) -> metrics.Metric | None:
 
 @dataclass(frozen=True)
 class ShownFinding:
-    """One finding; `fix` is the action that the page offers: `remove_leaks`, `convert`, `redraw` or ""."""
+    """One finding; `fix` is the action that the page offers: `remove_leaks`, `convert`, `plain_lists`, `redraw`, ""."""
 
     finding: Mapping[str, Any]
     key: str
@@ -115,6 +116,8 @@ def _fix_of(finding: Mapping[str, Any], report: Mapping[str, Any]) -> str:
         return "remove_leaks"
     if code in checks.CONVERTIBLE_PROBLEMS and report.get("as_meant"):
         return "convert"
+    if code == WRAPPED_LISTS:
+        return "plain_lists"
     return "redraw" if code in SPLIT_FINDINGS else ""
 
 

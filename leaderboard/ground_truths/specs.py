@@ -27,7 +27,7 @@ class GroundTruthSpec:
 
     Without a `metric` the most plausible one is taken, with its defaults; `secondary` metrics are shown next to the
     score. Without `chunks` the file of the draft is kept, else that of the last ground truth; `converts_spreadsheet`
-    reads it as the spreadsheet that saved it meant it.
+    reads it as the spreadsheet that saved it meant it; in the columns `plain_lists` lists lose brackets and quotes.
 
     `answers` are the columns that students predict, and `why` these: () for all columns, None for all columns of a new
     file and the earlier choice for the same file. If `why` is `ASKED`, the host must choose, among `possible` first.
@@ -45,6 +45,7 @@ class GroundTruthSpec:
     file_name: str = ""
     chunks: Iterable[bytes] | None = None
     converts_spreadsheet: bool = False
+    plain_lists: Collection[str] = ()
     id_column: str = ""
     answers: Collection[str] | None = None
     possible: Collection[str] = ()

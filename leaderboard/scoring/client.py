@@ -54,6 +54,10 @@ class JobFailed(Exception):
     """The process died, took too long or met a bug; the message is for the log."""
 
 
+class JobDied(JobFailed):
+    """The process ended without an answer."""
+
+
 class JobTimedOut(JobFailed):
     """The process took longer than its limit."""
 
@@ -209,7 +213,7 @@ class Scorer:
 
 
 def run_job(job: str, arguments: dict[str, Any], limits: JobLimits, memory_mb: int) -> dict[str, Any]:
-    """Do a job in a new process, and return its answer. Raises `JobFailed`, `JobTimedOut`."""
+    """Do a job in a new process, and return its answer. Raises `JobFailed`, `JobDied`, `JobTimedOut`."""
     scorer = Scorer()
     try:
         scorer.wait_until_ready()
@@ -224,7 +228,7 @@ def run_job(job: str, arguments: dict[str, Any], limits: JobLimits, memory_mb: i
         status = scorer.process.wait()
         if status == -signal.SIGXCPU:
             raise JobTimedOut(f"{job} took longer than its seconds of the processor") from error
-        raise JobFailed(f"{job} ended without an answer (status {status})") from error
+        raise JobDied(f"{job} ended without an answer (status {status})") from error
     finally:
         scorer.close()
     if "answer" not in message:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import metrics
-from metrics.checks import splits
+from metrics.checks import lists, splits
 from metrics.checks.answer_columns import describe_columns
 from metrics.checks.hardest_rows import find_hardest_rows
 from metrics.checks.similar_predictions import find_similar_predictions
@@ -106,6 +106,11 @@ def name_split(truth: Path, column: str) -> dict[str, Any]:
     return {"file": splits.name_split(truth, column)}
 
 
+def write_plain_lists(truth: Path, columns: Sequence[str]) -> dict[str, Any]:
+    """Make the truth with the lists of these columns without brackets and quotes."""
+    return {"file": lists.write_plain_lists(truth, columns)}
+
+
 def add_split(truth: Path, secret: str, **asked: Any) -> dict[str, Any]:
     """Make the truth with a `Usage` column; the `secret` is in hexadecimal digits."""
     return {"file": metrics.add_split(truth, secret=bytes.fromhex(secret), **asked), "problems": []}
@@ -152,9 +157,10 @@ def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
     """
     try:
         text = read_container(submission.read_bytes())
-        found = convert_spreadsheet(text, is_truth=False)
+        truth = _prepare_truth(**asked)
+        found = convert_spreadsheet(text, is_truth=False, expected=truth.expected_header, ids=truth.ids.texts)
         if found is not None:
-            _prepare_truth(**asked).check(found.text)
+            truth.check(found.text)
             preview = [_first_lines(text), _first_lines(found.text)]
             return {"file": found.text, "changes": found.as_stored(), "preview": preview}
     except metrics.SubmissionError:
@@ -221,6 +227,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         suggest_metrics,
         drop_columns,
         name_split,
+        write_plain_lists,
         add_split,
         correct_rows,
         sample_submission,

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.conf import settings
 
-from .client import JobFailed, JobLimits, JobTimedOut, run_job
+from .client import JobDied, JobFailed, JobLimits, JobTimedOut, run_job
 from .page_jobs import do_job
 
-__all__ = ["JobFailed", "JobTimedOut", "csv_of", "do_job", "run_page_job"]
+__all__ = ["JobDied", "JobFailed", "JobTimedOut", "csv_of", "do_job", "run_page_job"]
 
 OF_HOSTS = JobLimits(processor_seconds=120, seconds=120)
 LIMITS = {"convert_submission": JobLimits(processor_seconds=10, seconds=30)}
@@ -25,9 +25,12 @@ def run_page_job(job: str, **arguments: Any) -> dict[str, Any]:
 
 def csv_of(data: bytes) -> tuple[bytes, list[dict[str, Any]]]:
     """(an Excel or Parquet file as CSV, stored notes on how it was read), read in a new sealed process; (b"", []) if it
-    cannot be read. Raises `JobFailed`, `JobTimedOut`."""
+    cannot be read. Raises `JobDied` if two processes died of it, `JobFailed`, `JobTimedOut`."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "table", Path(folder) / "table.csv"
         source.write_bytes(data)
-        answer = run_page_job("to_csv", truth=str(source), target=str(target))
+        try:
+            answer = run_page_job("to_csv", truth=str(source), target=str(target))
+        except JobDied:  # perhaps by a kill from outside
+            answer = run_page_job("to_csv", truth=str(source), target=str(target))
         return target.read_bytes() if target.exists() else b"", answer.get("notes", [])

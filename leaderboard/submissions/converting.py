@@ -30,7 +30,10 @@ from .submit_conditions import SubmissionRefused, membership_of, submit_refusal_
 
 log = logging.getLogger(__name__)
 
-CONVERTIBLE = frozenset({"separator", "encoding", "column_unnamed", "row_width", "quote"})
+CONVERTIBLE = frozenset(
+    {"separator", "encoding", "column_unnamed", "row_width", "quote", "comment", "decimal_comma"}
+    | {"header_missing", "column_missing", "column_extra", "unknown_ids"}
+)
 """Codes of problems that are typical for files saved by spreadsheets."""
 REMEMBERED_SECONDS = 86_400
 NOTHING: dict[str, Any] = {"changes": [], "preview": []}

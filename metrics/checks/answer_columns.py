@@ -131,7 +131,7 @@ def _facts_of(name: str, array: Any, rows: np.ndarray) -> ColumnFacts:
         return ColumnFacts(name, "blank" if is_blank else "sparse", is_distinct)
     if len(set(filled)) == 1 and len(array) > 1 and len([text for text in array.unique().to_pylist() if text]) == 1:
         return ColumnFacts(name, "constant", is_distinct)
-    kind = _kind_of(filled, is_distinct)
+    kind = "split" if are_split_words(set(filled), name) else _kind_of(filled, is_distinct)
     if name == USAGE and are_parts(filled):
         kind = "usage"
     return ColumnFacts(name, kind, is_distinct)
@@ -139,8 +139,6 @@ def _facts_of(name: str, array: Any, rows: np.ndarray) -> ColumnFacts:
 
 def _kind_of(filled: Sequence[str], is_distinct: bool) -> str:
     distinct = set(filled)
-    if are_split_words(distinct):
-        return "split"
     numbers = [to_decimal(cell) for cell in filled]
     values = [float(number) for number in numbers if number is not None]
     if len(values) == len(filled):
@@ -225,9 +223,11 @@ def _id_column(columns: Sequence[ColumnFacts], first_of_sample: Collection[str],
     def rank(place: int) -> tuple[Any, ...]:
         one = columns[place]
         letters = letters_of(one.name)
+        # A number that happens to differ in each row, such as a price, is no id.
+        is_key = not place or _is_id(one.name) or letters in in_test or one.kind in ("names", "labels", "counter")
         return (
             letters not in first_of_sample,
-            not one.is_distinct,
+            not (one.is_distinct and is_key),
             is_index(one.name),
             letters not in in_test,
             not _is_id(one.name),

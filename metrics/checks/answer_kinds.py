@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from ..core.messages import Message
 from ..reading.columns import to_decimal
+from ..reading.writings import read_list
+from .lists import writing_of_lists
 
 MOST_CELLS = 20_000
 _FEW = 30
@@ -30,7 +32,10 @@ _FOREIGN = (
 )
 _TIMES = ("time", "times", "duration", "days", "weeks", "months", "years", "tenure", "lifetime", "survival", "followup")
 _EVENTS = ("event", "events", "status", "death", "dead", "died", "churn", "churned", "failure", "failed", "observed")
-_CLASS_NAME = re.compile(r"(?i)label|class|klasse|category|kategorie|categor|digit|species|etiqu|etikett|type")
+_CLASS_NAME = re.compile(r"(?i)label|class|klasse|[ck]ategor|digit|species|etiqu|etikett|type")
+_ANSWER_NAME = re.compile(r"(?i)target|^y$")
+"""Names that say neither class nor amount: whole numbers with gaps between them are taken for classes."""
+
 _CODE = re.compile(r"[^\W\d_]{0,4}[-_]?[0-9]+|[0-9a-fA-F-]{8,}")
 """A word that names a thing by a number: `d12`, `0412`."""
 
@@ -96,8 +101,9 @@ def nature_of(columns: Sequence[Sequence[str]], names: Sequence[str]) -> Nature:
     if not columns:
         return Nature("nothing", Message("missing"), (), ())
     name, words = _of_several(columns, names) if len(columns) > 1 else _of_one(columns[0])
-    if name in ("levels", "numbers") and len(columns) == 1 and _CLASS_NAME.search(names[0]):
-        name, words = _of_class_numbers(columns[0], words) or (name, words)
+    if len(columns) == 1:
+        is_class = _CLASS_NAME.search(names[0]) or (name == "codes" and _ANSWER_NAME.search(names[0]))
+        name = _of_whole_numbers(name, columns[0], is_class=bool(is_class))
     groups, keys = _USUAL.get(name, ((), ()))
     return Nature(name, words, groups, keys)
 
@@ -107,11 +113,16 @@ def labels_of_0_and_1() -> Nature:
     return Nature("binary labels", Message("0 and 1"), *_USUAL["binary labels"])
 
 
-def _of_class_numbers(cells: Sequence[str], words: Message) -> tuple[str, Message] | None:
-    """The kind of few whole numbers in a column that is called like a class; None if they are other numbers."""
+def _of_whole_numbers(name: str, cells: Sequence[str], *, is_class: bool) -> str:
+    """The kind of whole numbers, which are amounts, or classes where their column is called so."""
+    if name not in ("levels", "codes", "numbers", "sizes"):
+        return name
+    if name != "levels" and not is_class:
+        return "numbers" if name == "codes" else name
     numbers = {to_decimal(cell) for cell in cells}
     is_few = 1 < len(numbers) <= _FEW and 3 * len(numbers) <= len(cells)
-    return ("classes", words) if is_few and all(one is not None and one == int(one) for one in numbers) else None
+    is_whole = all(one is not None and one == int(one) for one in numbers)
+    return "classes" if is_class and is_few and is_whole else "numbers" if name == "codes" else name
 
 
 def _of_several(columns: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[str, Message]:
@@ -162,6 +173,8 @@ def _of_one(cells: Sequence[str]) -> tuple[str, Message]:
         return "masks", Message("run-lengths")
     if _are_boxes(filled[:1000]):
         return "boxes", Message("lists of four numbers or more")
+    if writing_of_lists(filled) is not None:
+        filled = [" ".join(item.replace(" ", "_") for item in read_list(cell).items) for cell in filled]
     return _of_texts(filled, len(filled) < len(cells))
 
 
@@ -179,9 +192,7 @@ def _of_numbers(values: Sequence[float], has_blanks: bool) -> tuple[str, Message
             return "levels", Message(
                 "whole numbers from {low} to {high}", low=f"{min(distinct):g}", high=f"{max(distinct):g}"
             )
-        return "classes", Message.counted(
-            len(distinct), "{count} class with numbers for names", "{count} classes with numbers for names"
-        )
+        return "codes", Message.counted(len(distinct), "{count} whole number", "{count} different whole numbers")
     middle = sorted(values)[len(values) // 2]
     if min(distinct) >= 0 and max(distinct) > 100 * middle > 0:
         return "sizes", Message.counted(

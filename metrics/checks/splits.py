@@ -87,7 +87,7 @@ def name_split(truth: Source, column: str) -> bytes:
     """The truth's CSV text with a column of words for the parts as ``Usage``, in the words that the readers know."""
     table = _read(truth)
     cells = {name: table.column(name).to_pylist() for name in table.names}
-    cells[column] = [known_part(cell) for cell in cells[column]]
+    cells[column] = [known_part(cell, column) for cell in cells[column]]
     names = [USAGE if name == column else name for name in table.names]
     return csv_bytes(names, zip(*cells.values(), strict=True))
 

@@ -27,8 +27,10 @@ from ..reading.headers import ANY_HEADER, TRUTH_HEADER, USAGE, check_header
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, blank_rows, pick, raw_cells
 from ..reading.text import LONGEST_MASK_LINE
+from ..reading.writings import Writing
 from .answer_kinds import MOST_CELLS, Nature, labels_of_0_and_1, nature_of
 from .baselines import reading_of
+from .lists import SEPARATOR, WRAPPED_LISTS, is_wrapped, writing_of_lists
 
 MOST_COLUMNS = 50
 _FEW = 30
@@ -168,10 +170,14 @@ class _File:
         self._clean = table if self.strays is None else table.some(np.setdiff1d(np.arange(table.rows), gone))
         self._longest = max(int(np.diff(raw_cells(table.column(name))[0]).max(initial=0)) for name in table.names)
         self._natures: dict[tuple[str, ...], Nature] = {}
+        self._writings: dict[str, Writing | None] = {}
 
     def fit(self, metric: Metric) -> SuggestedMetric:
         """Whether and why one metric fits."""
         params = self._mapped(metric)
+        writing = self._writing(self._targets(metric, params)) if SEPARATOR in params else None
+        if writing is not None and not is_wrapped(writing):
+            params[SEPARATOR] = writing.separator
         if asked := [parameter.name for parameter in metric.parameters if parameter.required]:
             reason = Message("It must be told {parameters}, for which it has no default.", parameters=", ".join(asked))
             return SuggestedMetric(metric.key, False, False, reason, params)
@@ -188,10 +194,12 @@ class _File:
         # Without a sample it is unknown whether a spare column is an answer, so such a metric is not proposed as usual.
         is_usual = is_usual and (self.sample is not None or not _spare_columns(metric, params))
         problems = self._problems(metric, params, layout, self.table)
+        if is_wrapped(writing):
+            problems = problems or [Problem(WRAPPED_LISTS, Message("Lists are in brackets or quotes."))]
         is_nearly = False
         if problems and is_usual:
             # It would fit if a few cells, or all numbers, were written as it reads them.
-            is_nearly = nature.name == "foreign numbers"
+            is_nearly = nature.name == "foreign numbers" or problems[0].code == WRAPPED_LISTS
             if not is_nearly and self.strays is not None:
                 is_nearly = not self._problems(metric, params, layout, self._clean)
         if problems and not is_nearly:
@@ -285,6 +293,15 @@ class _File:
     def _targets(self, metric: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
         roles = [params[name] for name in metric.roles]
         return tuple(name for name in self.free if name not in roles)
+
+    def _writing(self, targets: Sequence[str]) -> Writing | None:
+        """The writing of the lists in a target column, if they are not separated by white space."""
+        if len(targets) != 1:
+            return None
+        if targets[0] not in self._writings:
+            cells = self._clean.column(targets[0]).slice(0, MOST_CELLS).to_pylist()
+            self._writings[targets[0]] = writing_of_lists(cells)
+        return self._writings[targets[0]]
 
     def _nature(self, metric: Metric, params: Mapping[str, Any]) -> Nature:
         targets = self._targets(metric, params)

@@ -80,6 +80,7 @@ def suspicions(truth: Truth) -> list[Finding]:
     for name in truth.target_columns:
         column = _column(truth, name)
         for look in (
+            _similar_labels,
             _odd_labels,
             _odd_numbers,
             _missing_classes,
@@ -139,6 +140,7 @@ def _place_of(truth: Truth, row: int) -> tuple[int, str]:
 # --- ids --------------------------------------------------------------------------------------------------------
 
 _DIGITS = re.compile("[0-9]+")
+_LEADING_ZEROS = re.compile(r"(?<![\d.,])0+(?=\d)")
 _CHANGING = (
     (
         "leading_zeros",
@@ -241,6 +243,7 @@ def _look_alikes(texts: Sequence[str]) -> list[tuple[str, str]]:
     for text in texts:
         visible = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Cc"))
         seen = " ".join(unicodedata.normalize("NFKC", visible).casefold().split())
+        seen = _LEADING_ZEROS.sub("", seen)
         twin = first.setdefault(seen, text)
         if twin != text:
             found.append((twin, text))
@@ -287,12 +290,15 @@ _NOTHING = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", "<na>", "#n/a",
 _SENTINELS = (-1.0, -9.0, -99.0, 99.0, -999.0, 999.0, -9999.0, 9999.0, 99999.0, -99999.0, 999999.0)
 
 
-def _odd_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
+def _similar_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
+    """A warning about labels that look the same to a reader, such as ``01`` beside ``1``; of lists, each label."""
     labels = column.labels
     if labels is None or len(labels) > MOST_COMPARED:
         return
-    pairs = _look_alikes(labels) if 2 * len(labels) <= len(column.codes) else []
-    if pairs:
+    is_list = "separator" in truth.params
+    if is_list:
+        labels = sorted({label.strip() for cell in labels for label in cell.split(truth.params["separator"] or None)})
+    if pairs := _look_alikes(labels) if is_list or 2 * len(labels) <= len(column.codes) else []:
         message = Message.counted(
             len(pairs),
             "{count} pair of answers that look alike: {examples}.",
@@ -301,6 +307,12 @@ def _odd_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
         )
         why = Message("They count as different answers: mixing them up counts as an error.")
         yield warning("similar_answers", message, why, column.name)
+
+
+def _odd_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
+    labels = column.labels
+    if labels is None or len(labels) > MOST_COMPARED:
+        return
     if empty := [label for label in labels if label.casefold() in _NOTHING]:
         rows = np.flatnonzero(column.codes == labels.index(empty[0]))
         message = Message.counted(

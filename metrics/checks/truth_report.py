@@ -33,6 +33,8 @@ from ..reading.tables import Table, blank_rows, plain
 from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baselines, ReferenceScore, apart_of, baselines_of
 from .custom_self_test import not_best, self_test_of_custom
+from .fitting_metrics import with_fitting_metrics
+from .lists import list_findings
 from .splits import refuse_group
 from .suspicions import AnswerShare, Finding, balance, suspicions, warning
 
@@ -122,7 +124,8 @@ def check_truth(
     named = group or (full["group"] if "group" in metric.roles else None)
     table, findings = _without_group(table, id_column, named, roles)
     prepared, problems = truth_of_table(metric, table, full, id_column, secondary)
-    findings = [_blocking_finding(problem) for problem in problems] + findings + notes
+    blocking = [_blocking_finding(problem) for problem in problems]
+    findings = with_fitting_metrics(blocking, problems, metric, table, id_column, full) + findings + notes
     if prepared is None:
         return TruthReport(findings)
     self_test: dict[str, Any] = {}
@@ -139,6 +142,7 @@ def check_truth(
         is_hopeless = metric.is_custom and any(finding.blocking for finding in failed)
         measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
         findings = failed + doubtful + _file_findings(prepared, sample, tests or {}) + findings
+        findings += list_findings(prepared)
         findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
     else:
         shares, further = _faults_elsewhere(prepared, sample, tests or {}, problems)
@@ -176,7 +180,10 @@ def _faults_elsewhere(
 
 
 _WHY = {
-    "repeated_ids": Message("Each id needs exactly one answer."),
+    "repeated_ids": Message(
+        "Each id needs exactly one answer. Without ids, add a column (1, 2, 3 …) to the answers and the test data."
+    ),
+    "no_target": Message("Answers need ids: add a column (1, 2, 3 …) to the answers and the test data."),
     "blank_id": Message("No submission could refer to this row."),
     "missing_value": Message("There is no answer to compare with."),
     "unknown_usage": Message("The row would count for neither leaderboard."),

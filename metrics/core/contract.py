@@ -60,11 +60,12 @@ class Role:
     """A further truth column that a metric reads besides the answers, such as a weight.
 
     Its name is also a parameter, in which the host names the column. A metric with roles receives ``Answers`` as its
-    truth: ``truth.answer`` and ``truth["weight"]``.
+    truth: ``truth.answer`` and ``truth["weight"]``. A truth may lack the column ``may_lack``.
     """
 
     kind: Kind
     help: str
+    may_lack: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class RowSum:
     is_whole: ClassVar[bool] = False
     is_made_of_sums: ClassVar[bool] = True
     effective_size: ClassVar[None] = None
+    relevant_rows: ClassVar[None] = None
     ready: ClassVar[None] = None
 
     @property
@@ -110,6 +112,9 @@ class WholeColumn:
     weight of frequent ones: the number of rows with which a plain share would be as certain as this split, or ``None``
     if these parameters weight rows equally.
 
+    ``relevant_rows(truth)`` is for metrics whose ``influence`` takes long: the number of rows that can raise the score.
+    If a sample of the rows has enough of them, the influence is computed there.
+
     ``ready(prediction)`` prepares all rows at once before they are split, for example ranks in place of scores, so that
     these are sorted once. The other functions accept both.
     """
@@ -121,6 +126,7 @@ class WholeColumn:
     last_line: str | Callable[..., str] = ""
     influence: Callable[..., np.ndarray] | None = None
     effective_size: Callable[..., float | None] | None = None
+    relevant_rows: Callable[[Any], int] | None = None
     ready: Callable[[Any], Any] | None = None
 
     is_whole: ClassVar[bool] = True

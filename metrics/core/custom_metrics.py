@@ -159,6 +159,7 @@ def metric_of(file: CustomFile) -> CustomMetric:
         "file": file,
     }
     helps = {one["name"]: one["help"] for one in facts["parameters"] if one["kind"] == "column"}
+    defaults = {one["name"]: one["default"] or "" for one in facts["parameters"]}
     if ours := facts.get("ours"):
         return CustomMetric(
             **general,
@@ -173,7 +174,7 @@ def metric_of(file: CustomFile) -> CustomMetric:
         **general,
         truth=AnyColumns(),
         submission=AnyColumns(),
-        roles={name: Role(AnyColumns(), text) for name, text in helps.items()},
+        roles={name: Role(AnyColumns(), text, defaults[name]) for name, text in helps.items()},
         computation=WholeColumn(),
     )
     return _with_columns(metric, columns) if columns else metric

@@ -141,7 +141,7 @@ def _as_column(parameter: Parameter, text: str) -> Parameter:
     """The parameter, as the choice of a column if it names one that only the truth has."""
     is_column = parameter.kind == "text" and parameter.name.endswith(_COLUMN_NAMES)
     is_column = is_column and _is_of_truth_alone(parameter.name, text)
-    return replace(parameter, kind="column") if is_column else parameter
+    return replace(parameter, kind="column", optional=not parameter.required) if is_column else parameter
 
 
 def _is_of_truth_alone(name: str, text: str) -> bool:
@@ -198,13 +198,13 @@ def arguments_of(
     params: Mapping[str, Any], parameters: Sequence[Mapping[str, Any]], forms: Mapping[str, str]
 ) -> dict[str, Any]:
     """The arguments for the file's function. One that is written as a text and was not changed is left out, so that the
-    function takes its own default."""
-    found = {}
+    function takes its own default; so is a column that was not named."""
+    found: dict[str, Any] = {}
     for parameter in parameters:
         name = parameter["name"]
         value, form = params[name], forms.get(name)
         if form is None:
-            found[name] = value
+            found |= {} if parameter["kind"] == "column" and value is None else {name: value}
         elif value != parameter["default"]:
             found[name] = None if value is None else _listed(value) if form == "list" else _value(value)
     return found

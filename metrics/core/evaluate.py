@@ -11,12 +11,22 @@ from typing import Any
 import numpy as np
 
 from .arrays import take
-from .contract import Contributions, Metric, sums_of
+from .contract import Contributions, Metric, RowSum, WholeColumn, sums_of
 from .errors import NotFinite, Problem
 from .messages import plain_number
 from .parameters import chosen
 from .types import PreparedTruth
-from .uncertainty import Part, Uncertainty, by_scoring_again, from_influence, from_sums
+from .uncertainty import (
+    ENOUGH_RELEVANT,
+    FIRST_BUCKETS,
+    MAX_INFLUENCES,
+    Buckets,
+    Part,
+    Uncertainty,
+    by_scoring_again,
+    from_influence,
+    from_sums,
+)
 
 OVERALL = "overall"
 
@@ -236,11 +246,23 @@ def _uncertainty_of_part(truth: PreparedTruth, name: str, part: Part, contributi
         if found is not None:
             return found
     if how.influence is not None:
+        count = len(buckets.order)
+        part, buckets = _sampled(part, buckets, how)
         effects = how.influence(part.answers, part.prediction, **chosen(how.influence, params))
+        effects = effects * math.sqrt(len(effects) / count)
         size = how.effective_size
         enough = None if size is None else size(part.answers, part.prediction, **chosen(size, params))
-        return from_influence(metric, buckets, effects, value, enough)
+        return from_influence(metric, buckets, effects, value, count, enough)
     return by_scoring_again(metric, buckets, value, lambda rows: value_of(truth, part.cut(rows)))
+
+
+def _sampled(part: Part, buckets: Buckets, how: RowSum | WholeColumn) -> tuple[Part, Buckets]:
+    """Some rows of a large part, which always are the same, and their buckets; the part itself if these would not have
+    enough relevant rows."""
+    if how.relevant_rows is None or len(buckets.order) <= MAX_INFLUENCES:
+        return part, buckets
+    some = part.cut(buckets.order[:MAX_INFLUENCES])
+    return (some, FIRST_BUCKETS) if how.relevant_rows(some.answers) >= ENOUGH_RELEVANT else (part, buckets)
 
 
 def value_of(truth: PreparedTruth, part: Part) -> float | None:

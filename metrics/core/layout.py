@@ -102,10 +102,11 @@ def _refuse_other_usage(table: Table) -> None:
 def _roles_of(metric: Metric, table: Table, id_column: str, params: Mapping[str, Any]) -> dict[str, str]:
     """The column of each role. Raises ``Refused``."""
     asked = {role: params.get(role, role) for role in metric.roles}
-    roles = {role: column for role, column in asked.items() if column is not None}
     free = [column for column in table.names if column not in (id_column, USAGE)]
     if not free:
         raise Refused(Problem("no_target", Message("The file has no target column beside the ids.")))
+    unused = {role for role, column in asked.items() if column not in free and column == metric.roles[role].may_lack}
+    roles = {role: column for role, column in asked.items() if column is not None and role not in unused}
     for role, column in roles.items():
         if column not in free:
             message = Message(

@@ -17,6 +17,7 @@ from ..reading.ids import Ids, blank_ids, on_line
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, csv_bytes, pick, plain
 from ..reading.text import LONGEST_LINE
+from .advice import with_advice
 from .arrays import Answers, take
 from .contract import Metric, answer_columns
 from .errors import GroundTruthError, MetricFailed, NotFinite, Problem, Refused, SubmissionError
@@ -251,7 +252,7 @@ class Truth:
         try:
             table = read_source(
                 submission,
-                ExpectedHeader(self.submission_columns, self.metric.format.aliases),
+                self.expected_header,
                 limit=self.largest_submission,
                 expected_rows=self.rows,
                 may_be_empty=may_miss,
@@ -263,7 +264,7 @@ class Truth:
         places, problems = self.ids.align(table, self.id_column, may_miss=may_miss)
         prediction, complaints = self.read_prediction(table, judges=True)
         if problems := table.problems + problems + complaints:
-            raise SubmissionError(problems)
+            raise SubmissionError(with_advice(problems, table))
         hint = self.metric.rules.hint
         if hint is not None and (sentence := hint(prediction, **chosen(hint, self.params))):
             table.notes.append(Problem("hint", sentence, self.submission_columns[-1]))
@@ -287,6 +288,11 @@ class Truth:
             self.metric.submission.judge(columns, prediction, self.target, self.params)
             table.notes += [warning for cells in columns for warning in cells.warnings]
         return prediction, [problem for cells in columns for problem in cells.problems]
+
+    @property
+    def expected_header(self) -> ExpectedHeader:
+        """What the header of a submission must be."""
+        return ExpectedHeader(self.submission_columns, self.metric.format.aliases)
 
     def name_in(self, table: Table, name: str) -> str:
         """The name of a column in this submission: ``name``, or an alias."""

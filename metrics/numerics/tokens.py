@@ -303,7 +303,7 @@ def words(texts: Coded, lowercase: bool) -> Tokens:
 def spelled(texts: Coded, lowercase: bool) -> Sequences:
     """The words of each distinct text, each word replaced by one character."""
     found = texts.once(words, lowercase)
-    return _spelled(found, np.arange(len(found.vocabulary)), len(found.vocabulary))
+    return spelled_codes(found, np.arange(len(found.vocabulary)), len(found.vocabulary))
 
 
 def spelled_like(texts: Coded, model: Tokens, lowercase: bool) -> Sequences:
@@ -312,14 +312,15 @@ def spelled_like(texts: Coded, model: Tokens, lowercase: bool) -> Sequences:
     found = texts.once(words, lowercase)
     known = {word: code for code, word in enumerate(model.vocabulary)}
     numbers = np.array([known.get(word, len(known)) for word in found.vocabulary], np.int64)
-    return _spelled(found, numbers, len(known))
+    return spelled_codes(found, numbers, len(known))
 
 
 _SURROGATES, _GAP, _MOST = 0xD800, 0x800, 0x110000
 """The first surrogate (no character), the number of surrogates, and the end of all code points."""
 
 
-def _spelled(found: Tokens, numbers: np.ndarray, largest: int) -> Sequences:
+def spelled_codes(found: Tokens, numbers: np.ndarray, largest: int) -> Sequences:
+    """Each cell as a sequence with one character for each token: that of ``numbers[code]``, all below ``largest``."""
     line: Sequence[Any]
     codes = numbers[found.codes]
     if largest + _GAP < _MOST:

@@ -19,6 +19,7 @@ from ..core.errors import Problem, shown
 from ..core.lazy import cached_property
 from ..core.messages import EXAMPLES, Message, Param, Plural, listed
 from .ids import over_several_lines
+from .short_floats import shortest
 from .tables import Table, blank_rows, line_breaks, pick, plain, texts_of
 from .text import LONGEST_LINE
 
@@ -296,7 +297,7 @@ def fast_numbers(array: Any) -> np.ndarray | None:
     if not len(array):
         return None
     if array.type == pa.float32():
-        array = array.cast(pa.string())  # the number that a file would say, not the one of 32 bits
+        return shortest(array)
     try:
         values: np.ndarray = plain(array.cast(pa.float64()), np.float64)
     except pa.ArrowInvalid:

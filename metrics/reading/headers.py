@@ -98,8 +98,13 @@ class ExpectedHeader(HeaderRule):
     columns: tuple[str, ...]
     aliases: tuple[str, ...] = ()
 
+    @property
+    def located_by(self) -> tuple[str, ...]:
+        """The names by which the line of the header is found."""
+        return self.columns[:-1] if self.aliases else self.columns
+
     def read(self, data: bytes) -> Header:
-        return self.accepted(header_of(data, self.columns[:-1] if self.aliases else self.columns))
+        return self.accepted(header_of(data, self.located_by))
 
     def accepted(self, found: Header) -> Header:
         names = matched_names(found.names, self.columns)

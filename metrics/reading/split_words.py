@@ -15,7 +15,10 @@ _WORDS = {
     "Ignored": "ignored ignore ignoriert ignorieren ignoree ignorado ignorada ignorato unused",
 }
 _MOST_WORDS = 6
-_FILLERS = ("test", "part", "lb", "leaderboard", "set", "board", "score")
+_OTHER = {"Public": "Private", "Private": "Public"}
+_TRUTH_VALUES = dict.fromkeys(("1", "true", "yes", "ja", "oui", "si", "x"), True)
+_TRUTH_VALUES |= dict.fromkeys(("0", "false", "no", "nein", "non"), False)
+_FILLERS = ("is", "test", "part", "lb", "leaderboard", "set", "board", "score")
 _PARTS = {word: part for part, words in _WORDS.items() for word in words.split()}
 
 
@@ -31,14 +34,26 @@ def part_named(word: str) -> str:
     return _PARTS.get(named[0], "") if len(named) == 1 else ""
 
 
-def known_part(cell: str) -> str:
-    """The cell as the readers know it: itself, or the part that it means."""
-    return cell if are_parts([cell]) else part_named(cell) or cell
+def known_part(cell: str, column: str = "") -> str:
+    """The cell of this column as the readers know it: itself, or the part that it means.
+
+    >>> known_part("privat"), known_part("0", "is_public"), known_part("?", "split")
+    ('Private', 'Private', '?')
+    """
+    return cell if are_parts([cell]) else part_named(cell) or _part_by_truth(cell, column) or cell
 
 
-def are_split_words(cells: Collection[str]) -> bool:
-    """Whether distinct cells are words for parts, and both the public and the private one are there."""
+def _part_by_truth(cell: str, column: str) -> str:
+    """The part of a truth value in a column that is called like a part: 1 of `is_public`."""
+    named, value = part_named(column.replace("_", " ")), _TRUTH_VALUES.get(cell.casefold())
+    if named not in _OTHER or value is None:
+        return ""
+    return named if value else _OTHER[named]
+
+
+def are_split_words(cells: Collection[str], column: str = "") -> bool:
+    """Whether distinct cells of this column are words for parts, and both the public and the private one are there."""
     if not 2 <= len(cells) <= _MOST_WORDS:
         return False
-    parts = {part_named(cell) for cell in cells}
-    return {"Public", "Private"} <= parts and "" not in parts
+    parts = {known_part(cell, column).capitalize() for cell in cells}
+    return {"Public", "Private"} <= parts <= {"Public", "Private", "Ignored"}

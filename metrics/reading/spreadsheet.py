@@ -9,13 +9,16 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.errors import shown
 from ..core.messages import Message, listed, templates_of
-from .column_names import TRIMMED
-from .headers import SEPARATORS, USAGE, is_index
+from .column_names import TRIMMED, matched_names
+from .header_lines import MAX_LINES, NUMBER, SEPARATOR_LINE, cells_of, first_lines, header_place
+from .headers import SEPARATORS, USAGE, ExpectedHeader, is_index, letters_of
+from .id_forms import written_as_expected
 from .split_words import are_split_words, known_part
 from .tables import csv_bytes
 
@@ -23,7 +26,9 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _COMMAS = Message("commas")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]+([eE][+-]?[0-9]+)?")
-_SAYS_SEPARATOR = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)
+_DIGITS = re.compile(r"[0-9]+([eE][+-]?[0-9]+)?")
+_OF_COMMAS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
+"""Numbers that may be whole, with commas between thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +58,14 @@ class _Sheet:
             del row[place]
 
 
-def convert_spreadsheet(data: bytes, *, is_truth: bool = True) -> ConvertedSpreadsheet | None:
+def convert_spreadsheet(
+    data: bytes, *, is_truth: bool = True, expected: ExpectedHeader | None = None, ids: Sequence[str] = ()
+) -> ConvertedSpreadsheet | None:
     """A spreadsheet's file as a plain CSV; ``None`` if nothing has to be changed, or if the conversion is unclear.
 
-    Only in a truth a column may be renamed as the split.
+    Only in a truth a column may be renamed as the split. With the ``expected`` columns of a submission those that can
+    only be meant by others get their names, and further columns are left out; ids in another writing than the expected
+    ``ids`` are written like these.
 
     >>> found = convert_spreadsheet("id;y\\n1;0,5\\n".encode())
     >>> found.text
@@ -66,7 +75,7 @@ def convert_spreadsheet(data: bytes, *, is_truth: bool = True) -> ConvertedSprea
     """
     changes: list[Message] = []
     text = _decode_text(data, changes)
-    sheet = _read_sheet(text, changes) if text is not None else None
+    sheet = _read_sheet(text, changes, expected) if text is not None else None
     if sheet is None:
         return None
     width = len(sheet.names)
@@ -77,6 +86,9 @@ def convert_spreadsheet(data: bytes, *, is_truth: bool = True) -> ConvertedSprea
     _leave_out_row_numbers(sheet)
     if is_truth:
         _name_the_split(sheet)
+    if expected is not None:
+        _fit_columns(sheet, expected)
+        _write_ids(sheet, expected.columns[0], ids)
     return ConvertedSpreadsheet(csv_bytes(sheet.names, sheet.rows), tuple(changes)) if changes else None
 
 
@@ -105,32 +117,158 @@ def _decode_text(data: bytes, changes: list[Message]) -> str | None:
         return text
 
 
-def _read_sheet(text: str, changes: list[Message]) -> _Sheet | None:
+def _read_sheet(text: str, changes: list[Message], expected: ExpectedHeader | None) -> _Sheet | None:
     """The cells; ``None`` if the text is not a table, or its rows differ in length."""
-    first, _, rest = text.lstrip("\r\n").partition("\n")
-    declared = _SAYS_SEPARATOR.fullmatch(first)
-    separator = declared[1] if declared else next((one for one in SEPARATORS if one in first and "," not in first), ",")
-    if declared or separator != ",":
-        changes.append(Message("Columns are separated by {separators}.", separators=SEPARATORS.get(separator, _COMMAS)))
-    try:
-        lines = list(csv.reader(io.StringIO(rest if declared else text, newline=""), delimiter=separator, strict=True))
-    except csv.Error:
+    lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    place, declared = _header_line(lines, changes, expected)
+    below = "\n".join(lines[place + 1 :])
+    for of_header, of_rows in _separators(lines[place], declared):
+        names = cells_of(lines[place], of_header)
+        if (rows := _rows_in(below, of_rows, len(names))) is not None:
+            break
+    else:
         return None
-    rows = [line for line in lines if any(cell.strip(TRIMMED) for cell in line)]
-    has_empty_rows = sum(len(line) > 1 for line in lines) > len(rows)
-    if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
-        return None
-    if has_empty_rows:
+    if of_rows != "," or declared:
+        changes.append(Message("Columns are separated by {separators}.", separators=SEPARATORS.get(of_rows, _COMMAS)))
+    filled = [row for row in rows if any(cell.strip(TRIMMED) for cell in row)]
+    if len(filled) < len(rows):
         changes.append(Message("Empty rows are left out."))
-    sheet = _Sheet([name.strip(TRIMMED) for name in rows[0]], rows[1:], changes)
-    if separator != ",":
-        _write_points(sheet)
+    if any(len(row) > len(names) and not any(row[len(names) :]) for row in filled):
+        filled = [_shortened(row, len(names)) for row in filled]
+        changes.append(Message("Empty cells at the ends of rows are left out."))
+    sheet = _Sheet(names, filled, changes)
+    _add_header(sheet, expected)
+    _join_decimals(sheet)
+    if any(len(row) != len(sheet.names) for row in sheet.rows):
+        return None
+    _write_points(sheet, is_sure=of_rows != ",")
     return sheet
 
 
-def _write_points(sheet: _Sheet) -> None:
+def _header_line(
+    lines: Sequence[str], changes: list[Message], expected: ExpectedHeader | None
+) -> tuple[int, str | None]:
+    """The place of the line with the header, below remarks and titles, and the separator that the file declares."""
+    start = _first_filled(lines, 0)
+    declared = SEPARATOR_LINE.fullmatch(lines[start])
+    start = top = _first_filled(lines, start + 1) if declared else start
+    while lines[start].startswith("#") and start + 1 < len(lines):
+        start = _first_filled(lines, start + 1)
+    if start > top:
+        changes.append(Message("Remarks above the header are left out."))
+    first = first_lines("\n".join(lines[start : start + MAX_LINES]) + "\n")
+    place = header_place(first, () if expected is None else expected.located_by)
+    if place:
+        line = start + first[place][0]
+        changes.append(Message("What is above the header, in row {line}, is left out.", line=line))
+    return start + (first[place][0] - 1 if first else 0), declared[1] if declared else None
+
+
+def _first_filled(lines: Sequence[str], start: int) -> int:
+    """The place of the first line that is not blank; that of the last line if all are."""
+    return next((place for place in range(start, len(lines)) if lines[place].strip()), len(lines) - 1)
+
+
+def _separators(header: str, declared: str | None) -> list[tuple[str, str]]:
+    """The separators of header and rows that are possible, most plausible first."""
+    if declared:
+        return [(declared, declared)]
+    bare = re.sub(r'"[^"]*"', "", header) or header
+    marks = [(mark, mark) for mark in SEPARATORS if mark in bare]
+    commas = [(",", ",")] if "," in bare else []
+    is_of_commas = not any(mark in bare.partition(",")[0] for mark in SEPARATORS)
+    # Some programs write a header with commas above rows with semicolons.
+    return [*(commas + marks if is_of_commas else marks + commas), *((",", mark) for mark in SEPARATORS if commas)]
+
+
+def _rows_in(text: str, separator: str, width: int) -> list[list[str]] | None:
+    """The rows of a table of this width, apart from empty cells at their ends; ``None`` if some have another."""
+    try:
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
+    except csv.Error:
+        return None
+    rows = list(filter(None, lines))
+    are_decimals = width == 2 and separator == ","
+    widths = {len(_shortened(row, width)) for row in rows}
+    return rows if width > 1 and rows and widths <= ({2, 3} if are_decimals else {width}) else None
+
+
+def _shortened(row: list[str], width: int) -> list[str]:
+    """The row without further empty cells at its end."""
+    return row if any(row[width:]) else row[:width]
+
+
+def _add_header(sheet: _Sheet, expected: ExpectedHeader | None) -> None:
+    """Name two columns whose first line is a row."""
+    if expected is None or len(sheet.names) != 2 or len(expected.columns) != 2:
+        return
+    if any(map(NUMBER.fullmatch, sheet.names)) and not set(sheet.names) & set(expected.columns):
+        sheet.rows.insert(0, sheet.names)
+        sheet.names = list(expected.columns)
+        sheet.changes.append(Message("The names of the columns are added: {names}.", names=",".join(sheet.names)))
+
+
+def _join_decimals(sheet: _Sheet) -> None:
+    """Join numbers that were cut at their decimal commas, in a table with ids and one column of numbers."""
+    cut = [row for row in sheet.rows if len(row) == 3]
+    if not cut or len(sheet.names) != 2:
+        return
+    whole = [row for row in sheet.rows if len(row) == 2 and row[1].strip()]
+    if all(_WHOLE.fullmatch(row[1].strip()) and _DIGITS.fullmatch(row[2].strip()) for row in cut) and all(
+        _WHOLE.fullmatch(row[1].strip()) for row in whole
+    ):
+        first = tuple(cell.strip() for cell in cut[0][1:])
+        sheet.rows = [[row[0], ".".join(cell.strip() for cell in row[1:])] for row in sheet.rows]
+        _say_points(sheet, [sheet.names[1]], ",".join(first), ".".join(first))
+
+
+def _fit_columns(sheet: _Sheet, expected: ExpectedHeader) -> None:
+    """Give columns the expected names where no other can be meant, and leave out the rest if none is missing then."""
+    names = matched_names(sheet.names, expected.columns)
+    columns = list(expected.columns)
+    if columns[-1] not in names and (alias := next((name for name in expected.aliases if name in names), "")):
+        columns[-1] = alias
+    for key in (letters_of, lambda _name: ""):
+        missing = [name for name in columns if name not in names]
+        others = [name for name in names if name not in columns]
+        for name in missing:
+            alike = [other for other in others if key(other) == key(name)]
+            if len(alike) == 1 and sum(key(one) == key(name) for one in missing) == 1:
+                names[names.index(alike[0])] = name
+    if not set(columns) <= set(names) or any(names.count(name) > 1 for name in columns):
+        return
+    for old, new in zip(sheet.names, names, strict=True):
+        if old != new:
+            sheet.changes.append(Message("The column {old} becomes {new}.", old=shown(old), new=shown(new)))
+        elif new not in columns:
+            sheet.changes.append(Message("The column {name} is left out.", name=shown(new)))
+    places = [place for place, name in enumerate(names) if name in columns]
+    sheet.names = [names[place] for place in places]
+    sheet.rows = [[row[place] for place in places] for row in sheet.rows]
+
+
+def _write_ids(sheet: _Sheet, column: str, expected: Sequence[str]) -> None:
+    """Write ids as they are expected, if each can mean one of them only."""
+    if column not in sheet.names:
+        return
+    place = sheet.names.index(column)
+    if meant := written_as_expected(sheet.cells(place), expected):
+        for row in sheet.rows:
+            row[place] = meant.get(row[place].strip(TRIMMED), row[place])
+        before, after = next(iter(meant.items()))
+        sheet.changes.append(
+            Message(
+                "Ids are written as in the sample submission, such as {before} → {after}.",
+                before=shown(before),
+                after=shown(after),
+            )
+        )
+
+
+def _write_points(sheet: _Sheet, *, is_sure: bool) -> None:
     """Replace decimal commas in columns that hold only numbers. Points are removed as thousands separators only if one
-    number of the column has both: otherwise ``1.234`` may be meant as it is."""
+    number of the column has both: otherwise ``1.234`` may be meant as it is. Unless it ``is_sure`` that commas are
+    decimal, ``1,234`` may be more than a thousand; then another number must tell."""
     columns, example = [], ("", "")
     for place, name in enumerate(sheet.names):
         filled = [cell for cell in sheet.cells(place) if cell]
@@ -139,20 +277,26 @@ def _write_points(sheet: _Sheet) -> None:
         forms = (_DECIMAL_COMMA, _WHOLE, *([_THOUSANDS] if with_both else []))
         if not with_comma or not all(any(form.fullmatch(cell) for form in forms) for cell in filled):
             continue
+        if not (is_sure or with_both or any(not _OF_COMMAS.fullmatch(cell) for cell in with_comma)):
+            continue
         columns.append(name)
         mark = "." if with_both else ""
         example = (with_comma[0], with_comma[0].replace(mark, "").replace(",", "."))
         for row in sheet.rows:
             row[place] = row[place].replace(mark, "").replace(",", ".")
     if columns:
-        sheet.changes.append(
-            Message(
-                "Decimal commas become points in {columns}, such as {before} → {after}.",
-                columns=listed([shown(name) for name in columns], len(columns)),
-                before=example[0],
-                after=example[1],
-            )
+        _say_points(sheet, columns, *example)
+
+
+def _say_points(sheet: _Sheet, columns: Sequence[str], before: str, after: str) -> None:
+    sheet.changes.append(
+        Message(
+            "Decimal commas become points in {columns}, such as {before} → {after}.",
+            columns=listed([shown(name) for name in columns], len(columns)),
+            before=before,
+            after=after,
         )
+    )
 
 
 def _leave_out_row_numbers(sheet: _Sheet) -> None:
@@ -170,10 +314,10 @@ def _name_the_split(sheet: _Sheet) -> None:
     if USAGE in sheet.names or len(sheet.names) < 3:
         return
     for place, name in enumerate(sheet.names):
-        if are_split_words({cell for cell in sheet.cells(place) if cell}):
+        if are_split_words({cell for cell in sheet.cells(place) if cell}, name):
             sheet.names[place] = USAGE
             for row in sheet.rows:
-                row[place] = known_part(row[place])
+                row[place] = known_part(row[place], name)
             sheet.changes.append(
                 Message("{name} becomes {usage}, which holds the split.", name=shown(name), usage=shown(USAGE))
             )

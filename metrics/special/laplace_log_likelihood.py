@@ -24,12 +24,11 @@ from typing import Annotated
 import numpy as np
 
 from ..core.contract import ByParameters, Example, Metric, Rules, SubmissionFormat
-from ..core.messages import Message
 from ..core.parameters import Range
 from ..numerics.averages import mean_over_rows, quotient
-from ..reading.column_kinds import Fields, Number
+from ..numerics.sigmas import VALUE_AND_SIGMA, Sigma, answers_with_sigma, names_with_sigma
+from ..reading.column_kinds import Number
 
-Sigma = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller sigma counts as this one."]
 Error = Annotated[float | None, Range(0, 1e9), "A larger error counts as this one; empty means no limit."]
 
 
@@ -52,15 +51,9 @@ def best_for(*, sigma_minimum: Sigma = 70.0) -> float:
     return -math.log(math.sqrt(2) * sigma_minimum)
 
 
-def names(truth: np.ndarray, targets: tuple[str, ...]) -> tuple[str, ...]:
-    """The submission's columns: the value under the truth's name, and ``sigma`` (``Confidence`` if the truth's name is
-    sigma)."""
-    return (*targets, "Confidence" if "sigma" in targets else "sigma")
-
-
 def perfect(truth: np.ndarray, *, sigma_minimum: Sigma = 70.0) -> list[list[str]]:
     """The answers, with the smallest sigma that counts."""
-    return [[repr(float(value)) for value in truth], [repr(sigma_minimum)] * len(truth)]
+    return answers_with_sigma(truth, sigma_minimum)
 
 
 laplace_log_likelihood = Metric(
@@ -69,9 +62,9 @@ laplace_log_likelihood = Metric(
     direction="maximize",
     best=best_for(),
     truth=Number(),
-    submission=Fields(Message("value, sigma"), value=Number(), sigma=Number(minimum=0)),
+    submission=VALUE_AND_SIGMA,
     computation=mean_over_rows(loss, total, "−ln(√2 · {sigma_minimum}) − {loss} / {rows}"),
-    format=SubmissionFormat(names=names, aliases=("Confidence",)),
+    format=SubmissionFormat(names=names_with_sigma, aliases=("Confidence",)),
     rules=Rules(perfect=perfect),
     by_parameters=ByParameters(best=best_for),
     example=Example(

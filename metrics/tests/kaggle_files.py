@@ -109,6 +109,24 @@ def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: 
     return float(np.mean([difflib.SequenceMatcher(None, *pair).ratio() for pair in pairs]))
 """
 
+PADDED = """
+import sklearn.metrics
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str, average: str = 'macro',
+          pos_label: Union[int, str] = 1, weights_column_name: str = 'weights', padding_factor: int = 5) -> float:
+    '''Average precision of each column, with some right rows more. Higher is better.'''
+    del solution[row_id_column_name]
+    del submission[row_id_column_name]
+    if weights_column_name in solution.columns:
+        raise HostVisibleError('Weights are not used')
+    if len(solution.columns) != len(submission.columns):
+        raise ParticipantVisibleError('Invalid submission columns found')
+    more = pd.DataFrame([[1] * len(solution.columns)] * padding_factor, columns=solution.columns)
+    solution, submission = (pd.concat([frame, more]).reset_index(drop=True) for frame in (solution, submission))
+    return sklearn.metrics.average_precision_score(
+        solution.values, submission.values, average=average, pos_label=pos_label)
+"""
+
 GROUPED_RMSE = """
 def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str,
           group_by_column: str = 'site', target_column: str = 'y') -> float:
@@ -307,6 +325,17 @@ KAGGLE_FILES = [
         _truth("id,translation", "1,abcd", "2,xyz", "3,ab", "4,q"),
         _table("id,translation", "1,abxx", "2,xyz", "3,ab", "4,q"),
         0.875,
+    ),
+    *(
+        KaggleFile(
+            key,
+            HEAD + PADDED,
+            _truth("id,a,b", "1,1,0", "2,0,1", "3,0,1", "4,1,0"),
+            _table("id,a,b", "1,0.9,0.5", "2,0.2,0.5", "3,0.2,0.5", "4,0.8,0.5"),
+            0.9682539682539683,
+            params,
+        )
+        for key, params in (("padded", {}), ("padded_without_weights", {"weights_column_name": ""}))
     ),
     KaggleFile(
         "grouped_rmse",

@@ -768,7 +768,7 @@ def test_a_file_in_the_form_of_ours_scores_as_a_built_in_one(drop: Drop) -> None
         score("own_rmse", submission=MINE.replace("5,1\n", "5,1e300\n"))
 
 
-@pytest.mark.parametrize("key", ["accuracy", "weighted_mae", "pinball", "smape", "concordance_index"])
+@pytest.mark.parametrize("key", ["accuracy", "weighted_mae", "pinball", "rmse", "concordance_index"])
 def test_its_roles_parameters_and_kinds_of_columns_are_those_of_its_file(drop: Drop, key: str) -> None:
     assert drop(f"own_{key}", source_of(key)).error == ""
     ours, theirs = metrics.get(key), metrics.get(f"own_{key}")

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import metrics
+from metrics.reading.short_floats import shortest
 
 COLUMNS: dict[str, Any] = {
     "whole numbers": [1, 0, 10**17],
@@ -123,6 +125,18 @@ def test_a_column_of_any_type_is_read_like_its_own_csv(data: st.DataObject) -> N
     read_frames = read(key, truth, sent)
     assert read_frames == read(key, as_file(truth), as_file(sent))
     assert read_frames == read(key, as_file(truth), sent) == read(key, truth, as_file(sent))
+
+
+def test_floats_of_32_bits_are_the_numbers_that_a_file_says() -> None:
+    dice = np.random.default_rng(3)
+    bits = dice.integers(0, 2**32, 100_000, dtype=np.uint32).view(np.float32)
+    few = (dice.integers(-(10**8), 10**8, 100_000) / dice.choice([1, 2, 4, 8, 10, 1000, 1e6], 100_000)).astype("f4")
+    edges = np.float32(2) ** np.arange(-149, 128, dtype=np.float32)
+    usual = dice.random(100_000, np.float32)
+    for values in (bits[np.isfinite(bits)], few, usual, edges, np.nextafter(edges, 0), few[:0]):
+        said = np.array([float(text) for text in values.astype(str)])
+        assert np.array_equal(shortest(pa.array(values)), said)
+        assert np.array_equal(np.signbit(shortest(pa.array(values)[3:])), np.signbit(said[3:]))
 
 
 def test_intervals_of_frames_are_those_of_their_files() -> None:

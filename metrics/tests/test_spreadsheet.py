@@ -6,6 +6,7 @@ import pytest
 
 import metrics
 from metrics.core.messages import restore_message
+from metrics.reading.headers import ExpectedHeader
 from metrics.reading.spreadsheet import convert_spreadsheet
 
 CLEAN = b"id,price,Usage\nH1,179.27,public\nH2,81,PRIVATE\n"
@@ -106,3 +107,88 @@ def test_the_words_can_be_said_in_other_languages() -> None:
     assert found is not None
     for kept, change in zip(found.as_stored(), found.changes, strict=True):
         assert restore_message(kept["message"], kept["forms"]["message"]) == change
+
+
+EXPECTED = ExpectedHeader(("id", "House price"))
+FAULTS: dict[str, tuple[list[list[str]], str]] = {
+    "none": ([], ""),
+    "decimal commas": ([["id", "House price"], ["a", "0,5"], ["b", "2"]], "Decimal commas"),
+    "other names": ([["ID", "House  Price [EUR]"], ["a", "0.5"], ["b", "2"]], "becomes"),
+    "a name with underscores": (
+        [["id", "house_price"], ["a", "0.5"], ["b", "2"]],
+        '"house_price" becomes "House price"',
+    ),
+    "a wrong name": ([["id", "Prediction"], ["a", "0.5"], ["b", "2"]], '"Prediction" becomes "House price"'),
+    "an extra column": ([["id", "House price", "note"], ["a", "0.5", "x"], ["b", "2", ""]], '"note" is left out'),
+    "columns swapped": ([["House price", "id"], ["0.5", "a"], ["2", "b"]], ""),
+    "an index": ([["", "id", "House price"], ["0", "a", "0.5"], ["1", "b", "2"]], "only counts the rows"),
+    "a title": ([["Results of Bo"], [], ["id", "House price"], ["a", "0.5"], ["b", "2"]], "above the header"),
+    "a short title": ([["Results"], ["id", "House price"], ["a", "0.5"], ["b", "2"]], "above the header"),
+    "a remark": ([["# by R"], ["id", "House price"], ["a", "0.5"], ["b", "2"]], "Remarks"),
+    "empty cells": ([["id", "House price"], ["a", "0.5", ""], ["b", "2", ""]], "ends of rows"),
+    "empty columns": ([["id", "House price", "", ""], ["a", "0.5", "", ""], ["b", "2", "", ""]], "Empty columns"),
+    "no header": ([["a", "0.5"], ["b", "2"]], "are added"),
+}
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff", "sep={}\n", "\ufeffsep={}\n"], ids=["", "mark", "sep", "mark and sep"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CR LF"])
+@pytest.mark.parametrize("separator", [";", "\t", "|", ","], ids=["semicolons", "tabs", "bars", "commas"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_another_separator_with_a_second_fault_is_cured_in_one_step(
+    fault: str, separator: str, end: str, start: str
+) -> None:
+    table, words = FAULTS[fault]
+    table = table or [["id", "House price"], ["a", "0.5"], ["b", "2"]]
+    lines = [separator.join(f'"{cell}"' if separator in cell else cell for cell in row) for row in table]
+    data = (start.format(separator) + end.join(lines) + end).encode()
+    found = convert_spreadsheet(data, is_truth=False, expected=EXPECTED)
+    if found is None:
+        assert (separator, words) == (",", ""), "only a good file needs nothing"
+        return
+    names, *rows = [line.split(",") for line in found.text.decode().splitlines()]
+    assert {tuple(sorted(zip(names, row, strict=True))) for row in rows} == {
+        (("House price", "0.5"), ("id", "a")),
+        (("House price", "2"), ("id", "b")),
+    }
+    said = " ".join(map(str, found.changes))
+    assert words in said
+    assert separator == "," or "separated by" in said
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"id,y\n1,0,5\n2,3\n", b"id,y\n1,0.5\n2,3\n"),
+        (b'id,y\n1,"0,5"\n2,3\n', b"id,y\n1,0.5\n2,3\n"),
+        (b"id,y\n1;0,5\n2;3\n", b"id,y\n1,0.5\n2,3\n"),
+        (b'id,y\n1,"1,234"\n2,"0,500"\n', b"id,y\n1,1.234\n2,0.500\n"),
+    ],
+)
+def test_decimal_commas_are_cured_where_no_thousands_can_be_meant(data: bytes, text: bytes) -> None:
+    for expected in (None, ExpectedHeader(("id", "y"))):
+        found = convert_spreadsheet(data, expected=expected)
+        assert found is not None
+        assert found.text == text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'id,y\n1,"1,234"\n2,"5,678"\n',
+        b"id,y,z\n1,0,5,2\n2,3,4,5\n",
+        b"id,a,b\n1,2,3\n2,3,4\n",
+        b"a,b,c\n1,2,3\n2,3,4\n",
+        b"id,y,y\n1,2,3\n2,3,4\n",
+        b"id,y\n1,2,x\n2,3\n",
+    ],
+)
+def test_where_more_than_one_thing_can_be_meant_nothing_is_offered(data: bytes) -> None:
+    assert convert_spreadsheet(data, is_truth=False, expected=ExpectedHeader(("id", "y"))) is None
+
+
+def test_a_truth_is_read_below_its_title_in_one_step() -> None:
+    found = convert_spreadsheet("Lösungen\n\nid;Preis;Usage\n1;0,5;Public\n2;3;Private\n".encode("cp1252"))
+    assert found is not None
+    assert found.text == b"id,Preis,Usage\n1,0.5,Public\n2,3,Private\n"
+    assert metrics.check_truth("rmse", found.text).ok

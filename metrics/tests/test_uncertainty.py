@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import metrics
+from metrics.core import evaluate
 from metrics.core.arrays import take
 from metrics.core.evaluate import value_of
 from metrics.core.uncertainty import Part, buckets_of, hashes_of
@@ -108,3 +109,36 @@ def test_rows_are_dealt_by_their_ids_alone() -> None:
     assert set(np.diff([*buckets.starts, len(ids)])) == {2, 3}
     assert sorted(buckets.order.tolist()) == list(range(len(ids)))
     assert take(np.arange(len(ids)), buckets.order).sum() == sum(range(len(ids)))
+
+
+LABELLED = [("global_average_precision", "{} {}"), ("average_precision", "{1}")]
+
+
+def uncertainty_of_many(key: str, cell: str, share: float, monkeypatch: pytest.MonkeyPatch, most: int) -> list[float]:
+    """The standard errors of all rows and of both parts of 12,000 rows, of which a share can be found."""
+    monkeypatch.setattr(evaluate, "MAX_INFLUENCES", most)
+    monkeypatch.setattr(evaluate, "FIRST_BUCKETS", buckets_of(np.arange(most, dtype=np.uint64)))
+    dice = np.random.default_rng(8)
+    found, scores = dice.random(12_000) < share, dice.random(12_000)
+    is_gap = key == "global_average_precision"
+    truth, said = ["id,y,Usage"], ["id,y"]
+    for row, (is_there, score) in enumerate(zip(found.tolist(), scores.tolist(), strict=True)):
+        answer = ("a" if is_there else "") if is_gap else int(is_there)
+        truth.append(f"{row},{answer},{'Public' if row % 5 else 'Private'}")
+        said.append(f"{row},{cell.format('a' if row % 3 else 'b', (score + is_there) / 2)}")
+    result = metrics.prepare(key, "\n".join(truth).encode()).evaluate("\n".join(said).encode(), uncertainty=True)
+    return [one.standard_error or math.nan for one in result.uncertainty.values()]
+
+
+@pytest.mark.parametrize(("key", "cell"), LABELLED)
+def test_some_rows_of_many_say_how_sure_a_score_is(key: str, cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = uncertainty_of_many(key, cell, 0.4, monkeypatch, 100_000)
+    some = uncertainty_of_many(key, cell, 0.4, monkeypatch, 4000)
+    assert some == pytest.approx(every, rel=0.05)
+    assert some[0] != every[0]
+
+
+@pytest.mark.parametrize(("key", "cell"), LABELLED)
+def test_all_rows_are_asked_where_few_can_be_found(key: str, cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = uncertainty_of_many(key, cell, 0.02, monkeypatch, 100_000)
+    assert uncertainty_of_many(key, cell, 0.02, monkeypatch, 4000) == every

@@ -300,7 +300,7 @@ def test_an_invalid_file_tells_why_and_says_it_with_the_exit_code(bos: Terminal,
     output = bos.run("submit pets -f short.csv --watch")
     assert output.code == 2, output
     assert "missing" in output.err
-    (tmp_path / "other.csv").write_bytes(answers().replace(b"id,label", b"id,Label"))
+    (tmp_path / "other.csv").write_bytes(answers().replace(b"id,label", b"id,kind"))
     output = bos.run("--json submit pets -f other.csv --watch")
     assert output.code == 2
     assert json.loads(output.out)["errors"][0]["code"] == "column_missing"

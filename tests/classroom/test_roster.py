@@ -53,6 +53,16 @@ def test_ada_sees_what_a_list_would_do_before_anything_is_stored(hers: Client, p
     assert AuditEntry.objects.filter(event=AuditEvent.ROSTER_READ.value).count() == 1
 
 
+def test_the_preview_says_what_was_guessed_and_what_is_left_out(hers: Client, pets: Competition) -> None:
+    text = "Name;Vorname;Matrikelnr.;Rolle;Fach\nMüller;Jürgen;00123;Student;Bio\nLang;Eva;;Tutor/in;\n"
+    hers.post(ROSTER, {"file": SimpleUploadedFile("liste.csv", text.encode("cp1252"))})
+    page = text_of(hers.get(ROSTER))
+    for words in ("Windows-1252", "Columns that aren't imported: Fach", "Jürgen Müller – 00123", "Row 3: Tutor/in"):
+        assert words in page
+    hers.post(ROSTER, {"action": "take"})
+    assert [(entry.name, entry.student_id) for entry in RosterEntry.objects.all()] == [("Jürgen Müller", "00123")]
+
+
 def test_the_preview_says_who_has_joined_already(hers: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
     EmailAddress.objects.create(user=bo, email="BO@example.org", verified=True, primary=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+from itertools import product
 
 import pytest
 
@@ -108,6 +109,17 @@ def test_one_name_of_each_list_is_read_or_at_least_called_a_guess(encoding: str,
         reading = roster_files.read_roster(roster_files.decode_roster(data))
         assert bool(reading.notes) is not is_unicode(data)
         assert len(reading.lines) + len(reading.skipped) == 1
+
+
+@pytest.mark.parametrize(
+    ("encoding", "letters"),
+    [("gb18030", "王小明李伟"), ("cp932", "山田中村木"), ("cp1251", "жандр"), ("cp1252", "üaeoß")],
+)
+def test_a_long_list_is_no_damaged_unicode(encoding: str, letters: str) -> None:
+    """Damaged, thousands of names become few different ones."""
+    text = class_list(",".join(map("".join, product(letters, repeat=4))))
+    decoded = roster_files.decode_roster(text.encode(encoding))
+    assert decoded == roster_files.RosterText(text, encoding_title(encoding))
 
 
 def test_a_few_damaged_letters_in_unicode_are_told_with_their_rows() -> None:

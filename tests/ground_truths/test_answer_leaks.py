@@ -35,6 +35,8 @@ def zipped(**members: str) -> bytes:
         ("test.csv", BARE.encode()),
         ("test.csv", BARE.replace(",", ";").encode()),
         ("test.csv", b"\xef\xbb\xbf" + BARE.encode()),
+        ("test.csv", b"\n\nAll the pets of spring\n\n" + BARE.encode()),
+        ("test.csv", b"sep=;\r\n" + BARE.replace(",", ";").encode()),
         ("test.txt", BARE.encode()),
         ("test.csv.gz", gzip.compress(BARE.encode(), mtime=0)),
         ("all.zip", zipped(train="id,label\n90,cat\n", test=BARE)),

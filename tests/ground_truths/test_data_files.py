@@ -50,6 +50,14 @@ def test_a_member_who_accepted_sees_and_downloads(client: Client, with_files: Co
     assert "attachment" in sample["Content-Disposition"]
 
 
+def test_the_rows_of_a_file_are_counted_below_its_title(with_files: Competition) -> None:
+    rows = b"".join(b"%d;%d,5\r\n" % (number, number) for number in range(1, 13))
+    data = b"\xef\xbb\xbfsep=;\r\nPets of spring\r\n\r\nid;House  weight\r\n" + rows
+    added = data_files.add_data_file(competition=with_files, file_name="test.csv", chunks=[data])
+    assert added.rows == 12
+    assert added.head[:2] == [["id", "House weight"], ["1", "1,5"]]
+
+
 def test_all_files_come_in_one_zip_with_the_sample(client: Client, with_files: Competition, bo: User) -> None:
     enter(with_files, bo)
     client.force_login(bo)

@@ -30,6 +30,7 @@ CELLS: dict[str, Cell] = {
     "place": lambda i, dice: f"p{i // 5}",
     "date": lambda i, dice: f"2024-{i % 12 + 1:02d}-{i % 28 + 1:02d}",
     "name": lambda i, dice: f"Anna {i} Berg",
+    "amount": lambda i, dice: dice.choice(["0", "5", "8", "120", "4000"]),
     "text": lambda i, dice: " ".join(dice.choice(["pond", "green", "small", "water"]) + f"{i % 9}" for _ in range(12)),
     "part": lambda i, dice: "public" if i % 3 else "private",
     "Teil": lambda i, dice: "öffentlich" if i % 3 else "privat",
@@ -101,6 +102,11 @@ LAYOUTS = {
     "lists to find": alone("query:key relevant:list", "relevant", ("map_at_k", "ndcg_at_k")),
     "an empty third column": alone("id:id label:class Unnamed:_2:blank", "label"),
     "classes called by numbers": alone("id:id Label:digit", "Label"),
+    "usage": alone("id:id label:class usage:part", "label", part="usage"),
+    "public/private": alone("id:id label:class public/private:part", "label", part="public/private"),
+    "is public": alone("id:id label:class is_public:binary", "label", part="is public"),
+    "whole numbers that are amounts": alone("id:id sold:amount", "sold", NUMBERS),
+    "numbers that differ in each row": alone("price:number id:key", "price", NUMBERS, id_column="id"),
     "all features alone": asked(
         "PersonId:id Survived:binary Pclass:stars Sex:class Age:number", "Survived", "Pclass", "Sex", "Age"
     ),
@@ -122,6 +128,11 @@ LAYOUTS = {
     ),
     "all features, and a test set": Layout(
         {ANSWERS: "id:id a:number b:class y2:number", "test.csv": "id:id a:number b:class"}, ("y2",), NUMBERS
+    ),
+    "a test set beside the whole": Layout(
+        {"sales.csv": "row:key day:date shop:class sold:number", "test.csv": "row:key day:date shop:class"},
+        ("sold",),
+        NUMBERS,
     ),
     "files without names": Layout(
         {
@@ -192,3 +203,26 @@ def test_the_column_that_students_predict_is_found_or_asked_for(hers: Client, la
     if layout.metrics:
         assert draft.metric in layout.metrics
         assert {metric.key for metric, _ in fits["best"]} <= USUAL
+
+
+TAGS = [random.Random(i).sample(["cat", "big dog", "newt", "toad"], 1 + i % 3) for i in range(ROWS)]
+
+
+def test_lists_in_brackets_are_written_plainly_by_one_press(hers: Client) -> None:
+    lists = "id,tags\n" + "".join(f'{i},"{tags!r}"\n' for i, tags in enumerate(TAGS))
+    answered = hers.post("/host/new/", {"files": [upload(lists, "answers.csv")]})
+    draft = TruthDraft.objects.get()
+    assert not draft.report["ok"]
+    assert 'value="plain_lists"' in hers.get(answered["Location"]).content.decode()
+    hers.post(answered["Location"], {"fix": "plain_lists"})
+    draft = TruthDraft.objects.get()
+    assert draft.report["ok"]
+    assert (draft.metric, draft.params["separator"]) == ("multilabel_f1", ";")
+    assert draft.report["target_columns"] == ["tags"]
+
+
+def test_separators_of_lists_are_proposed(hers: Client) -> None:
+    lists = "id,tags\n" + "".join(f'{i},"{", ".join(tags)}"\n' for i, tags in enumerate(TAGS))
+    hers.post("/host/new/", {"files": [upload(lists, "answers.csv")]})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.metric, draft.params["separator"]) == (True, "multilabel_f1", ",")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -37,7 +38,20 @@ def only_file(pets: Competition) -> Submission:
     return found
 
 
-@pytest.mark.parametrize("data", [SEMICOLONS, WESTERN], ids=["semicolons", "UTF-16"])
+TWO_FAULTS = {
+    "semicolons": SEMICOLONS,
+    "UTF-16": WESTERN,
+    "a title": b"\xef\xbb\xbfMy pets\r\n\r\n" + SEMICOLONS,
+    "the line sep=": b"sep=;\r\n" + SEMICOLONS.replace(b"\n", b"\r\n"),
+    "other names": SEMICOLONS.replace(b"id;label", b"Id;Predicted pet"),
+    "no names": SEMICOLONS.partition(b"\n")[2],
+    "a further column": SEMICOLONS.replace(b"\n", b";0,5\n"),
+    "a remark": b"# by R\n" + GOOD,
+    "a wrong name alone": GOOD.replace(b"label", b"prediction"),
+}
+
+
+@pytest.mark.parametrize("data", TWO_FAULTS.values(), ids=list(TWO_FAULTS))
 def test_one_click_hands_in_what_bos_spreadsheet_meant(bos: Client, pets: Competition, data: bytes) -> None:
     submit_on_page(bos, data)
     original = only_file(pets)
@@ -52,6 +66,15 @@ def test_one_click_hands_in_what_bos_spreadsheet_meant(bos: Client, pets: Compet
     assert f'href="/c/pets/submissions/{original.pk}/"' in of_made.partition('data-testid="original"')[2]
     assert made.sha256 in of_made
     assert f'href="/c/pets/submissions/{made.pk}/"' in of_original.partition('data-testid="converted"')[2]
+
+
+def test_ids_with_other_zeros_are_written_as_in_the_sample(bos: Client, pets: Competition, bo: User) -> None:
+    original = submit(pets, bo, re.sub(rb"(?m)^(\d+),", rb"00\1,", GOOD))
+    assert [problem["code"] for problem in original.problems] == ["unknown_ids", "missing_ids"]
+    assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 303
+    made = Submission.objects.get(conversion__original=original)
+    assert path_of(made.file_key).read_bytes().split() == GOOD.split()
+    assert "sample submission" in made.conversion.changes[0]["message"]
 
 
 def test_asking_twice_hands_in_once_and_uses_one_attempt(bos: Client, pets: Competition) -> None:

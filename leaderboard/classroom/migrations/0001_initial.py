@@ -24,6 +24,7 @@ class Migration(migrations.Migration):
                 ('file_name', models.CharField(blank=True, max_length=200)),
                 ('text', models.TextField()),
                 ('guessed_encoding', models.CharField(blank=True, max_length=40)),
+                ('reading_notes', models.JSONField(default=list)),
                 ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('competition', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='roster_draft', to='competitions.competition')),
                 ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),

@@ -20,7 +20,6 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, GroundTruth, TruthCheck, TruthDraft
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
-from leaderboard.submissions.converting import CONVERTIBLE
 from metrics.core.custom_parameters import SUBMISSION_COLUMNS
 from metrics.core.messages import with_templates
 from metrics.reading.headers import USAGE, read_header
@@ -31,7 +30,10 @@ from .data_files import data_files_to_compare, leak_findings, sample_lines
 log = logging.getLogger(__name__)
 
 HEAD_BYTES = 65_536
-CONVERTIBLE_PROBLEMS = CONVERTIBLE | {"usage_name"}
+UNREADABLE_PROBLEMS = frozenset(
+    {"separator", "encoding", "column_unnamed", "row_width", "quote", "comment", "usage_name"}
+)
+CONVERTIBLE_PROBLEMS = UNREADABLE_PROBLEMS | {"decimal_comma"}
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ def check_draft(draft: TruthDraft, split: SplitFile | None = None) -> dict[str, 
         report |= {"ok": False, "baselines": [], "apart": {}}
     report["is_split_by_system"] = not split.problems and USAGE not in column_names(draft)
     report["split_kept_from"] = published.number if published and report["is_split_by_system"] else None
-    report["as_meant"] = _spreadsheet_changes(draft) if is_unreadable(report) else []
+    is_convertible = any(finding["code"] in CONVERTIBLE_PROBLEMS for finding in blocking_in(report))
+    report["as_meant"] = _spreadsheet_changes(draft) if is_convertible else []
     return report
 
 
@@ -179,6 +182,12 @@ def name_split(source: Path, column: str, target: Path) -> Path:
     return target
 
 
+def write_plain_lists(source: Path, columns: Collection[str], target: Path) -> Path:
+    """Write an answer file whose lists have no brackets and quotes to `target`. Raises `JobFailed`."""
+    table_jobs.run_page_job("write_plain_lists", truth=str(source), columns=list(columns), target=str(target))
+    return target
+
+
 def convert_spreadsheet(source: Path, target: Path) -> list[dict[str, Any]]:
     """Convert a spreadsheet's file to plain CSV in `target`; returns the changes, [] if no conversion helps.
 
@@ -223,7 +232,7 @@ def blocking_in(report: dict[str, Any]) -> list[dict[str, Any]]:
 
 def is_unreadable(report: dict[str, Any]) -> bool:
     """Whether the file has a form of spreadsheets, which may be converted, so that its columns are uncertain."""
-    return any(finding["code"] in CONVERTIBLE_PROBLEMS for finding in blocking_in(report))
+    return any(finding["code"] in UNREADABLE_PROBLEMS for finding in blocking_in(report))
 
 
 def published_split(competition: Competition) -> GroundTruth | None:

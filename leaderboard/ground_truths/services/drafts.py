@@ -87,6 +87,18 @@ def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
     return save_draft(competition=competition, spec=spec, suggests_metrics=True)
 
 
+def write_plain_lists(*, competition: Competition) -> TruthDraft:
+    """Replace the draft's file by one whose lists have no brackets and quotes, and check the result.
+
+    Raises `CannotHost` without a draft, and as `save_draft` does.
+    """
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    if draft is None:
+        raise CannotHost(_("There is no file to convert. Choose one."))
+    spec = replace(spec_of_same_split(draft), plain_lists=draft.report["target_columns"])
+    return save_draft(competition=competition, spec=spec, suggests_metrics=True)
+
+
 def discard_draft(*, competition: Competition) -> None:
     """Delete the draft and its file."""
     for draft in TruthDraft.objects.filter(competition=competition):
@@ -96,10 +108,14 @@ def discard_draft(*, competition: Competition) -> None:
 
 def _plain_csv(chunks: Iterable[bytes]) -> tuple[bytes, list[dict[str, Any]]]:
     """(the CSV of an upload, which may be gzipped, zipped, Excel or Parquet; stored notes on how it was read). A file
-    that cannot be read is returned unchanged, so that the check can report the problem."""
+    that cannot be read is returned unchanged, so that the check can report the problem. Raises `CannotHost` for a file
+    that ends the process that reads it."""
     data, notes = b"".join(chunks), list[dict[str, Any]]()
     if container_of(data[:4096]) in READERS:
-        text, notes = table_jobs.csv_of(data)
+        try:
+            text, notes = table_jobs.csv_of(data)
+        except table_jobs.JobDied as error:
+            raise CannotHost(_("This Excel or Parquet file can't be read. Save it as CSV (UTF-8, comma).")) from error
         data = text or data
     else:
         with suppress(metrics.MetricError):
@@ -146,6 +162,8 @@ def _take_file(draft: TruthDraft, spec: GroundTruthSpec) -> None:
         converted = Path(folder) / "as_meant.csv"
         if spec.converts_spreadsheet and checks.convert_spreadsheet(path, converted):
             path = converted
+        if spec.plain_lists:
+            path = checks.write_plain_lists(path, spec.plain_lists, Path(folder) / "plain.csv")
         if spec.redraws_split and competition.launched_at is None and USAGE in checks.header_of(path):
             path = checks.drop_columns(path, [USAGE], Path(folder) / "unsplit.csv")
         if path != stored:
@@ -212,7 +230,8 @@ def _check(draft: TruthDraft, *, suggests_metrics: bool) -> None:
 
 def _propose_metric(draft: TruthDraft, split: checks.SplitFile) -> None:
     """Set the most plausible metric that the file passes, with its report; of several that fail, the first."""
-    keys = [fit["key"] for fit in draft.fits if fit["is_usual"]] or [fit["key"] for fit in draft.fits]
+    possible = [fit for fit in draft.fits if fit["fits"] or fit["is_nearly"]]
+    keys = [fit["key"] for fit in possible if fit["is_usual"]] or [fit["key"] for fit in possible]
     failed: tuple[str, dict[str, Any], dict[str, Any]] | None = None
     for key in keys[:MAX_TRIED_METRICS] or [DEFAULT_METRIC]:
         draft.metric, draft.params = key, proposed_parameters(key, draft.fits)

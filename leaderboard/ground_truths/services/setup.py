@@ -185,6 +185,7 @@ def _file_with_answers(files: Sequence[NewFile], *, has_answers: bool) -> NewFil
     by_name = [file for file in others if ANSWER_FILE.search(file.name.casefold())]
     if by_name or has_answers:
         return by_name[0] if by_name else None
+    others = [file for file in others if not any(_is_test_set_of(file, more) for more in files)] or others
     train_columns = {name for file in files if is_train_file(file.name) for name in file.letters}
     id_columns = {file.letters[0] for file in files if file.columns}
     whole = [file for file in others if train_columns and train_columns <= {*file.letters, *id_columns}]
@@ -193,6 +194,11 @@ def _file_with_answers(files: Sequence[NewFile], *, has_answers: bool) -> NewFil
         return None
     narrow = sorted(others, key=lambda file: (len(file.columns) < 2, len(file.columns)))
     return next(iter([*split, *whole, *narrow]), None)
+
+
+def _is_test_set_of(file: NewFile, more: NewFile) -> bool:
+    """Whether a file has most columns of another one, which has the answers too."""
+    return set(file.letters) < set(more.letters) and _is_test_set(file, set(more.letters))
 
 
 def _is_test_set(file: NewFile, train_columns: set[str]) -> bool:

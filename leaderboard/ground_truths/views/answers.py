@@ -34,7 +34,12 @@ CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
     ),
     (
         gettext_lazy("No blank or odd answers"),
-        frozenset({"missing_value", "odd_value", "answer_like_nothing", "similar_answers", "rare_answer"}),
+        frozenset(
+            {
+                *("missing_value", "odd_value", "answer_like_nothing", "similar_answers", "rare_answer"),
+                *("wrapped_lists", "list_separator", "lists_as_labels", "labels_like_decimals"),
+            }
+        ),
     ),
     (gettext_lazy("Both parts contain every class"), frozenset({"missing_class"})),
     (

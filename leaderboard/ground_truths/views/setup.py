@@ -222,6 +222,8 @@ def _fix_draft(request: HttpRequest, competition: Competition, user: User) -> No
             setup.convert_answers(competition=competition, user=user)
         case "redraw":
             _check_again(request, competition, redraws_split=True)
+        case "plain_lists":
+            drafts.write_plain_lists(competition=competition)
         case "remove_leaks":
             setup.remove_leaks(competition=competition, user=user)
 
