@@ -10,6 +10,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from django.db.models import Count
 from django.template.loader import render_to_string
@@ -127,7 +128,9 @@ def board_table(
     columns = [column for column in columns if column.cell and not (hides and column.shows_scores)]
     cells = [column.cell for column in columns if column.cell]
     lines = [("" if row.is_baseline else anchor_of(row.name), [cell(row) for cell in cells]) for row in rows]
-    context = {"split": split.value, "is_hidden": hides, "columns": columns, "lines": lines}
+    ranked = [row for row in rows if not row.is_baseline]
+    has_ties = not hides and any(one.value == row.value and one.rank != row.rank for one, row in pairwise(ranked))
+    context = {"split": split.value, "is_hidden": hides, "columns": columns, "lines": lines, "has_ties": has_ties}
     return render_to_string("boards/board_table.html", context)
 
 

@@ -267,7 +267,7 @@ def draw_slope(moves: Sequence[Move], *, before: str, after: str, width: int = H
 
 BARS_BETWEEN_TICKS = {2: 16, 3: 10, 4: 8, 5: 5}
 """By the number of spaces between ticks: 25 to 32 bars in all, half as many for few values."""
-FEW_VALUES = 20
+FEWEST_VALUES, FEW_VALUES = 5, 20
 
 
 class Bins(NamedTuple):
@@ -318,8 +318,11 @@ def draw_histogram(
     width: int = HALF,
     decimals: int = DECIMALS,
 ) -> SafeString:
-    """The distribution of scores, with the viewer's own under a flag and baselines (name, score) as dashed lines."""
-    if not values:
+    """The distribution of scores, with the viewer's own under a flag and baselines (name, score) as dashed lines.
+
+    Nothing below five scores, which a table shows better.
+    """
+    if len(values) < FEWEST_VALUES:
         return SafeString()
     marks = list(marks)
     bins = bins_of(values, sign, [] if mine is None else [mine], [value for _name, value in marks])
@@ -331,7 +334,8 @@ def draw_histogram(
     def draw(width: int) -> Plot:
         top = (30 if mine is not None else 0) + LINE_HEIGHT * len(baselines) + 8
         plot = Plot(width, left_room(counts), width - 12, top, top + 150, foot=42)
-        across, up = better_scale(bins.ticks, sign, plot.left, plot.right), Scale(0, counts[-1], plot.bottom, top)
+        across = Scale(bins.ticks[0], bins.ticks[-1], plot.left, plot.right)
+        up = Scale(0, counts[-1], plot.bottom, top)
         plot.grid(counts, up)
         for place, count in enumerate(bins.counts):
             if count:
@@ -354,9 +358,11 @@ def draw_histogram(
             x = _text_start(plot, across.at(value), text_width(text))
             plot.text(x, top + 12 - LINE_HEIGHT * level, text, "on-line", full=name)
         plot.numbers_below(bins.ticks, across)
-        plot.text(plot.left, plot.bottom + 38, axis_words(axis, sign))
+        worse_end, better_end = (plot.right, plot.left) if sign > 0 else (plot.left, plot.right)
+        plot.text(better_end, plot.bottom + 38, axis_words(axis, sign), anchor="start" if sign > 0 else "end")
         if bins.beyond:
-            plot.text(plot.right, plot.bottom + 38, _("%(n)s worse →") % {"n": bins.beyond}, anchor="end")
+            words = _("%(n)s worse →") if sign > 0 else _("← %(n)s worse")
+            plot.text(worse_end, plot.bottom + 38, words % {"n": bins.beyond}, anchor="end" if sign > 0 else "start")
         return plot
 
     rows: list[Sequence[object]] = [
@@ -383,8 +389,11 @@ class Day(NamedTuple):
 
 
 def draw_activity(days: Sequence[Day], *, today: date | None = None) -> SafeString:
-    """Submissions per day as bars, invalid ones on top; the bar of `today` is pale, because the day is not over."""
-    if not days:
+    """Submissions per day as bars, invalid ones on top; the bar of `today` is pale, because the day is not over.
+
+    Nothing for a single day.
+    """
+    if len(days) < 2:
         return SafeString()
     ticks = count_ticks(max(each.scored + each.invalid for each in days))
 

@@ -17,7 +17,7 @@ from leaderboard.boards.team_ranks import MAX_STEPS
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Team
 from leaderboard.submissions import score
 from tests.boards.test_ranking import scored
-from tests.conftest import answers, enter, make_competition, submit
+from tests.conftest import answers, enter, make_competition, person, submit
 from tests.pages import drawing_of, signed_in
 
 BOARD = "/c/pets/leaderboard/"
@@ -128,9 +128,9 @@ def test_no_chart_tells_private_scores_before_the_reveal(pets: Competition, bo: 
 
 
 def test_the_distribution_marks_my_bar_and_the_baselines(pets: Competition, ada: User, bo: User, cy: User) -> None:
-    for number, user in enumerate((bo, cy)):
+    for number, user in enumerate((bo, cy, *(person(f"friend{n}") for n in range(3)))):
         enter(pets, user)
-        submit(pets, user, answers(public=number + 1))
+        submit(pets, user, answers(public=number % 3 + 1))
     file = boards_service.add_baseline(
         competition=pets, user=ada, name="Guess <b>", file_name="g.csv", chunks=[answers(public=2)]
     )

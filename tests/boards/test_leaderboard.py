@@ -21,7 +21,7 @@ from leaderboard.boards.rows import BoardPageData, BoardRowData
 from leaderboard.classroom import extensions, teams
 from leaderboard.common import numbers
 from leaderboard.competitions import services as competitions
-from leaderboard.competitions.models import Competition, Membership, Score, Standing, Submission, Team
+from leaderboard.competitions.models import BoardSettings, Competition, Membership, Score, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.services import drafts, publishing
 from leaderboard.ground_truths.specs import GroundTruthSpec
@@ -59,6 +59,17 @@ def test_teams_stand_in_order_with_scores_and_words(client: Client, board: Compe
     assert 'title="0.8333333333333334"' in text
     assert board_fact(text, "share").startswith("On 50 % of the test rows. The other 50 % decide")
     assert board_lines(text)[1].row.count("−0.167") == 1
+
+
+def test_equal_scores_are_explained_below_the_table(client: Client, board: Competition, dee: User) -> None:
+    words = "Equal scores: the earlier file ranks first."
+    assert words not in page(client)
+    enter(board, dee)
+    submit(board, dee, answers())
+    assert words in page(client)
+    BoardSettings.objects.update(hides_scores=True)
+    board.bump_board_version()
+    assert words not in page(client)
 
 
 def test_equal_score_and_time_share_a_rank(client: Client, board: Competition, dee: User) -> None:

@@ -158,7 +158,16 @@ def test_my_line_is_drawn_last_and_the_best_bar_is_mine() -> None:
     lines = [charts.RaceLine(name, [(START, value)], name == "me") for name, value in (("me", 1.0), ("a", 2.0))]
     drawn = charts.draw_race(lines, sign=1.0, axis="RMSE", opens_at=START, now=START + timedelta(days=3))
     assert drawn.index("step s1") < drawn.index("step mine")
-    assert charts.draw_histogram([1, 2, 3], sign=1.0, axis="RMSE", mine=2).count("bar mine") == 2
+    assert charts.draw_histogram([1, 2, 3, 4, 5], sign=1.0, axis="RMSE", mine=2).count("bar mine") == 2
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_scores_ascend_to_the_right_whichever_end_is_better(sign: float) -> None:
+    drawn = charts.draw_histogram([1, 2, 3, 4, 5], sign=sign, axis="Score")
+    placed = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="middle">([\d.]+)<', drawn.partition("</svg>")[0])
+    widest = [(float(x), float(text)) for x, y, text in placed if y == placed[0][1]]
+    assert len(widest) >= 3
+    assert sorted(widest) == sorted(widest, key=lambda tick: tick[1])
 
 
 def test_the_day_that_is_not_over_is_pale() -> None:
