@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import islice
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -22,7 +23,7 @@ from leaderboard.common.names import clean_text
 
 from . import roster_titles
 from .roster_columns import EMAIL, NAMED_EMAIL, RosterTable, find_columns, find_table, number_of_known_titles
-from .roster_encodings import encoding_title, guess_encoding
+from .roster_encodings import encoding_title, guess_encoding, mend_double_utf8
 
 MAX_ROSTER_BYTES = 1_000_000
 MAX_ROSTER_ROWS = 5_000
@@ -38,7 +39,6 @@ FIELD_LABELS = {
 MAX_CHARACTERS = {"name": 200, "email": 254, "student_id": 100, "sis_user_id": 100, "login": 150, "section": 200}
 
 _NUMBERS = ("student_id", "sis_user_id", "login")
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _SEPARATOR_LINE = re.compile(r"\s*\"?sep=([,;|\t])\"?\s*$", re.IGNORECASE)
 _FORMULA = re.compile(r'="(.*)"')
 _WHOLE_DECIMAL = re.compile(r"(\d+)[.,]0+")
@@ -101,18 +101,20 @@ def decode_roster(data: bytes) -> RosterText:
             _("This file is larger than %(number)s MB, the limit for a class list.")
             % {"number": MAX_ROSTER_BYTES // 1_000_000}
         )
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            return RosterText(_decode_bytes(data, encoding))
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return RosterText(_decode_bytes(data, "utf-16"))
     if b"\0" in data:
         # Separators and line ends are ASCII, of which UTF-16 makes a zero byte and another.
         is_little_endian = data[1::2].count(0) > data[::2].count(0)
         return RosterText(_decode_bytes(data, "utf-16-le" if is_little_endian else "utf-16-be"))
     try:
-        return RosterText(data.decode("utf-8"))
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         text, encoding = guess_encoding(data)
         return RosterText(text, encoding_title(encoding))
+    mended = mend_double_utf8(text)
+    return RosterText(mended, "" if mended == text else "UTF-8 in UTF-8")
 
 
 def _decode_bytes(data: bytes, encoding: str) -> str:
@@ -217,7 +219,7 @@ def _read_table(table: RosterTable) -> RosterReading:
         reading.skipped.append(SkippedLine(number, _shown(cells), _("above the header"), is_bad=False))
     for number, cells in table.rows:
         _read_line(reading, number, cells, columns, len(table.titles))
-    reading.notes += _notes_about_zeros(reading.lines)
+    reading.notes += _notes_about_letters(reading.lines) + _notes_about_zeros(reading.lines)
     return reading
 
 
@@ -333,6 +335,13 @@ def _line_problem(values: dict[str, str], raw: dict[str, str], surplus: Sequence
                 number=value
             )
     return ""
+
+
+def _notes_about_letters(lines: Sequence[RosterLine]) -> list[str]:
+    """A note on the first name in which a program has written a question mark for a letter that it did not have."""
+    damaged = (line for line in lines if re.search(r"[^\W\d_]\?|\?[^\W\d_]", line.values.get("name", "")))
+    note = _("“{name}” in row {row} may have lost a letter.")
+    return [note.format(name=line.values["name"][:60], row=line.number) for line in islice(damaged, 1)]
 
 
 def _notes_about_zeros(lines: Sequence[RosterLine]) -> list[str]:

@@ -122,6 +122,23 @@ def test_a_long_list_is_no_damaged_unicode(encoding: str, letters: str) -> None:
     assert decoded == roster_files.RosterText(text, encoding_title(encoding))
 
 
+@pytest.mark.parametrize("names", [FRENCH, GERMAN, SPANISH, SWEDISH, POLISH, CZECH, RUSSIAN, CHINESE])
+@pytest.mark.parametrize("mark", ["utf-8", "utf-8-sig"])
+def test_unicode_that_was_read_as_windows_1252_and_saved_again_is_mended(names: str, mark: str) -> None:
+    data = class_list(names).encode(mark)
+    # As Windows reads it: bytes without a sign stay as they are.
+    twice = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in data)
+    reading = roster_files.read_roster(roster_files.decode_roster(twice.encode(mark)))
+    assert [line.values["name"] for line in reading.lines] == names.split(",")
+    assert len(reading.notes) == 1
+
+
+def test_a_question_mark_in_a_name_is_told() -> None:
+    notes = roster_files.read_roster("Name\nIda Berg\nJ?rgen M?ller\nWho?\n").notes
+    assert len(notes) == 1
+    assert "J?rgen" in notes[0]
+
+
 def test_a_few_damaged_letters_in_unicode_are_told_with_their_rows() -> None:
     data = class_list(GERMAN).encode().replace("Köhler".encode(), "Köhler".encode("cp1252"))
     reading = roster_files.read_roster(roster_files.decode_roster(data))
