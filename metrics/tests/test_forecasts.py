@@ -112,3 +112,29 @@ def test_mase_is_the_error_of_scaled_numbers(seed: int) -> None:
     assert metrics.evaluate("mase", *files, {"scale": "q"}).overall == pytest.approx(expected, rel=1e-9)
     with pytest.raises(metrics.GroundTruthError, match="not above 0"):
         metrics.prepare("mase", table(["y", "scale"], [[1, 0], [2, 1]]))
+
+
+@seeds
+@pytest.mark.parametrize("quantile", [0.5, 0.1, 0.77])
+def test_d2_of_a_quantile_is_that_of_scikit_learn(quantile: float, seed: int) -> None:
+    truth, said, _ = forecasts(seed, 30 + seed)
+    expected = sk.d2_pinball_score(truth, said, alpha=quantile)
+    assert score("d2", truth, said, quantile=quantile) == pytest.approx(float(expected), rel=1e-11)
+    if quantile == 0.5:
+        assert score("d2", truth, said) == pytest.approx(float(sk.d2_absolute_error_score(truth, said)), rel=1e-11)
+
+
+@seeds
+@pytest.mark.parametrize("power", [1, 1.5, 2, 3])
+def test_d2_of_a_deviance_is_that_of_scikit_learn(power: float, seed: int) -> None:
+    truth, said = (np.abs(numbers) + 0.1 for numbers in forecasts(seed)[:2])
+    expected = sk.d2_tweedie_score(truth, said, power=power)
+    assert score("d2", truth, said, loss="tweedie", power=power) == pytest.approx(float(expected), rel=1e-11)
+
+
+def test_the_best_constant_saves_nothing() -> None:
+    assert score("d2", [1, 2, 6], [2, 2, 2]) == 0.0
+    assert score("d2", [1, 2, 6], [3, 3, 3]) == pytest.approx(-0.2)
+    for wrong in ([2.0, 2.0], [1e-60, 2e-60]):
+        with pytest.raises(metrics.GroundTruthError, match="its answers"):
+            score("d2", wrong, wrong)

@@ -24,6 +24,7 @@ INFLUENCES: list[tuple[str, dict[str, Any]]] = [
     ("columnwise_pearson", {}),
     *(("columnwise_r2", {"average": average}) for average in ("columns", "pooled")),
     ("columnwise_spearman", {}),
+    *(("d2", {"quantile": quantile}) for quantile in (0.5, 0.9)),
     ("explained_variance", {}),
     *(("f1", {"average": average}) for average in ("macro", "micro", "weighted")),
     ("fbeta", {"label": "1"}),
