@@ -28,7 +28,8 @@ from sklearn import metrics as sk
 
 import metrics
 from bench import metrics_baselines as slow
-from bench.metrics_data import LABELS, NUMBERED, SCATTERED, files
+from bench.metrics_data import FRAMES, LABELS, NUMBERED, SCATTERED, files
+from bench.metrics_data import frames as notebook
 from metrics.core.arrays import Coded
 from metrics.core.contract import sums_of
 from metrics.core.parameters import chosen
@@ -273,6 +274,33 @@ def sklearn(rows: int) -> None:
             at_least(f"{key} ({words}), {rows:,} rows", theirs / ours, goal, "scikit-learn")
 
 
+THEIRS: dict[str, Callable[..., float]] = {
+    "rmse": sk.root_mean_squared_error,
+    "log_loss": sk.log_loss,
+    "roc_auc": sk.roc_auc_score,
+    "accuracy": sk.accuracy_score,
+}
+
+
+def frames(rows: int) -> None:
+    """Two frames to their score, without and with its interval, against merging them and scikit-learn."""
+    for cells, (key, *_) in FRAMES.items():
+        for words, ids_like, is_shuffled in (
+            ("numbers as ids, in order", "", False),
+            ("numbers as ids", "", True),
+            ("texts as ids", NUMBERED, True),
+        ):
+            truth, sent = notebook(cells, rows, ids_like=ids_like, is_shuffled=is_shuffled)
+            ours, full, theirs = race(
+                partial(metrics.evaluate, key, truth, sent),
+                partial(metrics.score, key, truth, sent),
+                partial(slow.merged, truth, sent, THEIRS[key]),
+                times=3,
+            )
+            for what, taken in ((f"{key} ({cells}), {words}", ours), ("  with its interval", full)):
+                say(what, f"{taken / theirs:.2f} × merge", "≤ 3", taken <= 3 * theirs)
+
+
 def growth(rows: int) -> None:
     """A hundred times the rows."""
     prepared = [
@@ -317,7 +345,7 @@ def cold(_: int) -> None:
     say("its memory after a first score", f"{size:.0f} MB", "≤ 150 MB", size <= 150)
 
 
-TABLES = (small, cold, pandas, sklearn, loops, growth, memory, floor)
+TABLES = (small, cold, pandas, frames, sklearn, loops, growth, memory, floor)
 
 
 def main(rows: int, *wanted: str) -> None:

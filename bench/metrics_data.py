@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 import numpy as np
+import pandas as pd
 
 LABELS = ["scab", "healthy", "frog_eye_leaf_spot", "rust", "complex", "scab frog_eye_leaf_spot"]
 _DICE = np.random.default_rng(20)
@@ -57,6 +58,34 @@ CELLS: dict[str, Callable[[int], Iterable[str]]] = {
 NUMBERED = "img_{:08d}"
 SCATTERED = "{:012x}"
 """Ids as of a hash: neither a prefix nor numbers that follow each other."""
+
+
+FRAMES: dict[str, tuple[str, Callable[[int], np.ndarray], Callable[[int], np.ndarray]]] = {
+    # the metric, its answers and its predictions
+    "numbers": ("rmse", _DICE.random, _DICE.random),
+    "numbers in 32 bits": ("rmse", _DICE.random, lambda rows: _DICE.random(rows, np.float32)),
+    "probabilities": ("log_loss", lambda rows: _DICE.integers(0, 2, rows), _DICE.random),
+    "scores in 32 bits": (
+        "roc_auc",
+        lambda rows: _DICE.integers(0, 2, rows),
+        lambda rows: _DICE.random(rows, np.float32),
+    ),
+    "labels as whole numbers": (
+        "accuracy",
+        lambda rows: _DICE.integers(0, 10, rows),
+        lambda rows: _DICE.integers(0, 10, rows),
+    ),
+    "labels": ("accuracy", lambda rows: _DICE.choice(LABELS[:5], rows), lambda rows: _DICE.choice(LABELS[:5], rows)),
+}
+
+
+def frames(cells: str, rows: int, *, ids_like: str = "", is_shuffled: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Answers and predictions as a notebook holds them, with numbers as ids or texts of the form ``ids_like``."""
+    _, answers, predictions = FRAMES[cells]
+    numbers = _DICE.permutation(rows)
+    ids = pd.Series([ids_like.format(number) for number in numbers.tolist()] if ids_like else numbers)
+    sent = pd.DataFrame({"id": ids, "y": predictions(rows)})
+    return pd.DataFrame({"id": ids, "y": answers(rows)}), sent.sample(frac=1, random_state=1) if is_shuffled else sent
 
 
 @lru_cache(maxsize=1)

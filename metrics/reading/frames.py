@@ -212,7 +212,10 @@ def _counts_rows(index: pd.Index) -> bool:
     """Whether an index is 0, 1, 2, …, in any order, as a sorted or shuffled frame keeps its row numbers."""
     if not len(index):
         return True
-    return _is_whole(index) and bool((np.sort(index.to_numpy()) == np.arange(len(index))).all())
+    if not _is_whole(index):
+        return False
+    numbers, places = index.to_numpy(), np.arange(len(index))
+    return bool((numbers == places).all() or (np.sort(numbers) == places).all())
 
 
 def _is_whole(index: pd.Index) -> bool:

@@ -108,6 +108,11 @@ class Ids:
         if len(ids) == len(self) and ids.equals(self.values):
             return np.arange(len(self)), []
         found = self.find(ids)
+        if len(found) == len(self) and (found >= 0).all():
+            rows = np.full(len(self), -1, np.int32)
+            rows[found] = np.arange(len(found))
+            if (rows >= 0).all():
+                return rows, []  # each id once
         known = np.flatnonzero(found >= 0)
         counts = np.bincount(found[known], minlength=len(self))
         places = np.full(len(self), -1, np.int32)
