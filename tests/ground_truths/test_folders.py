@@ -60,6 +60,15 @@ def refusal(folder: Path) -> str:
     return str(raised.value)
 
 
+def test_files_of_an_editor_on_windows_begin_with_a_mark(folder: Path, ada: User) -> None:
+    for name in ("competition.toml", "overview.md", "truth.csv"):
+        (folder / name).write_text("\ufeff" + (folder / name).read_text(), encoding="utf-8")
+    bring_in(folder)
+    birds = Competition.objects.get()
+    assert (birds.title, birds.overview) == ("Birds", "Which bird is it?")
+    assert birds.ground_truth is not None
+
+
 def test_ada_imports_a_folder_and_the_system_makes_the_split(ada: User, folder: Path) -> None:
     output = bring_in(folder, "--launch")
     birds = Competition.objects.get(slug="birds")
