@@ -281,6 +281,7 @@ PROBLEM_LABELS: dict[str, Promise] = {
     "not_finite": gettext_lazy("Infinite predictions"),
     "quote": gettext_lazy("Misplaced quotation marks"),
     "quote_open": gettext_lazy("Unclosed quotation mark"),
+    "read_sheet": gettext_lazy("Sheet of the workbook"),
     "repeated_ids": gettext_lazy("Duplicate ids"),
     "row_width": gettext_lazy("Rows with too many or too few values"),
     "separator": gettext_lazy("Semicolons instead of commas"),

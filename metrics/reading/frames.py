@@ -321,12 +321,13 @@ def _of_arrow(table: Any, wanted: Wanted) -> Frame:
         if _is_nested(column.type):
             lists = None if names[place] == id_column else wanted.lists
             columns[place] = pa.array(_joined_cells(column.to_pylist(), names[place], lists), pa.string())
+    whole = pa.table(columns, names=names)
     header = io.StringIO(newline="")
     csv.writer(header, lineterminator="\n").writerow(names)
     return Frame(
         _names_in(header.getvalue().encode("utf-8", "surrogatepass")),
         lambda: map(_plain_array, columns),
-        lambda: arrow_to_csv(pa.table(columns, names=names).to_batches(), names, sys.maxsize),
+        lambda: arrow_to_csv(whole.to_batches(), names, sys.maxsize, whole),
     )
 
 

@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core.errors import Problem
+from ..core.errors import Problem, Refused
 from .containers import LIMIT, unpack
 from .frames import Wanted, read_frame, table_of_frame
 from .headers import HeaderRule
 from .tables import Table, read_table
+from .workbooks import sheet_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,10 @@ def read_source(
         if (table := table_of_frame(frame, header, **others)) is not None:
             return table
         data = frame.to_csv()
-    table = read_table(data, header, **others)
+    try:
+        table = read_table(data, header, **others)
+    except Refused as refused:
+        raise Refused(*refused.problems, *sheet_notes(notes)) from None
     table.notes = notes + table.notes
     return table
 

@@ -26,6 +26,8 @@ LONGEST_WHOLE = 1e15
 """Excel stores all numbers as 64-bit floats; below this limit those without a fraction are written as whole numbers."""
 
 
+_SHEET_NOTE = "read_sheet"
+
 ERRORS = frozenset(
     ["#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "#GETTING_DATA"]
 )
@@ -70,13 +72,18 @@ def _first_filled_sheet(workbook: CalamineWorkbook, limit: int, notes: list[Prob
         if any(cell not in ("", None) for row in rows for cell in row):
             if count > 1:
                 name = shown(sheets[place].name)
-                notes.append(Problem("read_sheet", Message("The sheet {name} of the Excel file was read.", name=name)))
+                notes.append(Problem(_SHEET_NOTE, Message("The sheet {name} of the Excel file was read.", name=name)))
             notes += _error_cells(rows)
             return _csv_of_rows(rows, limit)
     if len(visible) < count:
         message = Message("The visible sheets of the Excel file have no filled cell, and hidden ones aren't read.")
         raise Refused(Problem("empty", message))
     raise Refused(Problem("empty", Message("The Excel file has no filled cell.")))
+
+
+def sheet_notes(notes: Iterable[Problem]) -> list[Problem]:
+    """The note on the sheet that was read, for messages about what is wrong with it."""
+    return [note for note in notes if note.code == _SHEET_NOTE]
 
 
 def _error_cells(rows: Sequence[Sequence[Any]]) -> list[Problem]:
@@ -160,22 +167,24 @@ def parquet_to_csv(data: bytes, limit: int, _notes: list[Problem]) -> bytes:
         if sum(file.metadata.row_group(place).total_byte_size for place in range(file.metadata.num_row_groups)) > limit:
             raise too_large(limit)
         names = data_columns(file.schema_arrow)
-        return arrow_to_csv(file.iter_batches(columns=names), names, limit)
+        times = [field.name for field in file.schema_arrow if pa.types.is_timestamp(field.type)]
+        return arrow_to_csv(file.iter_batches(columns=names), names, limit, file.read(columns=times))
     except (pa.ArrowException, OSError, ValueError):
         raise Refused(
             _broken(Message("The Parquet file is damaged or of a kind that is not read. Save it as CSV."))
         ) from None
 
 
-def arrow_to_csv(batches: Iterable[Any], names: list[str], limit: int) -> bytes:
-    """These columns of Arrow's batches of rows. Raises ``Refused`` for nested values, and for more than ``limit``
-    bytes."""
+def arrow_to_csv(batches: Iterable[Any], names: list[str], limit: int, times: Any) -> bytes:
+    """These columns of Arrow's batches of rows; ``times`` is a table with all columns of times, each of which is
+    written in one form. Raises ``Refused`` for nested values, and for more than ``limit`` bytes."""
     import pyarrow as pa
     import pyarrow.csv
 
     out = io.BytesIO()
+    kinds = {field.name: _kind_of_times(times.column(field.name)) for field in times.schema if field.name in names}
     for batch in batches:
-        columns = [_writable_column(batch.column(name), name) for name in names]
+        columns = [_writable_column(batch.column(name), name, kinds.get(name)) for name in names]
         options = pyarrow.csv.WriteOptions(include_header=not out.tell(), quoting_style="needed")
         pyarrow.csv.write_csv(pa.table(columns, names=names), out, options)
         if out.tell() > limit:
@@ -192,9 +201,31 @@ def data_columns(schema: Any) -> list[str]:
     return [name for name in schema.names if not re.fullmatch(r"__index_level_[0-9]+__", name)]
 
 
-def _writable_column(column: Any, name: str) -> Any:
-    """A column for Arrow's CSV writer, which writes numbers with the fewest digits that restore them. Booleans are
-    written as in Python. Raises ``Refused`` for nested values."""
+def _kind_of_times(column: Any) -> Any:
+    """The coarsest type that holds all times of a column: days, seconds, or the smallest fraction; ``None`` for others
+    than times."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if not pa.types.is_timestamp(kind):
+        return None
+    numbers = column.drop_null().cast(pa.int64())
+    of_second = _IN_A_SECOND[kind.unit]
+    kinds = [(86_400 * of_second, pa.date32())] if kind.tz is None else []
+    kinds += [(of_second // other, pa.timestamp(unit, kind.tz)) for unit, other in _IN_A_SECOND.items()]
+    for size, coarse in kinds:
+        if size <= 1 or not pc.any(pc.not_equal(pc.multiply(pc.divide(numbers, size), size), numbers)).as_py():
+            return coarse
+    return kind
+
+
+_IN_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def _writable_column(column: Any, name: str, kind_of_times: Any = None) -> Any:
+    """A column for Arrow's CSV writer, which writes numbers with the fewest digits that restore them. Booleans and
+    zones of times are written as in Python. Raises ``Refused`` for nested values."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -207,7 +238,13 @@ def _writable_column(column: Any, name: str) -> Any:
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         message = Message("Column {name} of the Parquet file holds lists or other nested values.", name=f'"{name}"')
         raise Refused(_broken(message))
-    return column if pa.types.is_integer(kind) or pa.types.is_floating(kind) else column.cast(pa.string())
+    if kind_of_times is None:
+        return column if pa.types.is_integer(kind) or pa.types.is_floating(kind) else column.cast(pa.string())
+    texts = column.cast(kind_of_times).cast(pa.string())
+    if kind.tz is None:
+        return texts
+    texts = pc.replace_substring_regex(texts, "Z$", "+00:00")
+    return pc.replace_substring_regex(texts, "([+-][0-9]{2})([0-9]{2})$", r"\1:\2")
 
 
 def _broken(message: Message) -> Problem:

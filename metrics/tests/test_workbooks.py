@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -190,6 +191,24 @@ def test_cells_are_written_as_csv_files_write_them() -> None:
     assert found.to_numpy().tolist() == [["a", "True", "2026-01-02", "0.1"], ["b", "", "", "3"]]
 
 
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Vienna"])
+@pytest.mark.parametrize(
+    "times",
+    [
+        ["2026-03-01", "2026-03-02"],
+        ["2026-03-01", "2026-03-01 12:00"],
+        ["2026-03-01 00:00:00.5", "2026-03-02"],
+        ["1960-03-01 00:00:00.000001", None],
+        [None, None],
+    ],
+)
+def test_times_of_a_parquet_file_are_written_as_pandas_writes_them(times: list[Any], zone: str | None) -> None:
+    frame = pd.DataFrame({"id": pd.to_datetime(times, format="mixed").tz_localize(zone), "y": [1, 2]})
+    out = io.BytesIO()
+    frame.to_parquet(out, index=False)
+    assert read_container(out.getvalue(), LIMIT).replace(b'"', b"") == frame.to_csv(index=False).encode()
+
+
 def test_messages_name_the_rows_of_the_sheet() -> None:
     with pytest.raises(metrics.SubmissionError) as caught:
         metrics.evaluate("rmse", TRUTH, workbook(rows(("id", "y"), (1, 0.5), (2, "many"), (3, -2), first=3)))
@@ -210,6 +229,15 @@ def test_hidden_sheets_are_not_read(state: str) -> None:
     assert '"S3"' in "".join(notes), "Bo reads which of the sheets it was"
     assert metrics.evaluate("rmse", TRUTH, data).warnings[0].code == "read_sheet"
     assert problem_of(with_states(workbook(GOOD, ""), S1=state)).code == "empty"
+
+
+def test_a_refusal_names_the_sheet_too() -> None:
+    other_ids = rows(("id", "y"), (7, 0.5), (8, 1.5), (9, -2))
+    for first, code in ((rows(("Notes",), ("read me",)), "column_missing"), (other_ids, "unknown_ids")):
+        with pytest.raises(metrics.SubmissionError) as caught:
+            metrics.evaluate("rmse", TRUTH, workbook(first, GOOD))
+        codes = [problem.code for problem in caught.value.problems]
+        assert (codes[0], codes[-1]) == (code, "read_sheet")
 
 
 def test_the_only_sheet_needs_no_name() -> None:
