@@ -144,7 +144,8 @@ def stand_in_cells(
     found = []
     for name in names:
         if name in roles and name not in constant:
-            found.append(["1", "2"] if is_varied else ["1"])
+            # In pairs, so that each group has two of the answers, which take turns.
+            found.append(["1", "1", "2", "2"] if is_varied else ["1"])
             continue
         place = targets.index(name) if name in targets else 0
         cell = constant.get(name, list(constant.values())[place % len(constant)])

@@ -83,6 +83,15 @@ STRICT = SAME_LABEL.replace(
         raise ParticipantVisibleError('A strength is negative.')
     shares =""",
 )
+CLASSES_OF_GROUPS = """
+def score(solution, submission, row_id_column_name, group_column: str = 'g'):
+    shares = submission['strength'] / submission['strength'].sum()
+    if shares.isna().any():
+        raise ZeroDivisionError
+    if (solution.groupby(group_column)['label'].nunique() < 2).any():
+        raise ParticipantVisibleError('A group has a single class.')
+    return float(shares[solution['label'] == 'b'].sum())
+"""
 UNKNOWN_LABEL = """
 def score(solution, submission, row_id_column_name):
     if set(submission['label']) - set(solution['label']):
@@ -111,6 +120,14 @@ def test_a_complaint_about_answers_of_ours_reaches_nobody_where_the_sample_fails
     assert truth.check(file) == ()
     with pytest.raises(metrics.MetricFailed):
         truth.evaluate(truth.sample_submission())
+
+
+def test_a_complaint_about_groups_of_ours_reaches_nobody(folder: Path) -> None:
+    rows = "".join(f"{i},{'ab'[i % 2]},{'xy'[i // 2 % 2]}\n" for i in range(8))
+    truth = hosted(folder, "groups", CLASSES_OF_GROUPS, f"id,label,g\n{rows}", submission_columns="strength\n0")
+    file = ("id,strength\n" + "".join(f"{i},{1 + i % 2 * 2}\n" for i in range(8))).encode()
+    assert truth.evaluate(file).overall == 0.75
+    assert truth.check(file) == ()
 
 
 def test_a_file_is_not_refused_for_labels_that_the_sample_lacks(folder: Path) -> None:
