@@ -35,6 +35,7 @@ DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_
 GROUPS = ("Labels", "Numbers", "Probabilities", "Rankings", "Text", "Masks and boxes", "Survival", "Clusterings")
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "area": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "average_precision", "mean_angular_error"),
+    "ami": ("adjusted_mutual_information",),
     "ari": ("adjusted_rand",),
     "auc": (
         "roc_auc",
@@ -48,6 +49,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "auprc": ("average_precision", "columnwise_average_precision"),
     "auroc": ("roc_auc", "columnwise_roc_auc", "partial_roc_auc", "weighted_roc_auc", "concordance_index"),
     "bce": ("log_loss", "weighted_multilabel_log_loss"),
+    "calibration": ("expected_calibration_error", "brier", "log_loss"),
     "cer": ("character_error_rate",),
     "cindex": ("survival_concordance", "concordance_index"),
     "classification": ("Labels", "Probabilities"),
@@ -59,6 +61,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "crossentropy": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
     "crps": ("crps", "pinball"),
     "detection": ("box_map", "mean_precision_at_iou"),
+    "ece": ("expected_calibration_error",),
     "edit": ("levenshtein", "character_error_rate", "word_error_rate"),
     "entropy": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss", "kl_divergence"),
     "forecast": ("mase", "crps", "interval_score", "pinball", "smape", "wape"),
