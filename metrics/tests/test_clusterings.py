@@ -135,3 +135,31 @@ def test_the_table_of_clusters_shows_the_largest() -> None:
     assert list(grid.rows)[:2] == ["t00", "t01"]
     assert "8 smaller clusters are not shown" in grid.note
     assert sum(map(int, grid.cells[0])) == 3
+
+
+@pytest.mark.parametrize("average", ["arithmetic", "geometric", "min", "max"])
+@pytest.mark.filterwarnings("ignore:.*clustering metrics expects discrete:UserWarning")
+def test_mutual_information_beyond_chance_equals_scikit_learn(average: str) -> None:
+    for truth, said in map(clusters_of, SEEDS):
+        expected = float(sk.adjusted_mutual_info_score(truth, said, average_method=average))
+        if abs(expected) < 1e6:  # where nothing is possible beyond chance, both divide by a rounding error
+            found = score("adjusted_mutual_information", truth, said, average=average)
+            assert found == pytest.approx(expected, rel=1e-10, abs=1e-10)
+
+
+def test_the_chance_of_large_clusters_is_found_without_their_whole_sum() -> None:
+    dice = np.random.default_rng(2)
+    truth = dice.integers(0, 7, 20_000)
+    said = np.where(dice.random(20_000) < 0.2, truth, dice.integers(0, 9, 20_000))
+    expected = float(sk.adjusted_mutual_info_score(truth, said))
+    found = score("adjusted_mutual_information", truth.tolist(), said.tolist())
+    assert found == pytest.approx(expected, rel=1e-8)
+
+
+def test_clusters_by_chance_score_about_nothing() -> None:
+    dice = np.random.default_rng(1)
+    truth, said = dice.integers(0, 9, 400).tolist(), dice.integers(0, 40, 400).tolist()
+    assert abs(score("adjusted_mutual_information", truth, said)) < 0.05
+    assert score("normalised_mutual_information", truth, said) > 0.15
+    assert score("adjusted_mutual_information", "abcd", "wxyz") == 1.0
+    assert score("adjusted_mutual_information", "aaaa", "bbbb") == 1.0
