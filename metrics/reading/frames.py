@@ -137,7 +137,7 @@ def _of_pandas(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> Frame
             how='"frame.columns = […]"',
         )
         raise Refused(Problem("column_levels", message))
-    frame = _without_lists(_with_index(frame, header, wanted), wanted)
+    frame = _without_lists(_with_index(frame, header, wanted), header, wanted)
     return Frame(
         _names_of(frame),
         lambda: (_plain_array(_array_of_series(frame.iloc[:, place])) for place in range(frame.shape[1])),
@@ -222,11 +222,13 @@ def _is_whole(index: pd.Index) -> bool:
     return index.nlevels == 1 and isinstance(index.dtype, np.dtype) and index.dtype.kind in "iu"
 
 
-def _without_lists(frame: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
+def _without_lists(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> pd.DataFrame:
     """The frame with one number or text in each cell. Raises ``Refused``."""
     import pandas as pd
 
-    names = list(frame.columns)
+    found = _names_of(frame) or []
+    accepted = _accepted(header, found) if found else None
+    names = accepted.names if accepted else found
     id_place = names.index(wanted.id_column) if wanted.id_column in names else 0
     columns = [frame.iloc[:, place] for place in range(frame.shape[1])]
     is_changed = False

@@ -62,6 +62,9 @@ LARGER = LARGER.sample(frac=1, random_state=3, ignore_index=True)
 WHOLE = NUMBERS.assign(y=DICE.integers(-100, 100, ROWS))
 FLOATS32 = NUMBERS.astype({"y": "float32"})
 
+CAPITALS = NUMBERS.rename(columns={"id": "ID"})
+TEXTS_LAST = TEXTS.rename(columns={"id": "ID"})[["y", "ID"]]
+
 GOOD: dict[str, tuple[str, Any, pd.DataFrame]] = {
     # how it is called: the metric, what the notebook holds, the frame whose file Bo would upload
     "some rows of a larger frame": ("rmse", LARGER[LARGER.part == "test"][["id", "y"]], NUMBERS),
@@ -77,6 +80,9 @@ GOOD: dict[str, tuple[str, Any, pd.DataFrame]] = {
     "an index of dates": ("rmse", NUMBERS.set_index(pd.date_range("2026", periods=ROWS)), NUMBERS),
     "an index with another name": ("rmse", NUMBERS.rename_axis("row"), NUMBERS),
     "columns swapped": ("rmse", NUMBERS[["y", "id"]], NUMBERS),
+    "names in capitals": ("rmse", NUMBERS.set_axis(["ID", "Y"], axis=1), NUMBERS.set_axis(["ID", "Y"], axis=1)),
+    "ids in capitals as index": ("rmse", NUMBERS.rename_axis("x").set_index(NUMBERS.id.rename("ID"))[["y"]], CAPITALS),
+    "lists before ids in capitals": ("map_at_k", listed(list).set_axis(["ID", "y"], axis=1)[["y", "ID"]], TEXTS_LAST),
     "float32": ("rmse", FLOATS32, FLOATS32),
     "float16": ("rmse", NUMBERS.astype({"y": "float16"}), NUMBERS.astype({"y": "float16"})),
     "int8": ("rmse", WHOLE.astype({"y": "int8"}), WHOLE),
@@ -117,7 +123,14 @@ GOOD: dict[str, tuple[str, Any, pd.DataFrame]] = {
     "lists beside texts": ("multilabel_f1", listed(lambda one: one if "cat" in one else " ".join(one)), TEXTS),
 }
 
-NO_ANSWERS = {"ids as floats", "ids within a larger index", "an index with another name"}
+NO_ANSWERS = {
+    "names in capitals",
+    "ids in capitals as index",
+    "lists before ids in capitals",
+    "ids as floats",
+    "ids within a larger index",
+    "an index with another name",
+}
 """Answers like these have other ids or further columns; a submission's columns are known."""
 
 REFUSED: dict[str, tuple[str, Any, str]] = {
