@@ -23,7 +23,7 @@ from metrics.core import custom
 from metrics.core.errors import Refused
 from metrics.core.messages import with_templates
 from metrics.reading.containers import read_container
-from metrics.reading.headers import ANY_HEADER
+from metrics.reading.headers import ANY_HEADER, TRUTH_HEADER
 from metrics.reading.sources import read_file
 from metrics.reading.spreadsheet import convert_spreadsheet
 from metrics.reading.tables import read_table
@@ -77,12 +77,13 @@ def describe_table(truth: Path) -> dict[str, Any]:
 
 
 def _describe_table(data: bytes) -> dict[str, Any]:
-    try:
-        table = read_table(data, ANY_HEADER, longest_line=LONGEST_MASK_LINE)
-    except Refused:
-        return {"columns": [], "rows": 0, "is_sound": False}
-    columns = [asdict(column) for column in describe_columns(table)]
-    return {"columns": columns, "rows": table.rows, "is_sound": not table.problems}
+    for header in (TRUTH_HEADER, ANY_HEADER):
+        with suppress(Refused):
+            table = read_table(data, header, longest_line=LONGEST_MASK_LINE)
+            columns = [asdict(column) for column in describe_columns(table)]
+            is_sound = header is TRUTH_HEADER and not table.problems
+            return {"columns": columns, "rows": table.rows, "is_sound": is_sound}
+    return {"columns": [], "rows": 0, "is_sound": False}
 
 
 def suggest_metrics(

@@ -205,6 +205,24 @@ def test_the_column_that_students_predict_is_found_or_asked_for(hers: Client, la
         assert {metric.key for metric, _ in fits["best"]} <= USUAL
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("\n".join(f"{i},{i % 3}" for i in range(ROWS)), "header_missing"),
+        ("id,id,label\n" + "".join(f"{i},{i},a\n" for i in range(ROWS)), "column_repeated"),
+        ("id;label\n" + "".join(f"{i};a\n" for i in range(ROWS)), "separator"),
+    ],
+)
+def test_nothing_is_proposed_or_asked_while_the_answers_cannot_be_read(hers: Client, text: str, code: str) -> None:
+    answered = hers.post("/host/new/", {"files": [upload(text, ANSWERS)]})
+    draft = TruthDraft.objects.get()
+    assert code in [finding["code"] for finding in draft.report["findings"]]
+    assert not draft.answer_choice.get("is_asked")
+    page = hers.get(answered["Location"]).content.decode()
+    assert 'id="proposal"' not in page
+    assert "disabled" in page.partition('name="create"')[2].partition(">")[0]
+
+
 TAGS = [random.Random(i).sample(["cat", "big dog", "newt", "toad"], 1 + i % 3) for i in range(ROWS)]
 
 

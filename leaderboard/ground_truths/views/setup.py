@@ -52,6 +52,8 @@ from ..specs import GroundTruthSpec, proposed_parameters
 PageView = Callable[..., HttpResponse]
 PROPOSED_METRICS = 3
 PROPOSED_ANSWERS, MAX_ASKED_ANSWERS = 5, 12
+METRIC_PROBLEMS = {"target_columns", "role_missing", "unscored", "parameter"}
+"""Codes of findings that keep a metric, and not the reader, from a file."""
 FILE_BUTTONS = {"drop", "students", "answers"}
 READING_BUTTONS = FILE_BUTTONS | {"predict", "predict_these", "split", "metric", "fix", "create"}
 """Names of the buttons on the setup page that read the files again."""
@@ -283,7 +285,9 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
 
 def _is_readable(draft: TruthDraft) -> bool:
     """Whether the columns of the answers are certain; before that nothing can be proposed."""
-    return bool(checks.possible_answers(draft)) and not checks.is_unreadable(draft.report)
+    codes = {finding["code"] for finding in checks.blocking_in(draft.report)}
+    is_read = draft.report["rows"] or codes & METRIC_PROBLEMS
+    return bool(is_read and checks.possible_answers(draft)) and not checks.is_unreadable(draft.report)
 
 
 def _answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
