@@ -17,12 +17,11 @@ from ..core.custom_parameters import SUBMISSION_COLUMNS, first_lines
 from ..core.errors import GroundTruthError, MetricError, NotFinite, Problem, Refused, error_message, shown
 from ..core.evaluate import measure
 from ..core.layout import Layout, id_column_of, layout_of
-from ..core.messages import EXAMPLES, Message, joined, listed
+from ..core.messages import EXAMPLES, Message, listed
 from ..core.registry import USUAL, catalogue
 from ..core.truth import Truth, unscorable_parts
-from ..reading.column_kinds import Label
 from ..reading.column_names import matched_names
-from ..reading.columns import Cells, Kind, read_numbers
+from ..reading.columns import Cells, read_numbers
 from ..reading.headers import ANY_HEADER, TRUTH_HEADER, USAGE, check_header
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, blank_rows, pick, raw_cells
@@ -191,8 +190,6 @@ class _File:
             return SuggestedMetric(metric.key, False, False, _brief_message(refused.problems[0]), params)
         nature = self._nature(metric, params)
         is_usual = metric.group in nature.groups and _is_meant(metric, nature, layout.targets)
-        # Without a sample it is unknown whether a spare column is an answer, so such a metric is not proposed as usual.
-        is_usual = is_usual and (self.sample is not None or not _spare_columns(metric, params))
         problems = self._problems(metric, params, layout, self.table)
         if is_wrapped(writing):
             problems = problems or [Problem(WRAPPED_LISTS, Message("Lists are in brackets or quotes."))]
@@ -233,12 +230,7 @@ class _File:
         for role in metric.roles:
             if params[role] is not None:
                 words = Message("{answers}, {role} from {column}", answers=words, role=role, column=f"“{params[role]}”")
-        reason = Message(_USUAL if is_usual else _POSSIBLE, answers=words, columns=metric.submission.words)
-        spare = [
-            Message("Choose it only if {column} is the {role}.", column=f"“{column}”", role=role)
-            for role, column in _spare_columns(metric, params)
-        ]
-        return joined([reason, *spare])
+        return Message(_USUAL if is_usual else _POSSIBLE, answers=words, columns=metric.submission.words)
 
     def rank(self, metric: Metric, fit: SuggestedMetric) -> tuple[Any, ...]:
         """The sort key: fitting metrics first, usual ones before others, those made for columns with these names, then
@@ -262,8 +254,7 @@ class _File:
         )
 
     def _mapped(self, metric: Metric) -> dict[str, Any]:
-        """The default parameters, and for each role the column whose name is or contains the role's, else a spare
-        column."""
+        """The default parameters, and for each role the column whose name is or contains the role's."""
         params = {parameter.name: parameter.default for parameter in metric.parameters}
         if self.sample is not None and metric.is_custom and SUBMISSION_COLUMNS in params:
             params[SUBMISSION_COLUMNS] = first_lines(self.sample.names, self.sample.row(0))
@@ -271,24 +262,9 @@ class _File:
             same = [name for name in self.free if name.casefold() == role]
             same += [name for name in self.free if role in name.casefold()]
             params[role] = same[0] if same else params[role]
-        for role in metric.roles:
-            if params[role] not in self.free and not metric.is_custom:
-                params[role] = self._spare(metric, role, params) or params[role]
         if params.get("average") == "binary" and self._nature(metric, params).name in _MANY_CLASSES:
             params["average"] = "macro"
         return params
-
-    def _spare(self, metric: Metric, role: str, params: Mapping[str, Any]) -> str:
-        """The last column that could have this role and is not an answer of the sample (without a sample: not the first
-        free column); ``""`` if there is none."""
-        answers = self.free[:1] if self.sample is None else self.sample.names
-        played = [params[name] for name in metric.roles]
-        for name in reversed(self.free):
-            if name not in (*answers, *played) and _could_play(
-                metric.roles[role].kind, Cells(self._clean, name, self.id_column)
-            ):
-                return name
-        return ""
 
     def _targets(self, metric: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
         roles = [params[name] for name in metric.roles]
@@ -319,20 +295,6 @@ class _File:
         if self.sample is None or len(self.sample.names) != 2:
             return False
         return set(self.sample.column(self.sample.names[1]).unique().to_pylist()) == {"0", "1"}
-
-
-def _spare_columns(metric: Metric, params: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Roles whose column was chosen although its name does not mention the role."""
-    played = [(role, params[role]) for role in metric.roles if params[role]]
-    return [(role, name) for role, name in played if role not in name.casefold()]
-
-
-def _could_play(kind: Kind, cells: Cells) -> bool:
-    """Whether the cells can be read as this kind; labels (groups or classes) must also repeat."""
-    kind.read([cells])
-    if cells.problems:
-        return False
-    return not isinstance(kind, Label) or 2 * len(cells.array.unique()) <= len(cells.array)
 
 
 def _brief_message(problem: Problem) -> str:
