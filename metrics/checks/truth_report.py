@@ -133,6 +133,7 @@ def check_truth(
     shares: list[AnswerShare] = []
     reports: list[SecondaryReport] = []
     measured = Baselines([], 0, {})
+    findings += list_findings(prepared) if not problems else []
     if not any(finding.blocking for finding in findings):
         began = time.perf_counter()
         self_test, failed = _self_test(prepared)
@@ -142,7 +143,6 @@ def check_truth(
         is_hopeless = metric.is_custom and any(finding.blocking for finding in failed)
         measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
         findings = failed + doubtful + _file_findings(prepared, sample, tests or {}) + findings
-        findings += list_findings(prepared)
         findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
     else:
         shares, further = _faults_elsewhere(prepared, sample, tests or {}, problems)
