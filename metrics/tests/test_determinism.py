@@ -24,7 +24,8 @@ import metrics
 for key, truth, submission in json.load(sys.stdin):
     result = metrics.prepare(key, truth.encode()).evaluate(submission.encode(), uncertainty=True)
     doubts = {name: [d.standard_error, d.low, d.high, d.replicates.tolist()] for name, d in result.uncertainty.items()}
-    print(json.dumps([result.as_dict(), {name: dict(parts) for name, parts in result.parts.items()}, doubts]))
+    values = {name: value for name, value in result.as_dict().items() if name != "warnings"}  # these name lines
+    print(json.dumps([values, {name: dict(parts) for name, parts in result.parts.items()}, doubts]))
 """
 
 
