@@ -230,6 +230,7 @@ def _shown(cells: Sequence[str]) -> str:
 def _read_line(reading: RosterReading, number: int, cells: Sequence[str], columns: dict[str, int], width: int) -> None:
     raw = {name: cells[place] if place < len(cells) else "" for name, place in columns.items()}
     texts = {name: _FORMULA.sub(r"\1", clean_text(cell, "NFC")) for name, cell in raw.items()}
+    texts = {name: text if text.strip("-–—") else "" for name, text in texts.items()}
     values = _line_values(texts)
     if reason := _skip_reason(values, texts.get("role", "")):
         reading.skipped.append(SkippedLine(number, _shown(cells), reason, is_bad=False))
@@ -298,13 +299,14 @@ def _whole_number(text: str) -> str:
 def _skip_reason(values: dict[str, str], role: str) -> str:
     """The reason to skip a line that is not about a student; "" for students."""
     name, login = values.get("name", ""), values.get("login", "")
-    if not any(value for field_name, value in values.items() if field_name != "section"):
+    known = [value for field_name, value in values.items() if value and field_name != "section"]
+    if not known:
         return _("no name, address or id")
     if roster_titles.is_staff(role):
         return _("{role}, not a student").format(role=role[:60])
     if roster_titles.is_test_student(name) or roster_titles.is_test_student(login):
         return _("test student, not a person")
-    if roster_titles.is_summary_row(name) and not any(values.get(key) for key in ("email", *_NUMBERS)):
+    if all(map(roster_titles.is_summary_row, known)):
         return _("about the course, not a person")
     return ""
 

@@ -165,20 +165,21 @@ _STAFF = re.compile(
     r"\b(?:instruct|teach|observ|osserv|waarnem|beobacht|design|disenad|concept|ontwerp|lectur|profes(?!s?ional)|staff|"
     r"amminist|owner|manager|gestion|gestor|coord|koord|facilit|faculty|mentor|moder|monit|grader|reader|marker|"
     r"proctor|demonstrat|coach|course builder|supervis|advis|librarian|conven|convid|ospit|parent|guardian|"
-    r"preview|student view|test|korrekt|correct|mitarbeit|verantwortlich|responsab|verwalt|pruf|enseign|"
-    r"formateur|formatrice|intervenant|charge de|insegn|esercitat|collaborat|titolar|ayudant|maestr|"
+    r"preview|student ?view|test|korrekt|correct|mitarbeit|verantwortlich|responsab|verwalt|pruf|enseign|"
+    r"formateur|formatrice|intervenant|chargee? de|insegn|esercitat|collaborat|titolar|ayudant|maestr|"
     r"regent|orientador|leraar|leerkracht|begeleid|beheer|larare|handled|examin|amanuens|forelas|"
     r"foreles|undervis|laerer|faglaer|hjaelpelaer|sensor|opettaj|prowadz|nauczyciel|wyklad|vyucuj|"
     r"ucitel|garant|cvicic|oktato|tanar|ogretm|egitm|преподават|учител|διδασκ|καθηγητ)|"
     # parts of words,
     r"admin|tutor|tuteur|tutrice|assist|asist|ассист|dozent|dozier|docent|lektor|лектор|trainer|lehr(?!amt)|leit|betreu|"
-    r"hilfskraft|creator|创建|教师|老师|助教|教員|教師|講師|教授|교수|조교|강사|βοηθ|"
+    r"hilfskraft|creat|creador|criador|viewer|ansvar|instrukt|catedr|hoogleraar|beoordel|dottorand|"
+    r"section leader|non.student|创建|教师|老师|助教|教員|教師|講師|教授|교수|조교|강사|βοηθ|"
     # and whole words.
-    r"\b(?:tas?|gta|uta|ugta|gsi|prof|hiwi|shk|whk|guest|gast|gaste|invitee?|invitad[oa])\b"
+    r"\b(?:tas?|gta|uta|ugta|gsi|prof|hiwi|shk|whk|guest|gast|gaste|wimi|pdi|personnel|vacataire|cultore|servidora?|invitee?|invitad[oa])\b"
 )
 _STUDENT_ROLE = re.compile(
     r"\b(?:stud|learner|etud|estud|alum|alun|particip|teilnehm|mitglied|kursmitglied|autor|deelnem|deltag|elev|pupil|member|"
-    r"inscri|iscri|cursist|opiskel|leerling|hallgat|ogrenc|студент|слушат|φοιτητ)|学生|학생|^none$"
+    r"inscri|iscri|registered|apprenant|lernend|cursist|opiskel|leerling|hallgat|ogrenc|студент|слушат|φοιτητ)|学生|학생|^none$"
 )
 _SUMMARY_ROWS = """
     points pointspossible maxpoints total totalpoints outof date duedate average classaverage overallaverage mean
@@ -204,8 +205,8 @@ def is_role(text: str) -> bool:
 
 
 def _role_words(role: str) -> str:
-    # Canvas writes TaEnrollment.
-    return _folded(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", role))
+    # Canvas writes TaEnrollment, Ilias il_crs_tutor_123.
+    return _folded(re.sub(r"(?<=[a-z])(?=Enrollment)|_", " ", role))
 
 
 def is_summary_row(name: str) -> bool:

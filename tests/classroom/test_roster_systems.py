@@ -112,6 +112,18 @@ Class Average,,,9,80
 Berg,Ida,ida@uni.example.org,9,80
 Lind,Bo,bo@uni.example.org,9,80
 """,
+    "google classroom, labels elsewhere": """Last Name,First Name,Email Address,Essay
+,,Date,2026-10-01
+,,Points,10
+Berg,Ida,ida@uni.example.org,9
+Lind,Bo,bo@uni.example.org,9
+Class average,,-,9
+""",
+    "ilias roles": """Name;E-Mail;Rolle
+Berg, Ida;ida@uni.example.org;il_crs_member_123
+Lind, Bo;bo@uni.example.org;il_crs_member_123
+Lang, Eva;eva@uni.example.org;il_crs_tutor_123
+""",
     "ipeer": """Username,Password,Student#,Email,First Name,Last Name
 ib,secret,00123,ida@uni.example.org,Ida,Berg
 bl,secret,00456,bo@uni.example.org,Bo,Lind
@@ -322,6 +334,7 @@ STAFF = """
     DesignerEnrollment,Tutor,Tutorin,Lehrende,Lehrkraft,Dozentin,Kursleiter,Hilfskraft,Studentische Hilfskraft,Gast,
     enseignante,Enseignant,Chargé de cours,tuteur,docente,Assistente,profesora,Profesor,Ayudante de cátedra,monitor,
     Prof.,Professora,Docent,Onderwijsassistent,Begeleider,Lärare,lärare,Handledare,Övningsassistent,professor,
+    Student Data Viewer,Course creator,Section leader,Non-student,Chargée de TD,Hoogleraar,Kursansvarig,WiMi,
     助教,教員,조교,преподаватель
 """
 STUDENTS = """
