@@ -25,6 +25,7 @@ _BOUNDS = ("zero", "too_small", "too_large", "not_a_probability")
 """Codes of values that another metric reads, even if they are few."""
 
 _ADVICE = Message("The answers are {answers}; {metric} reads them.")
+_ADVICE_OF_AVERAGE = Message("With the parameter average at macro {metric} reads them, too.")
 _ADVICE_OF_TWO = Message("The answers are {answers}; {metric} and {other} read them.")
 
 
@@ -60,19 +61,30 @@ def _is_of_kind(problem: Problem, targets: Sequence[str], rows: int) -> bool:
 
 
 def _advice(metric: Metric, table: Table, id_column: str, targets: Sequence[str]) -> Message | None:
-    """The sentence that names the usual metrics for these answers; None if none reads them."""
+    """The sentence that names the usual metrics for these answers, and the metric itself if an average over classes
+    reads them; None if no usual one reads them."""
     rows = np.unique(np.linspace(0, table.rows - 1, min(table.rows, _MOST_ROWS)).astype(np.int64))
     small = table.some(rows)
     nature = nature_of([small.column(name).to_pylist() for name in targets], targets)
     keys = [key for key in nature.keys if key in USUAL and key != metric.key and _reads(get(key), small, id_column)]
     titles = [get(key).title for key in keys[:_MOST_NAMED]]
-    if len(titles) == 1:
-        return Message(_ADVICE, answers=nature.words, metric=titles[0])
-    return Message(_ADVICE_OF_TWO, answers=nature.words, metric=titles[0], other=titles[1]) if titles else None
+    if not titles:
+        return None
+    advice = Message(_ADVICE, answers=nature.words, metric=titles[0])
+    if len(titles) > 1:
+        advice = Message(_ADVICE_OF_TWO, answers=nature.words, metric=titles[0], other=titles[1])
+    if _defaults(metric).get("average") == "binary" and _reads(metric, small, id_column, average="macro"):
+        advice = joined([advice, Message(_ADVICE_OF_AVERAGE, metric=metric.title)])
+    return advice
 
 
-def _reads(metric: Metric, table: Table, id_column: str) -> bool:
-    params = {parameter.name: parameter.default for parameter in metric.parameters}
+def _defaults(metric: Metric) -> dict[str, Any]:
+    return {parameter.name: parameter.default for parameter in metric.parameters}
+
+
+def _reads(metric: Metric, table: Table, id_column: str, **given: Any) -> bool:
+    params = {**_defaults(metric), **given}
+    metric = metric.adapt(params)
     try:
         layout = layout_of(metric, table, id_column, params)
     except Refused:

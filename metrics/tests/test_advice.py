@@ -40,6 +40,14 @@ def test_ada_reads_which_metrics_read_her_answers(key: str, cell: Cell, named: l
         assert metrics.check_truth(titles[title], truth, is_quick=True).ok
 
 
+@pytest.mark.parametrize(("key", "is_told"), [("roc_auc", True), ("recall", True), ("binary_f1", False)])
+def test_ada_reads_that_an_average_over_classes_reads_her_answers(key: str, is_told: bool) -> None:
+    truth = split_table("id,y", LABELS)
+    report = metrics.check_truth(key, truth, is_quick=True)
+    assert any("average at macro" in finding.why for finding in report.findings) == is_told
+    assert not is_told or metrics.check_truth(key, truth, {"average": "macro"}, is_quick=True).ok
+
+
 @pytest.mark.parametrize("stray", ["x", "", "0,5", "50%"])
 def test_some_cells_that_are_written_wrongly_are_no_reason_for_another_metric(stray: str) -> None:
     truth = split_table("id,y", lambda i, dice: stray if i == 5 else f"{dice.gauss(0, 5):.3f}")
