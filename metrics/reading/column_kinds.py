@@ -90,6 +90,20 @@ _NUMBERS = {
 """A number in words, by the bounds that are set."""
 
 
+ROUNDING = 1e-6
+"""The largest excess over an end of a range that is rounding, of the end or of 1: floats of 32 bits have 7 digits."""
+
+
+def within(values: np.ndarray, low: float | None, high: float | None) -> np.ndarray:
+    """The numbers, with those that are beyond an end of a range by rounding set to the end."""
+    for end, beyond in ((low, np.less), (high, np.greater)):
+        if end is None or not (is_out := beyond(values, end)).any():
+            continue
+        is_near = np.abs(values - end) <= ROUNDING * max(1.0, abs(end))
+        values = np.where(is_out & is_near, end, values)
+    return values
+
+
 LARGEST = 1e100
 """Numbers farther from 0 are refused. Whether a score is finite must not depend on the truth, so a file is
 refused by its own numbers: with these the squares of errors, their sums, and their proportions to answers stay within
@@ -131,6 +145,7 @@ class Number(Plain):
         if self.smallest:
             too_near = np.flatnonzero((sizes < self.smallest) & (sizes > 0))
             cells.refuse("too_small", _TOO_NEAR_0, too_near, {"bound": f"{self.smallest:g}"})
+        values = within(values, self.minimum, self.maximum)
         checks = (
             (self.minimum, "too_small", BELOW, np.less),
             (self.above, "too_small", NOT_ABOVE, np.less_equal),
@@ -175,7 +190,7 @@ class Probability(RankedScore):
     words = Message("probability (0 to 1)")
 
     def one(self, cells: Cells) -> np.ndarray:
-        values = read_numbers(cells)
+        values = within(read_numbers(cells), 0.0, 1.0)
         cells.refuse("not_a_probability", NOT_WITHIN_0_TO_1, np.flatnonzero((values < 0) | (values > 1)))
         return values
 
