@@ -23,6 +23,7 @@ from metrics.core import custom
 from metrics.core.errors import Refused
 from metrics.core.messages import with_templates
 from metrics.reading.containers import read_container
+from metrics.reading.cures import cures_for, text_columns_for
 from metrics.reading.headers import ANY_HEADER, TRUTH_HEADER
 from metrics.reading.sources import read_file
 from metrics.reading.spreadsheet import convert_spreadsheet
@@ -159,7 +160,14 @@ def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
     try:
         text = read_container(submission.read_bytes())
         truth = _prepare_truth(**asked)
-        found = convert_spreadsheet(text, is_truth=False, expected=truth.expected_header, ids=truth.ids.texts)
+        found = convert_spreadsheet(
+            text,
+            is_truth=False,
+            expected=truth.expected_header,
+            ids=truth.ids.texts,
+            cures=cures_for(truth),
+            text_columns=text_columns_for(truth),
+        )
         if found is not None:
             truth.check(found.text)
             preview = [_first_lines(text), _first_lines(found.text)]

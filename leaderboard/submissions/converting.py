@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 CONVERTIBLE = frozenset(
     {"separator", "encoding", "column_unnamed", "row_width", "quote", "comment", "decimal_comma"}
     | {"header_missing", "column_missing", "column_extra", "unknown_ids"}
+    | {"foreign_labels", "not_a_number", "not_label_and_confidence"}
 )
 """Codes of problems that are typical for files saved by spreadsheets."""
 REMEMBERED_SECONDS = 86_400

@@ -258,7 +258,7 @@ def judge_texts(cells: Cells, texts: Coded, sample: str) -> None:
     is_listed = np.zeros(max(1, texts.size), bool)
     if not is_phrases or not _holds(texts.array, "|"):
         for place, text in enumerate(texts.array[:_MOST_LABELS].to_pylist()):
-            is_listed[place] = _is_wrapped(text, ";" if is_phrases else None)
+            is_listed[place] = is_written_as_list(text, ";" if is_phrases else None)
             if text and not is_phrases and not is_listed[place]:
                 return
     is_filled = _is_filled(texts.array)
@@ -272,8 +272,8 @@ def judge_texts(cells: Cells, texts: Coded, sample: str) -> None:
     findings.tell(cells, texts.codes)
 
 
-def _is_wrapped(text: str, separator: str | None) -> bool:
-    """Whether a text is a list in quotes or has this separator."""
+def is_written_as_list(text: str, separator: str | None) -> bool:
+    """Whether a text is a list in quotes, or has this separator."""
     if separator is not None and separator in text:
         return True
     return text[:1] in _OPENING and bool(text) and read_list(text).writing.quoted

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,10 @@ _WHOLE = re.compile(r"[+-]?[0-9]+([eE][+-]?[0-9]+)?")
 _DIGITS = re.compile(r"[0-9]+([eE][+-]?[0-9]+)?")
 _OF_COMMAS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 """Numbers that may be whole, with commas between thousands."""
+
+
+Cures = Callable[[str, Sequence[str]], Mapping[str, str]]
+"""A function from a column and its distinct cells to those that are written otherwise, and how they are meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +63,20 @@ class _Sheet:
 
 
 def convert_spreadsheet(
-    data: bytes, *, is_truth: bool = True, expected: ExpectedHeader | None = None, ids: Sequence[str] = ()
+    data: bytes,
+    *,
+    is_truth: bool = True,
+    expected: ExpectedHeader | None = None,
+    ids: Sequence[str] = (),
+    cures: Cures | None = None,
+    text_columns: Collection[str] = (),
 ) -> ConvertedSpreadsheet | None:
     """A spreadsheet's file as a plain CSV; ``None`` if nothing has to be changed, or if the conversion is unclear.
 
     Only in a truth a column may be renamed as the split. With the ``expected`` columns of a submission those that can
     only be meant by others get their names, and further columns are left out; ids in another writing than the expected
-    ``ids`` are written like these.
+    ``ids`` are written like these, and cells for which ``cures`` has another writing get it. In ``text_columns`` a
+    comma is never decimal.
 
     >>> found = convert_spreadsheet("id;y\\n1;0,5\\n".encode())
     >>> found.text
@@ -75,7 +86,7 @@ def convert_spreadsheet(
     """
     changes: list[Message] = []
     text = _decode_text(data, changes)
-    sheet = _read_sheet(text, changes, expected) if text is not None else None
+    sheet = _read_sheet(text, changes, expected, text_columns) if text is not None else None
     if sheet is None:
         return None
     width = len(sheet.names)
@@ -89,6 +100,8 @@ def convert_spreadsheet(
     if expected is not None:
         _fit_columns(sheet, expected)
         _write_ids(sheet, expected.columns[0], ids)
+    if cures is not None:
+        _write_values(sheet, cures)
     return ConvertedSpreadsheet(csv_bytes(sheet.names, sheet.rows), tuple(changes)) if changes else None
 
 
@@ -117,7 +130,9 @@ def _decode_text(data: bytes, changes: list[Message]) -> str | None:
         return text
 
 
-def _read_sheet(text: str, changes: list[Message], expected: ExpectedHeader | None) -> _Sheet | None:
+def _read_sheet(
+    text: str, changes: list[Message], expected: ExpectedHeader | None, text_columns: Collection[str]
+) -> _Sheet | None:
     """The cells; ``None`` if the text is not a table, or its rows differ in length."""
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     place, declared = _header_line(lines, changes, expected)
@@ -141,7 +156,7 @@ def _read_sheet(text: str, changes: list[Message], expected: ExpectedHeader | No
     _join_decimals(sheet)
     if any(len(row) != len(sheet.names) for row in sheet.rows):
         return None
-    _write_points(sheet, is_sure=of_rows != ",")
+    _write_points(sheet, set(map(letters_of, text_columns)), is_sure=of_rows != ",")
     return sheet
 
 
@@ -265,7 +280,24 @@ def _write_ids(sheet: _Sheet, column: str, expected: Sequence[str]) -> None:
         )
 
 
-def _write_points(sheet: _Sheet, *, is_sure: bool) -> None:
+def _write_values(sheet: _Sheet, cures: Cures) -> None:
+    """Write cells as the sample submission has them."""
+    for place, name in enumerate(sheet.names):
+        if meant := cures(name, sorted(set(sheet.cells(place)))):
+            for row in sheet.rows:
+                row[place] = meant.get(row[place].strip(TRIMMED), row[place])
+            before, after = next(iter(meant.items()))
+            sheet.changes.append(
+                Message(
+                    "Values of {column} are written as in the sample submission, such as {before} → {after}.",
+                    column=shown(name),
+                    before=shown(before),
+                    after=shown(after),
+                )
+            )
+
+
+def _write_points(sheet: _Sheet, of_texts: Collection[str], *, is_sure: bool) -> None:
     """Replace decimal commas in columns that hold only numbers. Points are removed as thousands separators only if one
     number of the column has both: otherwise ``1.234`` may be meant as it is. Unless it ``is_sure`` that commas are
     decimal, ``1,234`` may be more than a thousand; then another number must tell."""
@@ -275,7 +307,9 @@ def _write_points(sheet: _Sheet, *, is_sure: bool) -> None:
         with_both = [cell for cell in filled if "," in cell and _THOUSANDS.fullmatch(cell)]
         with_comma = with_both or [cell for cell in filled if _DECIMAL_COMMA.fullmatch(cell)]
         forms = (_DECIMAL_COMMA, _WHOLE, *([_THOUSANDS] if with_both else []))
-        if not with_comma or not all(any(form.fullmatch(cell) for form in forms) for cell in filled):
+        if letters_of(name) in of_texts or not with_comma:
+            continue
+        if not all(any(form.fullmatch(cell) for form in forms) for cell in filled):
             continue
         if not (is_sure or with_both or any(not _OF_COMMAS.fullmatch(cell) for cell in with_comma)):
             continue

@@ -263,7 +263,7 @@ def test_bo_is_told_of_all_faults_at_once() -> None:
 
 
 @pytest.mark.parametrize("key", ["brier", "log_loss", "probabilistic_f1", "columnwise_log_loss"])
-@pytest.mark.parametrize("cell", ["1.0000001", "-0.1", "nan", "", "1e999", "0,5", "high"])
+@pytest.mark.parametrize("cell", ["1.00001", "-0.1", "nan", "", "1e999", "0,5", "high"])
 def test_bo_is_told_that_a_cell_is_no_probability(key: str, cell: str) -> None:
     sent = f'id,y\nx1,0.5\nx2,"{cell}"\n'.encode()
     (message,) = complaints(key, b"id,y\nx1,0\nx2,1\n", sent).values()

@@ -1,0 +1,96 @@
+"""Cells of a submission written as the sample submission has them, for a conversion that a person confirms."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..core.types import PreparedTruth
+from ..numerics.tokens import arrow_texts
+from .column_kinds import Binary, Label, LabelSet, Plain, RankedLabel, Words
+from .columns import Kind, to_decimal
+from .foreign import ListForm, is_written_as_list
+from .label_forms import LabelForm
+from .spreadsheet import Cures
+from .writings import read_list
+
+_PER_CENT = re.compile(r"([+-]?[0-9.]+)\s*%")
+_GROUPED = re.compile(r"([+-]?\d{1,3})((?:[\s_'’]\d{3})+)((?:\.\d+)?)")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+"""Numbers that may be whole, with a comma between thousands."""
+_TRUE, _FALSE = frozenset({"true", "yes", "t", "y"}), frozenset({"false", "no", "f", "n"})
+_BETWEEN_PAIR = re.compile(r"[\s,;:|]+")
+
+
+def cures_for(truth: PreparedTruth) -> Cures:
+    """A function that finds the distinct cells of a submission's column that can be written as the sample has them."""
+
+    def cures(column: str, texts: Sequence[str]) -> Mapping[str, str]:
+        if column not in (*truth.submission_columns[1:], *truth.metric.format.aliases):
+            return {}
+        cure = _cure_of(truth.metric.submission, truth.target, truth.params, texts)
+        found = {text: cure(text) for text in texts if text} if cure is not None else {}
+        return {text: cured for text, cured in found.items() if cured and cured != text}
+
+    return cures
+
+
+def text_columns_for(truth: PreparedTruth) -> tuple[str, ...]:
+    """The columns of a submission if they hold labels, lists or texts, where a comma is never decimal."""
+    holds_texts = isinstance(truth.metric.submission, Label | LabelSet | RankedLabel | Words)
+    return truth.submission_columns[1:] if holds_texts else ()
+
+
+def _cure_of(
+    kind: Kind, truth: Any, params: Mapping[str, Any], texts: Sequence[str]
+) -> Callable[[str], str | None] | None:
+    if isinstance(kind, Plain):
+        return lambda text: _cured_number(text, isinstance(kind, Binary))
+    if not isinstance(kind, Label | LabelSet | RankedLabel | Words):
+        return None
+    sample = kind.sample_with(truth, params)
+    if isinstance(kind, LabelSet):
+        form = ListForm(str(sample), params.get("separator"))
+        form.look_at(arrow_texts(list(texts)))
+        return form.cure
+    if isinstance(kind, Label):
+        return lambda text: _cured_label(LabelForm(str(sample)), text) if sample else None
+    if isinstance(kind, RankedLabel):
+        label = LabelForm(str(sample).rpartition(" ")[0])
+        return lambda text: _cured_pair(label, text)
+    if isinstance(kind, Words) and "|" in sample:
+        return lambda text: "|".join(read_list(text).items) if is_written_as_list(text, ";") else None
+    return None
+
+
+def _cured_label(form: LabelForm, label: str) -> str | None:
+    fault = form.fault(label)
+    return None if fault is None else fault.cured
+
+
+def _cured_pair(form: LabelForm, text: str) -> str | None:
+    """``label confidence`` from both in brackets, or with another mark between them."""
+    items = read_list(text).items
+    parts = items if len(items) == 2 else [part for part in _BETWEEN_PAIR.split(" ".join(items)) if part]
+    if len(parts) != 2 or to_decimal(parts[1].strip("'\"")) is None:
+        return None
+    label = parts[0].strip().rstrip(":")
+    return f"{_cured_label(form, label) or label} {parts[1].strip()}"
+
+
+def _cured_number(text: str, is_binary: bool) -> str | None:
+    """A plain number from one in brackets or quotes, with another minus or digits, in per cent, or grouped."""
+    items = read_list(text).items
+    plain = unicodedata.normalize("NFKC", items[0] if len(items) == 1 else text).replace("\u2212", "-").lstrip("'")
+    if is_binary and plain.casefold() in _TRUE | _FALSE:
+        return "1" if plain.casefold() in _TRUE else "0"
+    if share := _PER_CENT.fullmatch(plain):
+        value = to_decimal(share[1])
+        return None if value is None else f"{value / 100}"
+    if grouped := _GROUPED.fullmatch(plain):
+        plain = grouped[1] + re.sub(r"\D", "", grouped[2]) + grouped[3]
+    if "," in plain and not _THOUSANDS.fullmatch(plain):
+        plain = plain.replace(",", ".")
+    return plain if to_decimal(plain) is not None else None
