@@ -4,8 +4,7 @@ else than its host intends. They never block publication."""
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from ..reading.header_lines import NUMBER
 from ..reading.headers import is_index
 from ..reading.ids import spanning
 from ..reading.tables import pick
+from .look_alikes import in_pairs, look_alikes
 
 MOST_COMPARED = 200_000
 """The most texts among which lookalikes are searched."""
@@ -140,7 +140,6 @@ def _place_of(truth: Truth, row: int) -> tuple[int, str]:
 # --- ids --------------------------------------------------------------------------------------------------------
 
 _DIGITS = re.compile("[0-9]+")
-_LEADING_ZEROS = re.compile(r"(?<![\d.,])0+(?=\d)")
 _CHANGING = (
     (
         "leading_zeros",
@@ -236,35 +235,15 @@ def _index_columns(truth: Truth) -> Iterator[Finding]:
             yield warning("index_column", message, why, name)
 
 
-def _look_alikes(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of different texts that look the same to a reader."""
-    first: dict[str, str] = {}
-    found = []
-    for text in texts:
-        visible = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Cc"))
-        seen = " ".join(unicodedata.normalize("NFKC", visible).casefold().split())
-        seen = _LEADING_ZEROS.sub("", seen)
-        twin = first.setdefault(seen, text)
-        if twin != text:
-            found.append((twin, text))
-    return found
-
-
-def _in_pairs(pairs: Sequence[tuple[str, str]]) -> Message:
-    """The first pairs in words."""
-    examples = [Message("{one} and {other}", one=shown(one), other=shown(other)) for one, other in pairs[:EXAMPLES]]
-    return listed(examples, len(pairs))
-
-
 def _similar_ids(truth: Truth) -> Iterator[Finding]:
     """A warning about ids that look the same to a reader."""
-    pairs = _look_alikes(truth.ids.texts) if truth.rows <= MOST_COMPARED else []
+    pairs = look_alikes(truth.ids.texts) if truth.rows <= MOST_COMPARED else []
     if pairs:
         message = Message.counted(
             len(pairs),
             "{count} pair of ids that look alike: {examples}.",
             "{count} pairs of ids that look alike: {examples}.",
-            examples=_in_pairs(pairs),
+            examples=in_pairs(pairs),
         )
         why = Message("Ids are compared as text, so these are different rows, and students will confuse them.")
         yield warning("similar_ids", message, why, truth.id_column, (None, pairs[0][1]))
@@ -298,12 +277,12 @@ def _similar_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
     is_list = "separator" in truth.params
     if is_list:
         labels = sorted({label.strip() for cell in labels for label in cell.split(truth.params["separator"] or None)})
-    if pairs := _look_alikes(labels) if is_list or 2 * len(labels) <= len(column.codes) else []:
+    if pairs := look_alikes(labels) if is_list or 2 * len(labels) <= len(column.codes) else []:
         message = Message.counted(
             len(pairs),
             "{count} pair of answers that look alike: {examples}.",
             "{count} pairs of answers that look alike: {examples}.",
-            examples=_in_pairs(pairs),
+            examples=in_pairs(pairs),
         )
         why = Message("They count as different answers: mixing them up counts as an error.")
         yield warning("similar_answers", message, why, column.name)
