@@ -11,6 +11,7 @@ That is `roc_auc` for each column by itself, then the plain mean: a column with 
 - Constant scores give 0.5. Columns with areas of 1 and 0.5 give 0.75. With one column this is `roc_auc`.
 - A column with one class only in a split has no area: such a truth is refused at publication. With `skip` the column
   is left out of that split, and only a split without any usable column is refused.
+- `average` `weighted`: the mean by the 1s of each column; `micro`: one area of all cells of all columns together.
 
 Source: Toxic Comment Classification 2018, RANZCR CLiP 2021; with `skip` BirdCLEF 2024, where columns without a 1 were
 left out. Equals scikit-learn's `roc_auc_score` with `average="macro"`.
@@ -18,9 +19,11 @@ left out. Equals scikit-learn's `roc_auc_score` with `average="macro"`.
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 import numpy as np
 
-from .core.contract import Example, Metric, Rules, WholeColumn
+from .core.contract import ByParameters, Example, Metric, Rules, WholeColumn
 from .core.figures import Figure
 from .numerics.averages import (
     Skip,
@@ -31,8 +34,13 @@ from .numerics.averages import (
     missing_class,
     table_of_columns,
 )
+from .numerics.class_areas import of_columns
 from .numerics.ranks import roc_area, roc_influence, wins
 from .reading.column_kinds import Binary, RankedScore
+
+Average = Annotated[
+    Literal["macro", "weighted", "micro"], "macro: mean over columns; weighted: by their 1s; micro: all cells pooled."
+]
 
 
 def share(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
@@ -72,6 +80,11 @@ def figures(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) ->
     return table_of_columns(truth, areas(truth, prediction, skip), "AUC")
 
 
+def adapted(*, average: Average = "macro", skip: Skip = False) -> Metric:
+    """The metric with this average."""
+    return columnwise_roc_auc if average == "macro" else of_columns(columnwise_roc_auc, adapted)
+
+
 columnwise_roc_auc = Metric(
     title="Column-wise ROC AUC",
     group="Probabilities",
@@ -89,6 +102,7 @@ columnwise_roc_auc = Metric(
         influence=influence,
     ),
     rules=Rules(unscorable=missing_class),
+    by_parameters=ByParameters(metric=adapted),
     figures=figures,
     example=Example(
         truth="id,rust,scab\n1,0,1\n2,0,0\n3,1,0\n4,1,1\n",

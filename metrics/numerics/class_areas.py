@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Annotated, Any, Literal
@@ -16,6 +16,7 @@ from ..core.messages import Message
 from ..reading.class_columns import Classes, OneClass, certain, class_names
 from ..reading.column_kinds import RankedScore
 from ..reading.one_label import Sought
+from .averages import counted_columns
 from .ranks import dense_ranks, roc_area, roc_influence
 from .sums import exact_sum
 
@@ -195,3 +196,45 @@ def of_label(metric: Metric, label: str) -> Metric:
         return [[f"{value:g}" for value in truth.tolist()]]
 
     return replace(metric, truth=Sought(label), rules=replace(metric.rules, unscorable=unscorable, perfect=perfect))
+
+
+def of_columns(metric: Metric, declared: Callable[..., Any]) -> Metric:
+    """The mean area of several columns of 0 and 1 as one weighted by their 1s, or as one area of all cells.
+    ``declared`` is a function of the metric's file with its parameters."""
+
+    @wraps(declared)
+    def score(truth: np.ndarray, prediction: np.ndarray, *, average: str, skip: bool) -> float:
+        return _of_columns(truth, prediction, average, skip)[0]
+
+    @wraps(declared)
+    def influence(truth: np.ndarray, prediction: np.ndarray, *, average: str, skip: bool) -> np.ndarray:
+        value, found, places = _of_columns(truth, prediction, average, skip)
+        true, said = truth[:, places], prediction[:, places]
+        if average == "micro":
+            return roc_influence(true.ravel(), said.ravel()).reshape(true.shape).sum(axis=1)
+        shares = true.sum(axis=0) / true.sum()
+        effects = sum(share * roc_influence(*pair) for share, *pair in zip(shares, true.T, said.T, strict=True))
+        # One more 1 in a column also gives the column more weight.
+        return np.asarray(effects + true @ (found - value) / true.sum())
+
+    @wraps(declared)
+    def figures(truth: np.ndarray, prediction: np.ndarray, *, average: str, skip: bool) -> list[Figure]:
+        value, found, places = _of_columns(truth, prediction, average, skip)
+        cells = [[float(truth[:, place].sum()), area] for place, area in zip(places, found.tolist(), strict=True)]
+        names = [*(f"column {place + 1}" for place in places), average]
+        cells.append([float(truth[:, places].sum()), value])
+        return [Grid("Column by column", names, ["1s", "AUC"], cells, note="In the last line is the score.")]
+
+    return replace(metric, computation=WholeColumn(score=score, influence=influence), figures=figures)
+
+
+def _of_columns(
+    truth: np.ndarray, prediction: np.ndarray, average: str, skip: bool
+) -> tuple[float, np.ndarray, Sequence[int]]:
+    """The value, the area of each column that counts, and their places."""
+    places = counted_columns(truth, skip)
+    found = np.array([roc_area(truth[:, place], prediction[:, place]) for place in places])
+    if average == "micro":
+        return roc_area(truth[:, places].ravel(), prediction[:, places].ravel()), found, places
+    ones = truth[:, places].sum(axis=0)
+    return float(exact_sum(found * ones)) / float(ones.sum()), found, places

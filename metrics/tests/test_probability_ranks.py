@@ -257,3 +257,20 @@ def test_a_partial_area_equals_scikit_learn_on_both_sides(limit: float, seed: in
     assert score("partial_roc_auc", truth, said, limit=limit, side="tpr", scale="share") == close(area / limit)
     prepared = metrics.prepare("partial_roc_auc", table(["y"], truth), {"limit": limit, "scale": "area"})
     assert prepared.evaluate(prepared.perfect_submission()).overall == limit
+
+
+@seeds
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
+def test_the_area_of_several_columns_equals_scikit_learn(average: str, seed: int) -> None:
+    dice = np.random.default_rng(seed)
+    truth, said = binary(dice, 40, columns=3), tied(dice, 40, 3)
+    expected = float(sk.roc_auc_score(truth, said, average=average))
+    assert score("columnwise_roc_auc", truth, said, average=average) == close(expected)
+    prepared = metrics.prepare("columnwise_roc_auc", table(["c0", "c1", "c2"], truth), {"average": average})
+    sent = table(["c0", "c1", "c2"], said)
+    prediction, _, _ = prepared.read_submission(sent)
+    part = Part(None, lambda: prepared.answers, lambda: prediction)
+    again = [value_of(prepared, part.cut(dice.integers(0, 40, 40))) for _ in range(300)]
+    doubt = prepared.evaluate(sent, uncertainty=True).uncertainty["overall"]
+    known = np.array([value for value in again if value is not None])
+    assert doubt.standard_error == pytest.approx(known.std(), rel=0.25)
