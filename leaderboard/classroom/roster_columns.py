@@ -109,9 +109,7 @@ def find_columns(table: RosterTable) -> dict[str, int]:
     ranked: dict[str, tuple[int, int]] = {}
     for place, title in enumerate(table.titles):
         if found := roster_titles.field_of(title):
-            # A login has no spaces: PrairieLearn's “user_name” is a name.
-            is_name = found[0] == "login" and table.share(place, lambda cell: " " in cell.strip()) >= 0.5
-            name, rank = ("bare", len(table.titles)) if is_name else found
+            name, rank = _field_by_cells(table, place, found)
             ranked[name] = min(ranked.get(name, (rank, place)), (rank, place))
     columns = {name: place for name, (_rank, place) in ranked.items()}
     _find_addresses(table, columns)
@@ -122,6 +120,17 @@ def find_columns(table: RosterTable) -> dict[str, int]:
         columns["student_id"] = columns["platform_id"]
     columns.pop("platform_id", None)
     return columns
+
+
+def _field_by_cells(table: RosterTable, place: int, found: tuple[str, int]) -> tuple[str, int]:
+    """(field, rank) of a column whose cells may say otherwise than its title."""
+    name, _rank = found
+    # A login has no spaces: PrairieLearn's “user_name” is a name.
+    if name == "login" and table.share(place, lambda cell: " " in cell.strip()) >= 0.5:
+        return "bare", len(table.titles)
+    if name in ("name", "bare") and table.share(place, _is_student_number) >= 0.5:
+        return "student_id", len(table.titles)
+    return found
 
 
 def _find_addresses(table: RosterTable, columns: dict[str, int]) -> None:

@@ -41,7 +41,8 @@ MAX_CHARACTERS = {"name": 200, "email": 254, "student_id": 100, "sis_user_id": 1
 _NUMBERS = ("student_id", "sis_user_id", "login")
 _SEPARATOR_LINE = re.compile(r"\s*\"?sep=([,;|\t])\"?\s*$", re.IGNORECASE)
 _FORMULA = re.compile(r'="(.*)"')
-_WHOLE_DECIMAL = re.compile(r"(\d+)[.,]0+")
+# With three zeros it may be twelve thousand.
+_WHOLE_DECIMAL = re.compile(r"(\d+)[.,]00?")
 _EXPONENT = re.compile(r"\d([.,]\d+)?[eE]\+\d{1,3}")
 _SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "phd", "md"}
 
@@ -306,7 +307,8 @@ def _skip_reason(values: dict[str, str], role: str) -> str:
         return _("{role}, not a student").format(role=role[:60])
     if roster_titles.is_test_student(name) or roster_titles.is_test_student(login):
         return _("test student, not a person")
-    if all(map(roster_titles.is_summary_row, known)):
+    is_footer = known == [name] and re.search(r"\d", name) and values.keys() & {"email", *_NUMBERS}
+    if is_footer or all(map(roster_titles.is_summary_row, known)):
         return _("about the course, not a person")
     return ""
 

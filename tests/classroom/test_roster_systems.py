@@ -119,6 +119,12 @@ Berg,Ida,ida@uni.example.org,9
 Lind,Bo,bo@uni.example.org,9
 Class average,,-,9
 """,
+    "footer": """Student;E-mail
+Ida Berg;ida@uni.example.org
+Bo Lind;bo@uni.example.org
+Total: 2;
+Printed on 2026-10-01;
+""",
     "ilias roles": """Name;E-Mail;Rolle
 Berg, Ida;ida@uni.example.org;il_crs_member_123
 Lind, Bo;bo@uni.example.org;il_crs_member_123
@@ -236,6 +242,7 @@ TYPED = {
     "Voornaam;Naam;Rolnummer": "given;family;number",
     "Adı;Soyadı;ID numarası": "given;family;number",
     "姓;名;学籍番号": "family;given;number",
+    "Student;First name;Last name": "number;given;family",
     "Family name;Given names;Unnamed address": "family;given;email",
 }
 for titles, fields in TYPED.items():
@@ -425,6 +432,7 @@ def test_students_whom_platforms_make_for_teachers_are_left_out(name: str) -> No
         ("００１２３", "00123"),
         ("ab12E5", "ab12E5"),
         ("1.2.3", "1.2.3"),
+        ("12.000", "12.000"),
         ("2.02312E+11", None),
         ("1E+15", None),
     ],
