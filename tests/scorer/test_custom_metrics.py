@@ -297,6 +297,17 @@ def test_the_columns_of_a_submission_come_from_adas_sample_and_no_perfect_file_i
     assert "id,risk" in tidy(page_of(bo, "/c/risks/submit/")).replace(", ", ",")
 
 
+def test_a_metric_that_accepts_any_columns_is_chosen_by_ada_alone(metrics_folder: Path, ada: User) -> None:
+    (metrics_folder / "risks.py").write_text(RISKS)
+    competition = make_competition(ada, slug="risks", launched=False)
+    sample = "id,risk\n" + "".join(f"{i},0.5\n" for i in range(1, 13))
+    data_files.add_data_file(competition=competition, file_name="sample_submission.csv", chunks=[sample.encode()])
+    spec = GroundTruthSpec(file_name="truth.csv", chunks=[TIMES.encode()])
+    draft = drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
+    assert not metrics.get(draft.metric).is_custom
+    assert [fit["fits"] for fit in draft.fits if fit["key"] == "risks"] == [True]
+
+
 def test_ada_names_the_columns_and_a_sample_that_comes_later_changes_nothing(metrics_folder: Path, ada: User) -> None:
     (metrics_folder / "risks.py").write_text(RISKS)
     competition = make_competition(ada, slug="risks", launched=False)
