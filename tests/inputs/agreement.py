@@ -239,7 +239,8 @@ def _same_cells(world: World, prediction: Any, mine: Mapping[str, Mapping[str, s
     scored = [one for n, one in enumerate(world.ids) if world.usage(n) != "Ignored"]
     if isinstance(prediction, Coded):
         found: Any = [str(prediction.values[code]) for code in prediction.codes]
-        wanted: Any = [mine[one][world.columns[0]] for one in scored]
+        normal = plain_reader.composed if world.read is plain_reader.words else plain_reader.same_text
+        wanted: Any = [normal(mine[one][world.columns[0]]) for one in scored]
         if world.read is plain_reader.numeric_label:
             found, wanted = ([plain_reader.numeric_label(text) for text in texts] for texts in (found, wanted))
     else:

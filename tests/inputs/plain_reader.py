@@ -14,6 +14,7 @@ import gzip
 import io
 import math
 import re
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -176,7 +177,17 @@ def probability(cell: str) -> float:
 def label(cell: str) -> str:
     if not cell or "\n" in cell:
         raise Unreadable("label")
-    return cell
+    return same_text(cell)
+
+
+def composed(cell: str) -> str:
+    return unicodedata.normalize("NFC", cell)
+
+
+def same_text(cell: str) -> str:
+    """A label as it is compared: letters composed with their accents, single spaces, no invisible marks."""
+    seen = re.sub("[\u200b\u2060\ufeff\u00ad]", "", composed(cell))
+    return re.sub("[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000]+", " ", seen)
 
 
 def numeric_label(cell: str) -> object:
@@ -188,8 +199,8 @@ def numeric_label(cell: str) -> object:
 def labels(cell: str) -> frozenset[str]:
     if "\n" in cell:
         raise Unreadable("labels")
-    return frozenset(cell.split())
+    return frozenset(same_text(cell).split())
 
 
 def words(cell: str) -> frozenset[str]:
-    return frozenset(cell.lower().split())
+    return frozenset(composed(cell).lower().split())
