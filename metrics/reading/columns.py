@@ -20,7 +20,7 @@ from ..core.lazy import cached_property
 from ..core.messages import EXAMPLES, Message, Param, Plural, listed
 from .ids import over_several_lines
 from .short_floats import shortest
-from .tables import Table, blank_rows, line_breaks, pick, plain, texts_of
+from .tables import Table, blank_rows, is_text, line_breaks, pick, plain, texts_of
 from .text import LONGEST_LINE
 
 WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "complex")
@@ -133,10 +133,10 @@ class Cells:
         first = self.values[:_TRIED]
         if may_repeat and len(first) == _TRIED and 2 * len(first.unique()) > _TRIED:
             return Coded(np.arange(len(self.array), dtype=np.int32), array=self.array)
-        encoded = _as_bits(self.values).dictionary_encode()
+        encoded = (self.values if is_text(self.values) else _as_bits(self.values)).dictionary_encode()
         codes = plain(encoded.indices, np.int32)
         is_short = len(encoded.dictionary) <= _FEW  # int8 codes need a fourth of the memory
-        distinct = texts_of(encoded.dictionary.view(self.values.type))
+        distinct = encoded.dictionary if is_text(self.values) else texts_of(encoded.dictionary.view(self.values.type))
         return Coded(codes.astype(np.int8) if is_short else codes, array=distinct)
 
 
@@ -150,7 +150,7 @@ def in_form(texts: Coded, form: Callable[[Any], Any]) -> Coded:
 
 
 def _as_bits(array: Any) -> Any:
-    """Floats as whole numbers of the same bits, because 0.0 and -0.0 are two texts; other arrays stay."""
+    """Floats as whole numbers of the same bits, because 0.0 and -0.0 are two texts; whole numbers stay."""
     import pyarrow as pa
 
     return array.view({pa.float32(): pa.int32(), pa.float64(): pa.int64()}.get(array.type, array.type))
