@@ -54,11 +54,14 @@ _FILLERS = _words("true correct actual final real value values name id test the 
 """Words that may stand beside an answer's: `true_label`, `target value`."""
 
 _REMARKS = _words(
-    "checked check comment comments note notes remark remarks reviewer reviewed annotator annotated grader gepruft"
+    "checked check comment comments remark remarks reviewer reviewed annotator annotated grader gepruft"
     " geprueft kommentar kommentare bemerkung bemerkungen notiz notizen pruefer prufer verifie verifiee commentaire"
     " commentaires remarque remarques revisado comentario comentarios observacion observaciones controllato commento"
     " commenti"
 )
+_NOTES = _words("note notes")
+"""Remarks where they are texts; numbers are marks in French and German."""
+
 _DESCRIPTIONS = _words(
     "by author source url link file filename path image img picture photo text title name description created updated"
     " von quelle bild datei titel beschreibung par auteur fichier titre texte nom por autor fuente archivo titulo texto"
@@ -273,8 +276,9 @@ def _is_unlikely(one: ColumnFacts) -> bool:
         return True
     if words & _ANSWER_WORDS:
         return False
-    is_remark = bool(words & _REMARKS) or words <= _DESCRIPTIONS | _FILLERS
-    return words <= _ROLES | _IDS or _is_id(one.name) or (one.kind == "labels" and is_remark)
+    if words & _REMARKS or words <= _ROLES | _IDS or _is_id(one.name):
+        return True
+    return one.kind == "labels" and (bool(words & _NOTES) or words <= _DESCRIPTIONS | _FILLERS)
 
 
 def _is_named_like_an_answer(name: str) -> bool:

@@ -18,7 +18,7 @@ from ..core.errors import GroundTruthError, MetricError, NotFinite, Problem, Ref
 from ..core.evaluate import measure
 from ..core.layout import Layout, id_column_of, layout_of
 from ..core.messages import EXAMPLES, Message, listed
-from ..core.registry import USUAL, catalogue
+from ..core.registry import USUAL, catalogue, get, is_special
 from ..core.truth import Truth, unscorable_parts
 from ..reading.column_names import matched_names
 from ..reading.columns import Cells, read_numbers
@@ -142,11 +142,12 @@ def suggest(
 
 
 def _usual_ones_first(fits: Sequence[SuggestedMetric]) -> list[SuggestedMetric]:
-    """The fits, of which those that few classes use count as usual only where no other does."""
-    best = [fit for fit in fits if fit.is_usual and (fit.fits or fit.is_nearly)]
-    if not (common := [fit.key for fit in best if fit.key in USUAL]):
-        return list(fits)
-    kept = [replace(fit, is_usual=fit.is_usual and fit.key in USUAL) for fit in fits]
+    """The fits, of which those that few classes use count as usual only where no other does, and those of single
+    competitions only at the top."""
+    best = [fit.key for fit in fits if fit.is_usual and (fit.fits or fit.is_nearly)]
+    general = [key for key in best if not is_special(get(key))]
+    common = [key for key in best if key in USUAL] or (list(dict.fromkeys([best[0], *general])) if general else best)
+    kept = [replace(fit, is_usual=fit.is_usual and fit.key in common) for fit in fits]
     return sorted(kept, key=lambda fit: fit.key not in common)
 
 

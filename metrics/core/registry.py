@@ -76,10 +76,15 @@ def catalogue() -> tuple[Metric, ...]:
     return tuple(sorted((*built_in().values(), *custom), key=_place_in_catalogue))
 
 
+def is_special(metric: Metric) -> bool:
+    """Whether it is a metric of a single past competition."""
+    return not metric.is_custom and metric.source_path.parent != _FOLDER
+
+
 def _place_in_catalogue(metric: Metric) -> tuple[int, str, str]:
     if metric.is_custom:
         part = 3
-    elif metric.source_path.parent != _FOLDER:
+    elif is_special(metric):
         part = 2
     else:
         part = 0 if metric.key in USUAL else 1

@@ -8,9 +8,12 @@ from collections.abc import Collection
 from .headers import are_parts
 
 _WORDS = {
-    "Public": "public pub publique publico publica pubblico pubblica oeffentlich offentlich publiczny publiek openbaar",
+    "Public": (
+        "public pub pb publique publico publica pubblico pubblica oeffentlich offentlich publiczny publiek openbaar"
+    ),
     "Private": (
-        "private priv privat prive privee privado privada privato privata prywatny hidden versteckt geheim verborgen"
+        "private priv prv pv privat prive privee privado privada privato privata prywatny hidden versteckt geheim"
+        " verborgen"
     ),
     "Ignored": "ignored ignore ignoriert ignorieren ignoree ignorado ignorada ignorato unused",
 }

@@ -31,7 +31,7 @@ CELLS: dict[str, Cell] = {
     "date": lambda i, dice: f"2024-{i % 12 + 1:02d}-{i % 28 + 1:02d}",
     "name": lambda i, dice: f"Anna {i} Berg",
     "amount": lambda i, dice: dice.choice(["0", "5", "8", "120", "4000"]),
-    "text": lambda i, dice: " ".join(dice.choice(["pond", "green", "small", "water"]) + f"{i % 9}" for _ in range(12)),
+    "text": lambda i, dice: " ".join("".join(dice.choices("abdegilmnorst", k=5)) for _ in range(12)),
     "part": lambda i, dice: "public" if i % 3 else "private",
     "Teil": lambda i, dice: "öffentlich" if i % 3 else "privat",
     "partie": lambda i, dice: "publique" if i % 3 else "privée",
@@ -83,6 +83,8 @@ LAYOUTS = {
     "an id, a name and a label": alone("id:id name:name species:class", "species"),
     "an id, a text and a label": alone("id:id text:text label:class", "label"),
     "who checked it": alone("id:id species:class Checked_by:person", "species"),
+    "texts": alone("id:id summary:text", "summary", ("word_jaccard",)),
+    "whether it was checked": alone("id:id species:class checked:binary", "species"),
     "a remark": alone("id:id price:price Bemerkung:comment", "price", NUMBERS),
     "the same in each row": alone("id:id species:class year:same", "species"),
     "a date": alone("id:id day:date sales:number", "sales", NUMBERS),
@@ -133,6 +135,15 @@ LAYOUTS = {
         {"sales.csv": "row:key day:date shop:class sold:number", "test.csv": "row:key day:date shop:class"},
         ("sold",),
         NUMBERS,
+    ),
+    "outcomes of a test": Layout(
+        {
+            "train_data.csv": "a:number b:number churn:binary",
+            "test_data.csv": "a:number b:number",
+            "test_churn.csv": "row:id churn:binary",
+        },
+        ("churn",),
+        CHANCES,
     ),
     "files without names": Layout(
         {

@@ -27,7 +27,7 @@ from . import checks, data_files, drafts, publishing
 from .copying import NEW_TITLE, free_slug
 
 ANSWER_FILE = re.compile(
-    r"answer|solution|truth|gold|label|target|perfect|(^|[^a-z])(key|y)([^a-z]|$)|y_?test"
+    r"answer|solution|truth|gold|label|target|outcome|perfect|(^|[^a-z])(key|y)([^a-z]|$)|y_?test"
     r"|antwort|l(ö|oe|o)sung|r[ée]ponse|corrig|respuesta|soluci|gabarito|resposta|rispost|soluzion"
 )
 
@@ -204,7 +204,7 @@ def _is_test_set_of(file: NewFile, more: NewFile) -> bool:
 def _is_test_set(file: NewFile, train_columns: set[str]) -> bool:
     """Whether the only file beside training data is the test set, without its answers."""
     shared = train_columns & set(file.letters)
-    return "test" in file.name.casefold() or (len(file.columns) > 2 and 2 * len(shared) >= len(train_columns))
+    return 2 * len(shared) >= len(train_columns) and ("test" in file.name.casefold() or len(file.columns) > 2)
 
 
 def _students_tables(competition: Competition) -> dict[str, list[str]]:
