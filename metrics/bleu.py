@@ -29,7 +29,7 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .core.messages import Message
 from .core.parameters import Range
-from .numerics.ngrams import References, Tokens, first_references, pairs_in_blocks, pieces_of, splitter
+from .numerics.ngrams import References, Tokens, first_references, pairs_in_blocks, pieces_of, split_function
 from .numerics.tokens import Lowercase
 from .reading.column_kinds import Words
 
@@ -48,7 +48,7 @@ def rows(
 ) -> Contributions:
     """For each row the words of the prediction and of the nearest reference, then for each order the shared runs and
     all runs of the prediction."""
-    count, of_row, blocks = pairs_in_blocks(truth, prediction, splitter(tokens, lowercase), references)
+    count, of_row, blocks = pairs_in_blocks(truth, prediction, split_function(tokens, lowercase), references)
     table = np.zeros((count, 2 + 2 * order))
     for block in blocks:
         said, lengths = block.said.counts[block.theirs], block.true.counts[block.ours]
@@ -89,7 +89,7 @@ def unscorable(
     references: References = None,
 ) -> str:
     """The reason why references without a run of the last order cannot be scored, or ``""``."""
-    starts, true = truth.once(pieces_of, splitter(tokens, lowercase), references)
+    starts, true = truth.once(pieces_of, split_function(tokens, lowercase), references)
     if (true.counts[starts[:-1]][truth.codes] >= order).any():
         return ""
     return Message("none of its answers has {order} words.", order=order)

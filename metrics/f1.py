@@ -28,7 +28,7 @@ from .core.contract import Example, Metric, Rules
 from .core.figures import Figure
 from .numerics.averages import F1, Share
 from .numerics.contingency import confusion_matrix
-from .numerics.label_averages import OneLabel, averaged, by_label, label_missing
+from .numerics.label_averages import OneLabel, average_over_labels, by_label, label_missing
 from .reading.column_kinds import Label
 
 Average = Annotated[
@@ -55,7 +55,7 @@ f1 = Metric(
     worst=0.0,
     truth=Label(),
     submission=Label(),
-    computation=averaged(share),
+    computation=average_over_labels(share),
     rules=Rules(unscorable=label_missing),
     figures=figures,
     example=Example(

@@ -120,8 +120,8 @@ def _rows_of(truth: Answers, inner: Inner, skip: bool) -> tuple[list[str], list[
     if not skip or inner.metric.rules.unscorable is None:
         return names, rows
     answers = inner.answers(truth)
-    kept = [place for place, some in enumerate(rows) if not inner.refusal(take(answers, some))]
-    return [names[place] for place in kept], [rows[place] for place in kept]
+    counted = [place for place, some in enumerate(rows) if not inner.refusal(take(answers, some))]
+    return [names[place] for place in counted], [rows[place] for place in counted]
 
 
 def groups_of(truth: Answers, prediction: Any, inner: Inner, skip: bool) -> Groups:

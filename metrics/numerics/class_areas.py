@@ -48,7 +48,7 @@ def _weights(counts: np.ndarray, average: str) -> np.ndarray:
     return np.full(len(counts), 1 / len(counts))
 
 
-def areas(truth: Classes, prediction: np.ndarray, average: str) -> np.ndarray:
+def areas_by_class(truth: Classes, prediction: np.ndarray, average: str) -> np.ndarray:
     """The area of each class that occurs: against all others or, in ``pairs``, its mean against each other one."""
     present, counts = _present(truth)
     if average != "pairs":
@@ -97,7 +97,7 @@ def mean_area(truth: Classes, prediction: np.ndarray, average: str) -> float:
     """The average of the areas."""
     if average == "micro":
         return roc_area(_pooled(truth), prediction.ravel())
-    found = areas(truth, prediction, average)
+    found = areas_by_class(truth, prediction, average)
     _, counts = _present(truth)
     if average == "weighted":
         return float(exact_sum(found * counts)) / int(counts.sum())
@@ -118,7 +118,7 @@ def mean_influence(truth: Classes, prediction: np.ndarray, average: str) -> np.n
             mine = (truth.codes == code).astype(np.float64)
             found += shares[place] * roc_influence(mine, prediction[:, code])
     if average == "weighted":  # one more row of a class also gives the class more weight
-        gaps = areas(truth, prediction, average) - mean_area(truth, prediction, average)
+        gaps = areas_by_class(truth, prediction, average) - mean_area(truth, prediction, average)
         found += (gaps / len(truth))[np.searchsorted(present, truth.codes)]
     return found
 
@@ -174,7 +174,7 @@ def of_classes(metric: Metric, declared: Callable[..., Any]) -> Metric:
 def by_class(truth: Classes, prediction: np.ndarray, average: str) -> list[Figure]:
     """The rows and the area of each class."""
     present, counts = _present(truth)
-    values = areas(truth, prediction, average).tolist()
+    values = areas_by_class(truth, prediction, average).tolist()
     cells: list[list[float | str]] = [[*pair] for pair in zip(counts.tolist(), values, strict=True)]
     names = [truth.names[code] for code in present.tolist()]
     cells.append([len(truth), mean_area(truth, prediction, average)])

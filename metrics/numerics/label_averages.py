@@ -29,7 +29,7 @@ Average = Annotated[
 OneLabel = Annotated[str | None, "Score only this label, such as spam, among others; empty means no single label."]
 
 
-def averaged(share: Callable[..., Share]) -> WholeColumn:
+def average_over_labels(share: Callable[..., Share]) -> WholeColumn:
     """The average of ``share(average=…, label=…, **params)`` over the labels of both columns. With ``label`` only this
     label counts, whatever the average. The function's file is that of the metric."""
 
@@ -98,7 +98,7 @@ def with_labels(metric: Metric, share: Callable[..., Share]) -> Metric:
         metric,
         truth=Label(),
         submission=Label(),
-        computation=averaged(share),
+        computation=average_over_labels(share),
         rules=Rules(unscorable=label_missing),
         figures=wraps(share)(figures),
     )

@@ -91,7 +91,7 @@ Tokens = Annotated[
 ]
 
 
-def splitter(tokens: str, lowercase: bool) -> Split:
+def split_function(tokens: str, lowercase: bool) -> Split:
     """The function that parts a text."""
     splits: dict[str, Split] = {"13a": mteval_words, "words": str.split, "characters": characters_of}
     return in_small_letters(splits[tokens]) if lowercase else splits[tokens]
@@ -141,7 +141,7 @@ def number_pieces(texts: Sequence[str], split: Split, known: dict[str, int]) -> 
 
 
 @dataclass(frozen=True)
-class Block:
+class PairBlock:
     """Some distinct pairs of a true and a predicted cell. ``pairs`` are their places among all; ``owner`` is the index
     in ``pairs`` of each reference, ``ours`` the references, and ``theirs`` the predicted text of each pair."""
 
@@ -217,17 +217,17 @@ def _found(known: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def pairs_in_blocks(
     truth: Coded, prediction: Coded, split: Split, separator: str | None
-) -> tuple[int, np.ndarray, Iterator[Block]]:
+) -> tuple[int, np.ndarray, Iterator[PairBlock]]:
     """The number of distinct pairs of cells, the pair of each row, and the pairs in blocks."""
     starts, true = truth.once(pieces_of, split, separator)
     said = number_pieces(prediction.values, split, true.known)
     ours, theirs, of_row = distinct_pairs(truth, prediction)
     sizes = said.counts[theirs] + np.diff(np.concatenate(([0], np.cumsum(true.counts)))[starts])[ours]
 
-    def some() -> Iterator[Block]:
+    def some() -> Iterator[PairBlock]:
         for block in blocks(sizes + _PIECES // _PAIRS, _PIECES):
             references, owner = expand(starts, ours[block])
-            yield Block(true, said, block, owner, references, theirs[block])
+            yield PairBlock(true, said, block, owner, references, theirs[block])
 
     return len(ours), of_row, some()
 

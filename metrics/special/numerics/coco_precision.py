@@ -33,18 +33,18 @@ def coco_rankings(
     true, said = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
     places, row = expand(said.starts, prediction.codes)
     order = np.lexsort((places, -said.confidence[places], said.labels[places], row))
-    kept = np.empty(len(order), bool)
-    kept[order] = rank_within(row[order], said.labels[places][order]) < MOST_BOXES
+    is_counted = np.empty(len(order), bool)
+    is_counted[order] = rank_within(row[order], said.labels[places][order]) < MOST_BOXES
     met = meetings(true, said, truth.codes, prediction.codes, min(levels))
     starts = np.cumsum(said.counts[prediction.codes]) - said.counts[prediction.codes]
-    met = met.take(np.flatnonzero(kept[starts[met.pair] + met.theirs - said.starts[prediction.codes[met.pair]]]))
+    met = met.take(np.flatnonzero(is_counted[starts[met.pair] + met.theirs - said.starts[prediction.codes[met.pair]]]))
     met = met.take(np.lexsort((-met.ours, -met.iou, met.theirs, -said.confidence[met.theirs], met.pair)))
     for level in levels:
         some = met.take(np.flatnonzero(met.iou >= level))
         some = some.take(matched(numbered(some)))
         right = at_places(said, prediction.codes, some.pair, some.theirs)
         found = found_boxes(truth, prediction, true, said, right)
-        cut = {name: getattr(found, name)[kept] for name in ("row", "label", "confidence", "right")}
+        cut = {name: getattr(found, name)[is_counted] for name in ("row", "label", "confidence", "right")}
         yield replace(found, **cut)
 
 
