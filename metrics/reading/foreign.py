@@ -193,8 +193,10 @@ class ListForm:
         if self.separator is None:
             mark = read.writing.separator
             return mark in set(self.marks) and _parts_words(cell, mark or "")
-        if self.separator.strip() in cell or len(read.items) < 2 or " " in self.sample:
+        if self.separator.strip() in cell or len(read.items) < 2:
             return False
+        if read.writing.separator is None and " " in self.sample:
+            return len(read.items) > len(self.sample.split())
         if read.writing.separator is not None and read.writing.separator not in self.marks:
             return False
         return self._whole is None or not self._whole.isdisjoint(read.items)
@@ -239,6 +241,8 @@ def judge_lists(cells: Cells, lists: Coded, form: ListForm) -> None:
     if form.label is not None:
         texts = labels.to_pylist()
         faults = _faults_of(form.label, texts)
+        if form.separator is not None:
+            faults |= _lists_among(texts, form.separator)
         marks = _Findings(max(1, len(texts)))
         _weigh(marks, faults, len(texts))
         findings.has_good = marks.has_good
@@ -249,6 +253,31 @@ def judge_lists(cells: Cells, lists: Coded, form: ListForm) -> None:
         if not faults and not is_foreign.any():
             _warn_of_other_looks(cells, texts, form.sample)
     findings.tell(cells, lists.codes)
+
+
+def _lists_among(labels: Sequence[str], separator: str) -> dict[int, Fault]:
+    """Labels that are made of other labels with white space between them, by their places."""
+    known, found = set(labels), {}
+    for place, label in enumerate(labels):
+        if place < _MOST_LABELS and " " in label and len(parts := _parts_of(label, known)) > 1:
+            found[place] = Fault(LISTED, separator.join(parts))
+    return found
+
+
+def _parts_of(label: str, known: set[str]) -> list[str]:
+    """The other known labels of which a label is made, the longest first; empty if it is made of more."""
+    words, parts, start = label.split(), [], 0
+    while start < len(words):
+        ends = (
+            end
+            for end in range(len(words), start, -1)
+            if end - start < len(words) and " ".join(words[start:end]) in known
+        )
+        if (end := next(ends, None)) is None:
+            return []
+        parts.append(" ".join(words[start:end]))
+        start = end
+    return parts
 
 
 def judge_texts(cells: Cells, texts: Coded, sample: str) -> None:

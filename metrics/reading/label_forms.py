@@ -28,12 +28,15 @@ _MOST_LABELS = 10_000
 _LARGE = Decimal(10) ** 15
 _JOINERS = " _-"
 _JOINER = re.compile(r"(?<=[^\W_])[ _-]+(?=[^\W\d_])|(?<=[^\W\d_])[ _-]+(?=[^\W_])")
+_WIDE = re.compile("[\uff01-\uff5e]")
+_POINT = re.compile(r"(?<=[0-9])\.0*$")
 _LOOSE_END = re.compile(r"[:,;|]+$")
 
 ZEROS = Message("Leading zeros differ: the file has {found}, write {expected}.")
 CASE = Message("Upper and lower case differ: the file has {found}, write {expected}.")
 TRUTH_VALUES = Message("True and false are written in another way: the file has {found}, write {expected}.")
 NUMBER = Message("Numbers are written in another way: the file has {found}, write {expected}.")
+WIDE = Message("Letters or digits of full width differ from others: the file has {found}, write {expected}.")
 WRAPPED = Message("Brackets, quotes or separators stand around a label: the file has {found}, write {expected}.")
 JOINED = Message("Words of a label are joined in another way: the file has {found}, write {expected}.")
 LISTED = Message("Lists are written in another way: the file has {found}, write {expected}.")
@@ -77,6 +80,9 @@ class LabelForm:
         if self.is_bare and (bare := _bare(label)) != label and bare:
             within = self.fault(bare)
             return Fault(WRAPPED, bare if within is None else within.cured)
+        if (narrow := _narrowed(label)) != label:
+            within = self.fault(narrow)
+            return Fault(WIDE, narrow if within is None else within.cured)
         if (padded := self._padded(label)) is not None and padded != label:
             return Fault(ZEROS, padded)
         return self._fault_of_number(label) if self.is_number else self._fault_of_text(label)
@@ -142,6 +148,11 @@ def _bare(label: str) -> str:
     return _LOOSE_END.sub("", label)
 
 
+def _narrowed(label: str) -> str:
+    """The label with letters and digits of full width, as East Asian keyboards write them, in their usual form."""
+    return label if label.isascii() else _WIDE.sub(lambda found: chr(ord(found[0]) - 0xFEE0), label)
+
+
 def _is_whole(value: Decimal, parts: int = 1) -> bool:
     """Whether a number is whole, or made of whole halves or quarters, as ratings are."""
     return value.copy_abs() >= _LARGE or (value * parts) % 1 == 0
@@ -189,18 +200,31 @@ def _form_key(label: str) -> object:
 def twins_of(labels: list[str]) -> dict[str, str]:
     """Labels that differ from an earlier one only in case, marks between words, or leading zeros, and that one.
 
-    Numbers have no twins, because they are compared by their values; single letters neither, because some are labels
+    Two numbers are no twins, because they are compared by their values; two letters neither, because some are labels
     for both cases.
 
     >>> twins_of(["Benign", "benign", "x-1", "x_1", "other"])
     {'benign': 'Benign', 'x_1': 'x-1'}
     """
-    first: dict[str, str] = {}
+    first: dict[object, str] = {}
     found = {}
+    has_words = any(label.casefold() in _PAIRS for label in labels)
     for label in labels:
-        if len(label) == 1 or (to_decimal(label) is not None and not NAME_OF_DIGITS.match(label)):
-            continue
-        earlier = first.setdefault(_letters_of(label) or label, label)
-        if earlier != label:
+        earlier = first.setdefault(_meaning_of(label, has_words=has_words), label)
+        if earlier != label and not (_is_number(earlier) and _is_number(label)):
             found[label] = earlier
     return found
+
+
+def _is_number(label: str) -> bool:
+    return to_decimal(label) is not None and not NAME_OF_DIGITS.match(label)
+
+
+def _meaning_of(label: str, *, has_words: bool) -> object:
+    """A key that labels share if they are hardly two. With ``has_words`` 1 and 0 may be truth values, too."""
+    bare = _narrowed(_bare(label))
+    if has_words and (truth := _TRUTH_VALUES.get(bare.casefold())) is not None:
+        return truth
+    if (number := to_decimal(bare.replace(",", "."))) is not None:
+        return number
+    return bare if len(bare) == 1 else _letters_of(_POINT.sub("", bare))
