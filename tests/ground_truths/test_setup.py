@@ -267,7 +267,7 @@ def test_the_answer_column_is_asked_where_more_than_one_could_be(hers: Client) -
     assert 'aria-pressed="true"' not in page, "nothing is chosen for her"
     assert 'data-testid="metric"' not in page
     assert re.search(r'name="create" value="yes"\s+disabled', page)
-    assert hers.post(address, {"create": "yes"})["Location"].endswith("#files")
+    assert "Choose the column" in text_of(hers.post(address, {"create": "yes"}, follow=True))
     assert not GroundTruth.objects.exists()
     chosen = hers.post(address, {"predict": "temp"})
     address = chosen["Location"].partition("#")[0]

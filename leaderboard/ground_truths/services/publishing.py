@@ -50,6 +50,8 @@ def publish_draft(
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is None:
         raise CannotHost(_("Upload the answer file first."))
+    if draft.answer_choice.get("is_asked"):
+        raise CannotHost(_("Choose the column that students predict first."))
     question = translated_message(metrics.get(draft.metric).confirmation(draft.params))
     if question and not is_confirmed:
         raise CannotHost(_("Please confirm this choice."), [question])
