@@ -83,3 +83,4 @@ def test_bo_reads_on_every_door_that_his_labels_are_written_otherwise(pets: Comp
     ]
     for page in pages:
         assert page.content.decode().count('data-testid="file-warning"') == 1
+    assert 'data-testid="doubtful"' in client.get(reverse("submissions", args=["pets"])).content.decode()

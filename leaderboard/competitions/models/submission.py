@@ -182,6 +182,11 @@ class Submission(models.Model):
         return self.lease_until is not None and self.lease_until > at
 
     @property
+    def is_doubtful(self) -> bool:
+        """Whether a warning tells of more than how the file was read."""
+        return any(not warning["code"].startswith("read_") for warning in self.warnings)
+
+    @property
     def failure_text(self) -> str:
         """The reason of a failure in the reader's language; it is stored in English."""
         return translated_failure(self.failure)
