@@ -11,8 +11,9 @@ predictions of a split have, `weighted` its mean by true entities. With `beta` i
 - `scheme` `lenient` (default) reads tags as the script of CoNLL does: an entity begins at a `B`, at an `S`, and at any
   tag of another type than the one before, so that `O I-PER` begins one, too. `strict` takes `B I I` only: an `I` that
   continues nothing of its type is none.
-- Tags are `B`, `I`, and in `lenient` also `E` (end) and `S` (single), each with `-` and a type, or without; any other
-  tag, `O` among them, is outside. A prediction with too few or too many tags is scored by the entities that it has.
+- Tags are `O` for outside, `B`, `I`, and in `lenient` also `E` (end) and `S` (single), these with `-` and a type, or
+  without. A truth with other tags is refused at publication; in a prediction they are outside, and the student is told.
+- A prediction with too few or too many tags is scored by the entities that it has.
 - Without any entity on both sides the score is 1, on one side only it is 0.
 
 Source: CoNLL 2003 (Tjong Kim Sang and De Meulder). Equals `f1_score` of seqeval with the same word for `average`, and
@@ -26,45 +27,11 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, distinct_pairs
-from .core.messages import Message
+from .core.contract import Contributions, Example, Metric, RowSum, Rules, distinct_pairs
 from .numerics.averages import Beta, f_beta, f_share, mean_over_labels
-from .reading.column_kinds import Words
+from .numerics.entities import Scheme, Tags, entities_of, foreign_answers, foreign_tags
 
 Average = Annotated[Literal["micro", "macro", "weighted"], "micro: pooled counts; macro: mean over types; weighted."]
-Scheme = Annotated[Literal["lenient", "strict"], "lenient: as the script of CoNLL; strict: entities begin with B."]
-Entity = tuple[int, int, str]
-"""First and last word, and type."""
-
-
-def entities_in(cell: str, scheme: str) -> frozenset[Entity]:
-    """The entities of a sentence.
-
-    >>> sorted(entities_in("B-PER I-PER O I-LOC", "lenient"))
-    [(0, 1, 'PER'), (3, 3, 'LOC')]
-    >>> sorted(entities_in("B-PER I-PER O I-LOC", "strict"))
-    [(0, 1, 'PER')]
-    """
-    found: list[Entity] = []
-    known = "BI" if scheme == "strict" else "BIES"
-    before, start, of_type = "O", 0, ""
-    for place, text in enumerate([*cell.split(), "O"]):
-        mark = text[0] if text[0] in known and text[1:2] in ("", "-") else "O"
-        name = text[2:] if mark != "O" else ""
-        goes_on = mark in "IE" and before in "BI" and name == of_type
-        if before != "O" and not goes_on:
-            found.append((start, place - 1, of_type))
-        if not goes_on:
-            start, of_type = place, name
-            if scheme == "strict" and mark == "I":
-                mark = "O"
-        before = mark
-    return frozenset(found)
-
-
-def entities_of(column: Coded, scheme: str) -> list[frozenset[Entity]]:
-    """The entities of each distinct cell."""
-    return [entities_in(cell, scheme) for cell in column.values]
 
 
 def rows(truth: Coded, prediction: Coded, *, scheme: Scheme = "lenient") -> Contributions:
@@ -103,9 +70,10 @@ entity_f1 = Metric(
     direction="maximize",
     best=1.0,
     worst=0.0,
-    truth=Words(Message("tags of a sentence"), "O"),
-    submission=Words(Message("tags of a sentence"), "O"),
+    truth=Tags(),
+    submission=Tags(),
     computation=RowSum(rows=rows, total=total, parts=("tp", "fp", "fn"), last_line=last_line),
+    rules=Rules(unscorable=foreign_answers, hint=foreign_tags),
     example=Example(
         truth="id,tags\n1,B-PER I-PER O B-LOC\n2,O O B-ORG\n",
         submission="id,tags\n1,B-PER I-PER O B-ORG\n2,O B-ORG I-ORG\n",

@@ -41,6 +41,14 @@ def total(sums: np.ndarray) -> float:
     return ratio(width + price, count)
 
 
+def crossed(prediction: np.ndarray) -> str:
+    """A hint about intervals whose ends are in the wrong order, or ``""``."""
+    count = int((prediction[:, 0] > prediction[:, 1]).sum())
+    if not count:
+        return ""
+    return Message.counted(count, "In {count} row lower is above upper.", "In {count} rows lower is above upper.")
+
+
 def perfect(truth: np.ndarray) -> list[list[str]]:
     """Intervals without width."""
     return [[repr(float(value)) for value in truth]] * 2
@@ -60,7 +68,7 @@ interval_score = Metric(
         last_line="({width} + {price}) / {rows}; {inside} of {rows} answers are inside",
     ),
     format=SubmissionFormat(names=("lower", "upper")),
-    rules=Rules(perfect=perfect),
+    rules=Rules(perfect=perfect, hint=crossed),
     example=Example(
         truth="id,y\n1,15\n2,22\n",
         submission="id,lower,upper\n1,10,20\n2,10,20\n",

@@ -95,3 +95,14 @@ def test_nothing_to_find_and_nothing_found_is_right() -> None:
         assert score("entity_f1", ["O O", ""], ["O", "O"], average=average) == 1.0
         assert score("entity_f1", ["O O"], ["B-PER O"], average=average) == 0.0
     assert metrics.prepare("entity_f1", column(["B I O"])).evaluate(column(["B I O"]), uncertainty=True).overall == 1.0
+
+
+def test_other_writings_of_tags_are_refused_in_a_truth_and_told_in_a_file() -> None:
+    for cell in ("['B-PER', 'O']", "B-PER,O", "b-PER O", "B_PER O"):
+        with pytest.raises(metrics.GroundTruthError, match="is no tag such as"):
+            metrics.prepare("entity_f1", column(["B-PER O", cell]))
+        found = metrics.prepare("entity_f1", column(["B-PER O", "O O"])).evaluate(column(["B-PER O", cell]))
+        assert [warning.code for warning in found.warnings] == ["hint"]
+    with pytest.raises(metrics.GroundTruthError, match='"S-PER" is no tag'):
+        metrics.prepare("entity_f1", column(["S-PER O"]), {"scheme": "strict"})
+    assert metrics.prepare("entity_f1", column(["B-PER O"])).evaluate(column(["O I"])).warnings == ()

@@ -49,6 +49,13 @@ def test_the_interval_score_is_made_of_two_pinball_losses(seed: int) -> None:
         assert found == pytest.approx(2 / alpha * sum(ends), rel=1e-11)
 
 
+def test_bo_is_told_of_ends_in_the_wrong_order() -> None:
+    prepared = metrics.prepare("interval_score", table(["y"], [1, 2]))
+    found = prepared.evaluate(table(["lower", "upper"], [[2, 0], [1, 3]]))
+    assert [warning.message for warning in found.warnings] == ["In 1 row lower is above upper."]
+    assert prepared.evaluate(prepared.perfect_submission()).warnings == ()
+
+
 @seeds
 def test_the_crps_of_a_normal_distribution_is_the_integral(seed: int) -> None:
     truth, mean, sigma = forecasts(seed, 6)
