@@ -43,6 +43,9 @@ class PreparedTruth(Protocol):
     def part_answers(self) -> dict[str, Any]: ...
 
     @property
+    def scored_columns(self) -> tuple[str, ...]: ...
+
+    @property
     def submission_columns(self) -> tuple[str, ...]: ...
 
     @property

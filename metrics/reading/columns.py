@@ -96,7 +96,8 @@ class Cells:
     ) -> Problem:
         ids = self.table.column(self.id_column)
         examples = []
-        for place in places[:EXAMPLES]:
+        # Sentences that say what to write quote values, too, and a message stays short.
+        for place in places[: 2 if "cures" in facts else EXAMPLES]:
             row = self.row(place)
             line, name = int(self.table.lines[row]), shown(ids[row].as_py())
             if sums is not None:
@@ -173,6 +174,10 @@ class Kind:
 
     def judge(self, columns: Sequence[Cells], values: Any, truth: Any, params: Mapping[str, Any]) -> None:
         """Note the cells of a submission that are written otherwise than the sample submission."""
+
+    def reader_of(self, column: str, truth: Any, params: Mapping[str, Any]) -> tuple[Kind, Any, Mapping[str, Any]]:
+        """The kind that reads one of the columns, with its part of the truth and its parameters."""
+        return self, truth, params
 
     def fill(self, places: np.ndarray, values: Any) -> Any:
         """The values in the order of the truth's rows; ``places`` are their places in the submission."""

@@ -28,9 +28,9 @@ def cures_for(truth: PreparedTruth) -> Cures:
     """A function that finds the distinct cells of a submission's column that can be written as the sample has them."""
 
     def cures(column: str, texts: Sequence[str]) -> Mapping[str, str]:
-        if column not in (*truth.submission_columns[1:], *truth.metric.format.aliases):
+        if column not in (*truth.scored_columns, *truth.metric.format.aliases):
             return {}
-        cure = _cure_of(truth.metric.submission, truth.target, truth.params, texts)
+        cure = _cure_of(*truth.metric.submission.reader_of(column, truth.target, truth.params), texts)
         found = {text: cure(text) for text in texts if text} if cure is not None else {}
         return {text: cured for text, cured in found.items() if cured and cured != text}
 
@@ -39,8 +39,9 @@ def cures_for(truth: PreparedTruth) -> Cures:
 
 def text_columns_for(truth: PreparedTruth) -> tuple[str, ...]:
     """The columns of a submission if they hold labels, lists or texts, where a comma is never decimal."""
-    holds_texts = isinstance(truth.metric.submission, Label | LabelSet | RankedLabel | Words)
-    return truth.submission_columns[1:] if holds_texts else ()
+    kind = truth.metric.submission
+    readers = {name: kind.reader_of(name, truth.target, truth.params)[0] for name in truth.scored_columns}
+    return tuple(name for name, one in readers.items() if isinstance(one, Label | LabelSet | RankedLabel | Words))
 
 
 def _cure_of(

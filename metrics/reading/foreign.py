@@ -32,6 +32,7 @@ _SOME = Plural(
 )
 _MOST_LABELS = 10_000
 """The most labels, and lists in another writing, that are looked at once some are written like the sample's."""
+_MOST_CURES = 3
 _FEW_LABELS = 1000
 """The most distinct labels of a file that is told that none of them looks like the sample's."""
 _MARKS = "[](){}'\"`‘’“”«»"
@@ -57,7 +58,7 @@ class _Findings:
     def tell(self, cells: Cells, codes: np.ndarray) -> None:
         """Refuse the cells if no value is good; else warn of the faulty ones."""
         places = np.flatnonzero(self.is_faulty[codes])
-        facts = {"cures": joined(list(self.cures.values()), name="cure")}
+        facts = {"cures": joined(list(self.cures.values())[:_MOST_CURES], name="cure")}
         if len(places) and self.has_good:
             cells.warn("foreign_labels", _SOME, places, facts)
         elif len(places):

@@ -18,6 +18,7 @@ LISTS = "id,y\n1,1 5\n2,3\n3,5 1\n"
 BARS = "id,y\n1,red|blue\n2,blue\n3,blue|red\n"
 PHRASES = "id,y\n1,a survey|census\n2,census\n3,a survey\n"
 RANKED = "id,y\n1,cat 1\n2,dog 1\n3,cat 1\n"
+PARTS = "id,a,b\n1,cat,0.5\n2,dog,1.5\n"
 NUMBERS = "id,y\n1,0.5\n2,1.5\n3,-2\n"
 
 CASES: list[tuple[str, dict[str, Any], str, str]] = [
@@ -44,6 +45,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("coleridge_fbeta", {}, PHRASES, "id,y\n1,\"['a survey', 'census']\"\n2,['census']\n3,['a survey']\n"),
     ("global_average_precision", {}, PETS, "id,y\n1,\"('cat', 0.9)\"\n2,\"('dog', 0.8)\"\n3,\"('cat', 0.7)\"\n"),
     ("global_average_precision", {}, PETS, "id,y\n1,cat:0.9\n2,dog:0.8\n3,cat:0.7\n"),
+    ("composite_score", {"parts": "1 accuracy a\n-1 rmse b"}, PARTS, "id;a;b\n1;Cat;0,5\n2;Dog;1,5\n"),
     ("rmse", {}, NUMBERS, "id;y\n1;0,5\n2;1,5\n3;\u22122\n"),
     ("rmse", {}, NUMBERS, "id,y\n1,50%\n2,150%\n3,-200%\n"),
     ("rmse", {}, NUMBERS, "id,y\n1,[0.5]\n2,[1.5]\n3,[-2.]\n"),

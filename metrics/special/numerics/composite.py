@@ -252,6 +252,10 @@ class SubmissionOfParts(Kind):
             part.metric.submission.judge(cells, array, _target(answers), part.params)
         _say_once(columns)
 
+    def reader_of(self, column: str, truth: Any, params: Mapping[str, Any]) -> tuple[Kind, Any, Mapping[str, Any]]:
+        part, answers = next(pair for pair in zip(truth.parts, truth.arrays, strict=True) if column in names_of(*pair))
+        return part.metric.submission, _target(answers), part.params
+
     def fill(self, places: Any, values: PartArrays) -> PartArrays:
         pairs = zip(values.parts, values.arrays, strict=True)
         arrays = tuple(part.metric.submission.fill(places, array) for part, array in pairs)
