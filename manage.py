@@ -29,7 +29,7 @@ ADVICE = (
 
 
 class Trouble(Exception):
-    """What is wrong, where, and what to do, in words for the person at the terminal."""
+    """A fault, its place and its cure, in words for the person at the terminal."""
 
 
 def check_python(version: "tuple[int, ...]", system: str = os.name) -> None:

@@ -215,7 +215,7 @@ def is_summary_row(name: str) -> bool:
 
 
 def is_test_student(name: str) -> bool:
-    """Whether the name is that of a student whom a platform has made for the teacher, such as “Student, Test”."""
+    """Whether the name is that of a platform's test student for the teacher, such as “Student, Test”."""
     words = re.findall(r"\w+", _folded(name))
     is_tested = bool(_TEST_WORDS & set(words)) and any(_STUDENT_ROLE.match(word) for word in words)
     return (is_tested and len(words) <= 4) or bool(re.search("previewuser|(test|demo)student", title_key(name)))

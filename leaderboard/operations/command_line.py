@@ -143,7 +143,7 @@ class SiteClient:
 
 
 def api_refusal(error: HTTPError, address: str) -> CommandFailed:
-    """What the site answered instead of a result."""
+    """The error that the site answered instead of a result."""
     with error:
         try:
             answer = json.loads(error.read())

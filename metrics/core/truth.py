@@ -292,7 +292,7 @@ class Truth:
 
     @property
     def expected_header(self) -> ExpectedHeader:
-        """What the header of a submission must be."""
+        """The rule for the header of a submission."""
         return ExpectedHeader(self.submission_columns, self.metric.format.aliases)
 
     def name_in(self, table: Table, name: str) -> str:
@@ -442,7 +442,7 @@ def compare(first: Result, second: Result, split: str = "overall") -> Comparison
 
 
 def wanted_of_truth(metric: Metric, params: Mapping[str, Any], id_column: str | None) -> Wanted:
-    """What is known of a truth before it is read, if it is a frame."""
+    """Facts about a truth before it is read, if it is a frame."""
     return Wanted(id_column, lists=_lists_of(metric.truth, params))
 
 

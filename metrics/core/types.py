@@ -16,7 +16,7 @@ from .uncertainty import Buckets
 
 
 class PreparedTruth(Protocol):
-    """What ``evaluate``, secondary and custom metrics read of a ``Truth``."""
+    """The part of a ``Truth`` that ``evaluate``, secondary and custom metrics read."""
 
     metric: Metric
     params: dict[str, Any]

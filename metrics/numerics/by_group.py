@@ -51,7 +51,7 @@ class Inner:
     params: Mapping[str, Any] = field(hash=False)
 
     def answers(self, truth: Answers) -> Any:
-        """What the metric reads of the truth: all but the groups."""
+        """All of the truth but the groups, as the metric reads it."""
         roles = {name: values for name, values in truth.roles.items() if name != "group"}
         return Answers(truth.answer, roles) if roles else truth.answer
 

@@ -236,7 +236,7 @@ def run_counts(
     truth: Coded, prediction: Coded, split: Split, separator: str | None, orders: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each reference of each distinct pair of cells the runs that it shares with the predicted text, all runs of
-    that text (0 if the reference has none) and all of its own, by order; shape (references, orders, 3). Then the pair
+    that text (0 if the reference has none) and all that the reference has, by order; shape (references, orders, 3). Then the pair
     of each reference, and the pair of each row."""
     _, of_row, some = pairs_in_blocks(truth, prediction, split, separator)
     found, owners = [np.zeros((0, orders, 3))], [np.zeros(0, np.int64)]

@@ -28,7 +28,7 @@ def clean_name(name: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """What names have in common that are the same column: ``House  Price`` and ``house price``."""
+    """The form in which names of the same column are equal, such as ``House  Price`` and ``house price``."""
     if name.isascii() and name.isalnum():
         return name.lower()
     seen = "".join(letter for letter in unicodedata.normalize("NFC", name) if unicodedata.category(letter) != "Cf")

@@ -45,7 +45,7 @@ class Lists:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is known of a frame before it is read: the id column, the columns of a submission (empty for a truth), and
+    """Facts about a frame before it is read: the id column, the columns of a submission (empty for a truth), and
     how its cells may hold lists (``None``: not at all)."""
 
     id_column: str | None = None
@@ -267,7 +267,7 @@ def _array_of_series(series: pd.Series) -> Any:
 
 
 def _plain_array(array: Any) -> Any:
-    """The column as texts, 64-bit integers, or finite floats, in memory of its own; ``None`` if it is of another kind
+    """The column as texts, 64-bit integers, or finite floats, in separate memory; ``None`` if it is of another kind
     or has missing numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -71,7 +71,7 @@ def _names_in(raw: str, line: int) -> list[str]:
 
 
 class HeaderRule:
-    """What the header of a table must be; this one accepts any."""
+    """A rule for the header of a table; this one accepts any."""
 
     def read(self, data: bytes) -> Header:
         """The accepted header of a text. Raises ``Refused``."""

@@ -1,1 +1,1 @@
-"""Boxes, masks, volumes and composites: what several special metrics share."""
+"""Boxes, masks, volumes and composites, each shared by several special metrics."""
