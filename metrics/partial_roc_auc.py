@@ -77,15 +77,15 @@ def influence(
     """The derivative by the weight of each row: a 1 is found along a part of the axis, and a 0 above the cut moves the
     cut, as in a trimmed mean."""
     found = curve(truth, prediction, side)
-    tops, ends = (np.cumsum(counts) / max(1, counts.sum()) for counts in (found.up, found.down))
-    bottoms, starts = (np.concatenate(([0.0], rates[:-1])) for rates in (tops, ends))
+    highs, ends = (np.cumsum(counts) / max(1, counts.sum()) for counts in (found.up, found.down))
+    lows, starts = (np.concatenate(([0.0], rates[:-1])) for rates in (highs, ends))
     width = np.where(ends > starts, ends - starts, 1.0)
     inside = np.clip(limit - starts, 0, ends - starts)
-    area = float((inside * (bottoms + (tops - bottoms) * inside / width / 2)).sum())
-    at_limit = float(np.interp(limit, np.concatenate(([0.0], ends)), np.concatenate(([0.0], tops))))
+    area = float((inside * (lows + (highs - lows) * inside / width / 2)).sum())
+    at_limit = float(np.interp(limit, np.concatenate(([0.0], ends)), np.concatenate(([0.0], highs))))
     of_ones = np.maximum(0.0, limit - ends) + inside**2 / width / 2
     share = inside / width
-    of_zeros = share * (bottoms + (tops - bottoms) * share / 2 - at_limit) + limit * at_limit
+    of_zeros = share * (lows + (highs - lows) * share / 2 - at_limit) + limit * at_limit
     of_rows = found.of_rows((of_zeros - area) / found.down.sum(), (of_ones - area) / found.up.sum())
     return of_rows * {"standard": 1 / (2 * limit - limit**2), "share": 1 / limit, "area": 1.0}[scale]
 

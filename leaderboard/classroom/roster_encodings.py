@@ -59,7 +59,9 @@ _FOREIGN, _MISPLACED, _SELDOM = 3.0, 5.0, 0.3
 
 def guess_encoding(data: bytes) -> tuple[str, str]:
     """(text, encoding) of the most plausible encoding; the first of equal ones, so Windows-1252 in doubt."""
-    candidates = [(cost, encoding, text) for encoding, text in _decodings(data) for cost in [_cost_in(encoding, text)]]
+    candidates = [
+        (cost, encoding, text) for encoding, text in _possible_texts(data) for cost in [_cost_in(encoding, text)]
+    ]
     _cost, encoding, text = min(candidates, key=lambda candidate: candidate[0])
     return text, encoding
 
@@ -77,7 +79,7 @@ def encoding_title(encoding: str) -> str:
     return _TITLES.get(encoding) or encoding.replace("cp", "Windows-")
 
 
-def _decodings(data: bytes) -> Iterable[tuple[str, str]]:
+def _possible_texts(data: bytes) -> Iterable[tuple[str, str]]:
     for encoding in (*_ALPHABETS, *_COMMON_BYTES):
         try:
             text = data.decode(encoding)
@@ -97,10 +99,10 @@ def _cost_in(encoding: str, text: str) -> float:
     words = set(all_words[:MAX_WORDS])
     if encoding in _COMMON_BYTES:
         return sum(_east_asian_cost(word, *_COMMON_BYTES[encoding]) for word in words)
-    return _alphabetic_cost(words, [_alphabet(letters) for letters in _ALPHABETS[encoding].split()])
+    return _alphabetic_cost(words, [_letters_of(letters) for letters in _ALPHABETS[encoding].split()])
 
 
-def _alphabet(letters: str) -> set[str]:
+def _letters_of(letters: str) -> set[str]:
     is_latin = unicodedata.name(letters[0]).startswith("LATIN")
     return {*letters, *_PUNCTUATION, *(string.ascii_lowercase if is_latin else "")}
 

@@ -15,7 +15,7 @@ _BASE_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ"
 _ASSIGNMENT = re.compile(r"\S \(\d+\)\s*$")
 
 
-def _folded(text: str) -> str:
+def _without_accents(text: str) -> str:
     """The text without case and accents."""
     bases = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     return unicodedata.normalize("NFC", bases.casefold().translate(_BASE_LETTERS))
@@ -23,7 +23,7 @@ def _folded(text: str) -> str:
 
 def title_key(title: str) -> str:
     """A title without case, accents, brackets and punctuation: “SIS User ID” and “sis_user_id” have the same."""
-    folded = _folded(title)
+    folded = _without_accents(title)
     return re.sub(r"[^\w#]|_", "", re.sub(r"\(.*?\)", "", folded)) or re.sub(r"[^\w#]|_", "", folded)
 
 
@@ -107,7 +107,7 @@ _SMALL_WORDS = "legal official of the de del dela della dell do da di du des der
 _AND = "and und et y e en och og i a"
 
 
-def _fields() -> dict[str, tuple[str, int]]:
+def _fields_by_title() -> dict[str, tuple[str, int]]:
     """Key of a title → (field, place among the words of the field)."""
     fields = {
         title_key(word): (name, rank) for name, words in _WORDS.items() for rank, word in enumerate(words.split())
@@ -118,8 +118,8 @@ def _fields() -> dict[str, tuple[str, int]]:
     return fields
 
 
-_FIELDS = _fields()
-_LEFT_OUT = {_folded(word) for word in f"{_STUDENTS} {_SMALL_WORDS} {_AND}".split()}
+_FIELDS = _fields_by_title()
+_LEFT_OUT = {_without_accents(word) for word in f"{_STUDENTS} {_SMALL_WORDS} {_AND}".split()}
 
 
 @lru_cache(maxsize=4_096)
@@ -131,7 +131,7 @@ def field_of(title: str) -> tuple[str, int] | None:
     if not title.strip() or _ASSIGNMENT.search(title):
         return None
     key = title_key(title)
-    words = re.findall(r"[^\W_]+|#", _folded(title))
+    words = re.findall(r"[^\W_]+|#", _without_accents(title))
     without_small_words = "".join(word for word in words if word not in _SMALL_WORDS.split())
     without_owner = "".join(word for word in words if word not in _LEFT_OUT)
     keys = (key, key.replace("#", ""), without_small_words, without_owner)
@@ -156,7 +156,7 @@ _OTHER_NUMBER = re.compile(
 
 def is_number_title(title: str) -> bool:
     """Whether a title that is not known is that of a number of people, such as “NSHE ID”, and no telephone's."""
-    words = " ".join(re.findall(r"[^\W_]+|#", _folded(title)))
+    words = " ".join(re.findall(r"[^\W_]+|#", _without_accents(title)))
     return bool(_NUMBER_TITLE.search(words)) and not _OTHER_NUMBER.search(words)
 
 
@@ -206,7 +206,7 @@ def is_role(text: str) -> bool:
 
 def _role_words(role: str) -> str:
     # Canvas writes TaEnrollment, Ilias il_crs_tutor_123.
-    return _folded(re.sub(r"(?<=[a-z])(?=Enrollment)|_", " ", role))
+    return _without_accents(re.sub(r"(?<=[a-z])(?=Enrollment)|_", " ", role))
 
 
 def is_summary_row(name: str) -> bool:
@@ -216,6 +216,6 @@ def is_summary_row(name: str) -> bool:
 
 def is_test_student(name: str) -> bool:
     """Whether the name is that of a platform's test student for the teacher, such as “Student, Test”."""
-    words = re.findall(r"\w+", _folded(name))
+    words = re.findall(r"\w+", _without_accents(name))
     is_tested = bool(_TEST_WORDS & set(words)) and any(_STUDENT_ROLE.match(word) for word in words)
     return (is_tested and len(words) <= 4) or bool(re.search("previewuser|(test|demo)student", title_key(name)))

@@ -38,7 +38,7 @@ def self_test_of_custom(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     if not is_perfect_known(truth):
         columns = ", ".join(map(shown, truth.scored_columns))
         unknown = _no_perfect_file(Message("the answers do not say what {columns} should be.", columns=columns))
-        findings = [_blocking(sample)] if isinstance(sample, Finding) else [unknown]
+        findings = [_as_blocking(sample)] if isinstance(sample, Finding) else [unknown]
         return {"best": best, "passed": isinstance(sample, Result)}, findings
     perfect = _tried(truth, truth.perfect_submission(), is_perfect=True)
     if isinstance(perfect, Finding):
@@ -62,7 +62,7 @@ def _no_perfect_file(reason: str) -> Finding:
     return warning("no_perfect_file", message, why)
 
 
-def _blocking(finding: Finding) -> Finding:
+def _as_blocking(finding: Finding) -> Finding:
     why = Message(
         "Nothing shows that this metric can score a file. If only the sample is at fault, give a sample answer that "
         "can be scored in the parameter {parameter}.",

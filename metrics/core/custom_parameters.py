@@ -122,10 +122,10 @@ def _written_parameter(argument: inspect.Parameter, hint: Any) -> Parameter | No
     """The parameter as a text, for a list or a text or number."""
     default, form = argument.default, _form_of(hint)
     is_required = default is argument.empty
-    written = None if is_required or default is None else _written(default)
+    written = None if is_required or default is None else _text_of(default)
     if not form or (written is None and not is_required and default is not None):
         return None
-    is_optional = default is None or type(None) in _members(hint)
+    is_optional = default is None or type(None) in _members_of(hint)
     longest = _MAX_LIST_CHARACTERS if form == "list" else 100
     return Parameter(
         argument.name,
@@ -153,7 +153,7 @@ def _is_of_truth_alone(name: str, text: str) -> bool:
 
 def _form_of(hint: Any) -> str:
     """``list`` for lists and mappings, ``value`` for a text or number; ``""`` for another type."""
-    members = [member for member in _members(hint) if member is not type(None)]
+    members = [member for member in _members_of(hint) if member is not type(None)]
     if not members:
         return ""
     origins = [typing.get_origin(member) or member for member in members]
@@ -162,14 +162,14 @@ def _form_of(hint: Any) -> str:
     return "list" if any(origin in _LISTS for origin in origins) else ""
 
 
-def _members(hint: Any) -> tuple[Any, ...]:
+def _members_of(hint: Any) -> tuple[Any, ...]:
     """The types of a union, or the type itself."""
     base = typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint
     is_union = typing.get_origin(base) in (types.UnionType, typing.Union)
     return typing.get_args(base) if is_union else (base,)
 
 
-def _written(default: Any) -> str | None:
+def _text_of(default: Any) -> str | None:
     """The text of a default that is no plain text or number; ``None`` if it has none."""
     if isinstance(default, str | int | float):
         return str(default)
@@ -206,29 +206,29 @@ def arguments_of(
         if form is None:
             found |= {} if parameter["kind"] == "column" and value is None else {name: value}
         elif value != parameter["default"]:
-            found[name] = None if value is None else _listed(value) if form == "list" else _value(value)
+            found[name] = None if value is None else _list_in(value) if form == "list" else _value_of(value)
     return found
 
 
-def _listed(text: str) -> Any:
+def _list_in(text: str) -> Any:
     """The value of JSON that is a list or an object; else the items between commas, as numbers if all are numbers.
 
-    >>> _listed("a, b"), _listed("1, 2"), _listed('{"a": [0.5]}')
+    >>> _list_in("a, b"), _list_in("1, 2"), _list_in('{"a": [0.5]}')
     (['a', 'b'], [1, 2], {'a': [0.5]})
     """
     if text.lstrip()[:1] in ("[", "{"):
         with suppress(ValueError):
             return json.loads(text)
     items = [item.strip() for item in text.split(",")]
-    values = [_value(item) for item in items]
+    values = [_value_of(item) for item in items]
     are_numbers = not any(isinstance(value, str) for value in values)
-    return values if are_numbers else [_unquoted(item) for item in items]
+    return values if are_numbers else [_without_quotes(item) for item in items]
 
 
-def _value(text: str) -> str | int | float:
+def _value_of(text: str) -> str | int | float:
     """A number if the text is one; quotes keep a text.
 
-    >>> _value("1"), _value("0.5"), _value("'1'"), _value("yes")
+    >>> _value_of("1"), _value_of("0.5"), _value_of("'1'"), _value_of("yes")
     (1, 0.5, '1', 'yes')
     """
     text = text.strip()
@@ -238,10 +238,10 @@ def _value(text: str) -> str | int | float:
         number = float(text)
     except ValueError:
         number = math.nan
-    return number if math.isfinite(number) else _unquoted(text)
+    return number if math.isfinite(number) else _without_quotes(text)
 
 
-def _unquoted(text: str) -> str:
+def _without_quotes(text: str) -> str:
     found = _QUOTED.fullmatch(text)
     return found[2] if found else text
 

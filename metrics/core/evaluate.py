@@ -247,7 +247,7 @@ def _uncertainty_of_part(truth: PreparedTruth, name: str, part: Part, contributi
             return found
     if how.influence is not None:
         count = len(buckets.order)
-        part, buckets = _sampled(part, buckets, how)
+        part, buckets = _sample_rows(part, buckets, how)
         effects = how.influence(part.answers, part.prediction, **chosen(how.influence, params))
         effects = effects * math.sqrt(len(effects) / count)
         size = how.effective_size
@@ -256,7 +256,7 @@ def _uncertainty_of_part(truth: PreparedTruth, name: str, part: Part, contributi
     return by_scoring_again(metric, buckets, value, lambda rows: value_of(truth, part.cut(rows)))
 
 
-def _sampled(part: Part, buckets: Buckets, how: RowSum | WholeColumn) -> tuple[Part, Buckets]:
+def _sample_rows(part: Part, buckets: Buckets, how: RowSum | WholeColumn) -> tuple[Part, Buckets]:
     """Some rows of a large part, which always are the same, and their buckets; the part itself if these would not have
     enough relevant rows."""
     if how.relevant_rows is None or len(buckets.order) <= MAX_INFLUENCES:

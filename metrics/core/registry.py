@@ -110,19 +110,19 @@ def get(key: str) -> Metric:
 
 def similar_keys(key: str) -> list[str]:
     """The keys of at most three metrics whose key, title, summary or initials are like this name."""
-    wanted, metrics = _letters(key).removesuffix("score"), catalogue() if "@" not in key else ()
+    wanted, metrics = _letters_of(key).removesuffix("score"), catalogue() if "@" not in key else ()
     names: dict[str, str] = {}
     for metric in metrics:
         initials = "".join(word[0] for word in metric.key.split("_") if word)
         for name in (metric.key, metric.title, re.split("[:.,]", metric.summary)[0], initials):
-            names.setdefault(_letters(name), metric.key)
+            names.setdefault(_letters_of(name), metric.key)
     found = [names[wanted]] if wanted in names else []
     found += [names[name] for name in get_close_matches(wanted, names, 3, 0.7)]
     found += [metric.key for metric in metrics if wanted in metric.key.split("_")]
     return list(dict.fromkeys(found))[:3]
 
 
-def _letters(name: str) -> str:
+def _letters_of(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
 
 

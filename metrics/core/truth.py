@@ -11,7 +11,7 @@ import numpy as np
 from ..reading.column_kinds import LabelSet
 from ..reading.columns import Cells, Kind
 from ..reading.containers import LIMIT
-from ..reading.frames import Lists, Wanted
+from ..reading.frames import ListFormat, Wanted
 from ..reading.headers import SPLITS, TRUTH_HEADER, USAGE, ExpectedHeader
 from ..reading.ids import Ids, blank_ids, on_line
 from ..reading.sources import Source, read_source
@@ -446,12 +446,12 @@ def wanted_of_truth(metric: Metric, params: Mapping[str, Any], id_column: str | 
     return Wanted(id_column, lists=_lists_of(metric.truth, params))
 
 
-def _lists_of(kind: Kind, params: Mapping[str, Any]) -> Lists | None:
+def _lists_of(kind: Kind, params: Mapping[str, Any]) -> ListFormat | None:
     """How lists in the cells of a frame are joined for this kind of column."""
     if not isinstance(kind, LabelSet):
         return None
     separator: str | None = params.get("separator")
-    return Lists(separator if separator and separator.strip() else None, kind.is_ordered)
+    return ListFormat(separator if separator and separator.strip() else None, kind.is_ordered)
 
 
 def truth_of_table(

@@ -28,20 +28,20 @@ Average = Annotated[
 OneLabel = Annotated[str | None, "The label that counts as 1, all others as 0; empty means the answers are 0 and 1."]
 
 
-def _present(truth: Classes) -> tuple[np.ndarray, np.ndarray]:
+def _present_classes(truth: Classes) -> tuple[np.ndarray, np.ndarray]:
     """The classes that occur in these rows, and their numbers of rows."""
     counts = np.bincount(truth.codes, minlength=len(truth.names))
     present = np.flatnonzero(counts)
     return present, counts[present]
 
 
-def _pooled(truth: Classes) -> np.ndarray:
+def _pooled_truth(truth: Classes) -> np.ndarray:
     """1.0 for the true class of each row and 0.0 for the others, row by row; shape (rows · classes,)."""
     found: np.ndarray = (truth.codes[:, None] == np.arange(len(truth.names))).astype(np.float64).ravel()
     return found
 
 
-def _weights(counts: np.ndarray, average: str) -> np.ndarray:
+def _class_shares(counts: np.ndarray, average: str) -> np.ndarray:
     """The share of each class in the average."""
     if average == "weighted":
         return counts / counts.sum()
@@ -50,7 +50,7 @@ def _weights(counts: np.ndarray, average: str) -> np.ndarray:
 
 def areas_by_class(truth: Classes, prediction: np.ndarray, average: str) -> np.ndarray:
     """The area of each class that occurs: against all others or, in ``pairs``, its mean against each other one."""
-    present, counts = _present(truth)
+    present, counts = _present_classes(truth)
     if average != "pairs":
         return np.array([roc_area((truth.codes == code).astype(np.float64), prediction[:, code]) for code in present])
     return np.array([_Pairs(truth, prediction, place, present, counts).area for place in range(len(present))])
@@ -96,9 +96,9 @@ class _Pairs:
 def mean_area(truth: Classes, prediction: np.ndarray, average: str) -> float:
     """The average of the areas."""
     if average == "micro":
-        return roc_area(_pooled(truth), prediction.ravel())
+        return roc_area(_pooled_truth(truth), prediction.ravel())
     found = areas_by_class(truth, prediction, average)
-    _, counts = _present(truth)
+    _, counts = _present_classes(truth)
     if average == "weighted":
         return float(exact_sum(found * counts)) / int(counts.sum())
     return float(exact_sum(found)) / len(found)
@@ -107,10 +107,10 @@ def mean_area(truth: Classes, prediction: np.ndarray, average: str) -> float:
 def mean_influence(truth: Classes, prediction: np.ndarray, average: str) -> np.ndarray:
     """The influence of each row on the average, shape (n,)."""
     if average == "micro":
-        cells = roc_influence(_pooled(truth), prediction.ravel())
+        cells = roc_influence(_pooled_truth(truth), prediction.ravel())
         return cells.reshape(prediction.shape).sum(axis=1)
-    present, counts = _present(truth)
-    shares, found = _weights(counts, average), np.zeros(len(truth))
+    present, counts = _present_classes(truth)
+    shares, found = _class_shares(counts, average), np.zeros(len(truth))
     for place, code in enumerate(present):
         if average == "pairs":
             found += shares[place] * _Pairs(truth, prediction, place, present, counts).influence()
@@ -128,9 +128,9 @@ def mean_size(truth: Classes, average: str) -> float | None:
     times their number. ``None`` for pooled scores."""
     if average == "micro":
         return None
-    _, counts = _present(truth)
+    _, counts = _present_classes(truth)
     sizes = 4 * counts * (len(truth) - counts) / len(truth)
-    return float(1 / np.sum(_weights(counts, average) ** 2 / sizes))
+    return float(1 / np.sum(_class_shares(counts, average) ** 2 / sizes))
 
 
 def one_class_only(truth: Classes) -> str:
@@ -173,7 +173,7 @@ def of_classes(metric: Metric, declared: Callable[..., Any]) -> Metric:
 
 def by_class(truth: Classes, prediction: np.ndarray, average: str) -> list[Figure]:
     """The rows and the area of each class."""
-    present, counts = _present(truth)
+    present, counts = _present_classes(truth)
     values = areas_by_class(truth, prediction, average).tolist()
     cells: list[list[float | str]] = [[*pair] for pair in zip(counts.tolist(), values, strict=True)]
     names = [truth.names[code] for code in present.tolist()]

@@ -35,30 +35,30 @@ def average_over_labels(share: Callable[..., Share]) -> WholeColumn:
 
     @wraps(share)
     def rows(truth: Coded, prediction: Coded, **params: Any) -> Contributions:
-        found, counts, average = _counted(truth, prediction, **params)
+        found, counts, average = _count_labels(truth, prediction, **params)
         added = worth(counts, share(**params), average)[found.true] * found.is_right
         return Contributions(added[:, None], found.of_row)
 
     @wraps(share)
     def score(truth: Coded, prediction: Coded, **params: Any) -> float:
-        _, counts, average = _counted(truth, prediction, **params)
+        _, counts, average = _count_labels(truth, prediction, **params)
         return mean_over_labels(counts, share(**params), average)
 
     @wraps(share)
     def influence(truth: Coded, prediction: Coded, **params: Any) -> np.ndarray:
         # A right row is a tp of its label, a wrong one a fn of its true and a fp of its predicted label.
-        found, counts, average = _counted(truth, prediction, **params)
+        found, counts, average = _count_labels(truth, prediction, **params)
         tp, fp, fn = effects(counts, share(**params), average).T
         return np.where(found.is_right, tp[found.true], fn[found.true] + fp[found.said])[found.of_row]
 
     @wraps(share)
     def effective_size(truth: Coded, prediction: Coded, **params: Any) -> float | None:
-        _, counts, average = _counted(truth, prediction, **params)
+        _, counts, average = _count_labels(truth, prediction, **params)
         return size_of(counts, share(**params), average)
 
     return WholeColumn(
         rows=rows,
-        total=_sum,
+        total=_first_sum,
         score=score,
         parts=("share",),
         last_line="{share}",
@@ -67,11 +67,11 @@ def average_over_labels(share: Callable[..., Share]) -> WholeColumn:
     )
 
 
-def _sum(sums: np.ndarray) -> float:
+def _first_sum(sums: np.ndarray) -> float:
     return float(sums[0])
 
 
-def _counted(
+def _count_labels(
     truth: Coded, prediction: Coded, *, average: str = "macro", label: str | None = None, **_: Any
 ) -> tuple[Crossing, np.ndarray, str]:
     """The confusion matrix, tp, fp and fn of the labels that count (0 for others), and how they are averaged."""

@@ -155,7 +155,7 @@ class PairBlock:
     def runs(self, order: int) -> tuple[np.ndarray, np.ndarray, int]:
         """The runs of ``order`` pieces, as whole numbers below the returned limit: sorted by reference, and by
         predicted text, each with the index of its text times the limit added."""
-        sides = [_runs(self.true, self.ours, order), _runs(self.said, self.theirs, order)]
+        sides = [_find_runs(self.true, self.ours, order), _find_runs(self.said, self.theirs, order)]
         width = max(1, len(self.said.known))
         numbers, limit = [pieces[0] for _, pieces in sides], width
         for step in range(1, order):
@@ -171,10 +171,10 @@ class PairBlock:
         """The number of runs that each predicted text shares with each reference, repeated ones as often as both have
         them; shape (references,)."""
         ours, theirs, limit = self.runs(order)
-        true, times = _counted(ours)
-        said, again = _counted(theirs)
+        true, times = _count_distinct(ours)
+        said, again = _count_distinct(theirs)
         text, run = np.divmod(true, limit)
-        both, place = _found(said, self.owner[text] * limit + run)
+        both, place = _find_among(said, self.owner[text] * limit + run)
         least = np.minimum(times[both], again[place])
         return np.bincount(text[both], least, minlength=len(self.owner))
 
@@ -182,18 +182,18 @@ class PairBlock:
         """The number of runs of each predicted text that occur in its references, each at most as often as in one of
         them; shape (pairs,)."""
         ours, theirs, limit = self.runs(order)
-        true, times = _counted(ours)
+        true, times = _count_distinct(ours)
         text, run = np.divmod(true, limit)
         keys = self.owner[text] * limit + run
         by_key = np.lexsort((-times, keys))
         most = by_key[is_new(keys[by_key])]
-        said, again = _counted(theirs)
-        both, place = _found(keys[most], said)
+        said, again = _count_distinct(theirs)
+        both, place = _find_among(keys[most], said)
         least = np.minimum(again[both], times[most][place])
         return np.bincount(said[both] // limit, least, minlength=len(self.theirs))
 
 
-def _runs(pieces: Pieces, texts: np.ndarray, order: int) -> tuple[np.ndarray, list[np.ndarray]]:
+def _find_runs(pieces: Pieces, texts: np.ndarray, order: int) -> tuple[np.ndarray, list[np.ndarray]]:
     """For each run the index of its text in ``texts``, and its first, second … piece."""
     places, owner = expand(pieces.starts, texts)
     fits = places + order <= pieces.starts[texts + 1][owner]
@@ -201,13 +201,13 @@ def _runs(pieces: Pieces, texts: np.ndarray, order: int) -> tuple[np.ndarray, li
     return owner[fits], [pieces.codes[places + step] for step in range(order)]
 
 
-def _counted(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _count_distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct values of sorted keys, and how often each occurs."""
     first = np.flatnonzero(is_new(keys)) if len(keys) else np.zeros(0, np.int64)
     return keys[first], np.diff(np.append(first, len(keys)))
 
 
-def _found(known: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _find_among(known: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The indices of the keys that are among the sorted ``known`` ones, and their places there."""
     place = np.searchsorted(known, keys)
     both = np.flatnonzero(place < len(known))
@@ -236,8 +236,8 @@ def run_counts(
     truth: Coded, prediction: Coded, split: Split, separator: str | None, orders: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each reference of each distinct pair of cells the runs that it shares with the predicted text, all runs of
-    that text (0 if the reference has none) and all that the reference has, by order; shape (references, orders, 3). Then the pair
-    of each reference, and the pair of each row."""
+    that text (0 if the reference has none) and all that the reference has, by order; shape (references, orders, 3).
+    Then the pair of each reference, and the pair of each row."""
     _, of_row, some = pairs_in_blocks(truth, prediction, split, separator)
     found, owners = [np.zeros((0, orders, 3))], [np.zeros(0, np.int64)]
     for block in some:

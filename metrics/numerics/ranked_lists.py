@@ -82,10 +82,10 @@ def relevant_labels(column: Coded, separator: str | None) -> Tokens:
     read = in_words(lowercase=False) if separator is None else stripped
     found = tokens(column.array, separator, read, distinct=True)
     names = _number_names(found.vocabulary)
-    return tokens(column.array, separator, _renaming(read, names), distinct=True) if names else found
+    return tokens(column.array, separator, _read_renamed(read, names), distinct=True) if names else found
 
 
-def _renaming(read: Reader, names: Mapping[str, str]) -> Reader:
+def _read_renamed(read: Reader, names: Mapping[str, str]) -> Reader:
     def pieces(texts: list[str]) -> tuple[list[str], list[int] | None]:
         found, counts = read(texts)
         return [names.get(token, token) for token in found], counts

@@ -35,7 +35,7 @@ _SCALARS = (str, numbers.Number, date, time, timedelta, np.bool_, np.datetime64,
 
 
 @dataclass(frozen=True)
-class Lists:
+class ListFormat:
     """How a metric reads several labels in one cell: the text between them (``None`` for white space), and whether
     their order counts."""
 
@@ -50,7 +50,7 @@ class Wanted:
 
     id_column: str | None = None
     columns: Sequence[str] = ()
-    lists: Lists | None = None
+    lists: ListFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def table_of_frame(
     """The table that ``read_table`` would make of the frame's CSV file, with columns that stay arrays. ``None`` if that
     is not certain, or if the file may be refused: then the file decides."""
     names = frame.names
-    accepted = None if names is None or len(names) < 2 else _accepted(header, names)
+    accepted = None if names is None or len(names) < 2 else _accepted_header(header, names)
     if accepted is None:
         return None
     arrays: list[Any] = []
@@ -163,7 +163,7 @@ def _names_in(header: bytes) -> list[str] | None:
     return found.names if found.line == 1 and found.body == len(header) else None
 
 
-def _accepted(header: HeaderRule, names: Sequence[str]) -> Header | None:
+def _accepted_header(header: HeaderRule, names: Sequence[str]) -> Header | None:
     """The header of these names; ``None`` if it is refused."""
     try:
         return header.accepted(Header(list(names), 1, 0))
@@ -175,7 +175,7 @@ def _with_index(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> pd.D
     """The frame with the named levels of its index as first columns, unless it has columns of these names or is a whole
     submission without them. Raises ``Refused`` where ids may be in an index without a name."""
     names = _names_of(frame)
-    if wanted.columns and names is not None and _accepted(header, names) is not None:
+    if wanted.columns and names is not None and _accepted_header(header, names) is not None:
         return frame
     named = [name for name in frame.index.names if name is not None]
     if not named and not _counts_rows(frame.index) and not _has_ids(frame, names or [], wanted):
@@ -227,7 +227,7 @@ def _without_lists(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> p
     import pandas as pd
 
     found = _names_of(frame) or []
-    accepted = _accepted(header, found) if found else None
+    accepted = _accepted_header(header, found) if found else None
     names = accepted.names if accepted else found
     id_place = names.index(wanted.id_column) if wanted.id_column in names else 0
     columns = [frame.iloc[:, place] for place in range(frame.shape[1])]
@@ -282,17 +282,17 @@ def _plain_array(array: Any) -> Any:
         if pa.types.is_boolean(array.type):
             return pc.if_else(array, "True", "False")
         if pa.types.is_integer(array.type):
-            return _copied(array.cast(pa.int64()), np.int64)
+            return _copy_of(array.cast(pa.int64()), np.int64)
         if array.type in (pa.float32(), pa.float64()):
             kind = np.float32 if array.type == pa.float32() else np.float64
-            return _copied(array, kind) if np.isfinite(plain(array, kind)).all() else None
+            return _copy_of(array, kind) if np.isfinite(plain(array, kind)).all() else None
         texts = (pa.string(), pa.large_string(), pa.string_view())
         return pc.fill_null(array.cast(pa.string()), "") if array.type in texts else None
     except pa.ArrowException:
         return None
 
 
-def _copied(array: Any, kind: type[np.generic]) -> Any:
+def _copy_of(array: Any, kind: type[np.generic]) -> Any:
     import pyarrow as pa
 
     return pa.Array.from_buffers(array.type, len(array), [None, pa.py_buffer(plain(array, kind).copy())])
@@ -357,7 +357,7 @@ _ITEM = Message(
 )
 
 
-def _joined_cells(cells: list[Any], column: str, lists: Lists | None) -> list[Any]:
+def _joined_cells(cells: list[Any], column: str, lists: ListFormat | None) -> list[Any]:
     """The cells with lists, tuples, sets and arrays joined as the metric reads them; the same list if there are none.
     Raises ``Refused`` for cells whose text would mean something else."""
     kinds = set(map(type, cells))
@@ -366,7 +366,7 @@ def _joined_cells(cells: list[Any], column: str, lists: Lists | None) -> list[An
     return [_text_of_cell(cell, row + 2, column, lists) for row, cell in enumerate(cells)]
 
 
-def _text_of_cell(cell: Any, line: int, column: str, lists: Lists | None) -> Any:
+def _text_of_cell(cell: Any, line: int, column: str, lists: ListFormat | None) -> Any:
     def refused(advice: str) -> Refused:
         kind = shown(type(cell).__qualname__)
         message = Message(_NESTED, column=shown(column), kind=kind, line=line, advice=advice)

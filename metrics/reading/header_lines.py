@@ -69,15 +69,17 @@ def _place_of_likely(lines: Sequence[Line], separator: str, _expected: Sequence[
     """The first line whose names are no numbers, with a row of its width below it; None if that is the first line or
     none. Where nothing else tells a title from a header of one column, a column of numbers below the names does."""
     rows = [cells_of(line, separator) for _number, line in lines]
-    if len(rows) > 1 and len(_filled(rows[0])) > 1 and len(rows[0]) == len(rows[1]) and not _has_gap(lines, 0, 1):
+    if len(rows) > 1 and len(_filled_cells(rows[0])) > 1 and len(rows[0]) == len(rows[1]) and not _has_gap(lines, 0, 1):
         return 0
     for place in range(1, len(rows) - 1):
         row, below = rows[place], [one for one in rows[place + 1 :] if len(one) == len(rows[place])]
-        is_header = len(_filled(row)) > 1 and len(rows[place + 1]) == len(row) and not any(map(NUMBER.fullmatch, row))
+        is_header = (
+            len(_filled_cells(row)) > 1 and len(rows[place + 1]) == len(row) and not any(map(NUMBER.fullmatch, row))
+        )
         if not (is_header and _are_titles(lines, rows[: place + 1])):
             continue
         has_numbers = any(all(NUMBER.fullmatch(cells[at]) for cells in below) for at in range(len(row)))
-        is_sentence = all(len(_filled(one)) < 2 for one in rows[:place]) and " " in lines[0][1].strip()
+        is_sentence = all(len(_filled_cells(one)) < 2 for one in rows[:place]) and " " in lines[0][1].strip()
         if has_numbers or is_sentence or "Usage" in row:
             return place
     return None
@@ -86,10 +88,12 @@ def _place_of_likely(lines: Sequence[Line], separator: str, _expected: Sequence[
 def _are_titles(lines: Sequence[Line], rows: Sequence[Sequence[str]]) -> bool:
     """Whether all rows but the last are no rows of its table: narrower, or apart from it by a blank line."""
     last = len(rows) - 1
-    return all(len(_filled(row)) < len(rows[last]) or _has_gap(lines, at, last) for at, row in enumerate(rows[:last]))
+    return all(
+        len(_filled_cells(row)) < len(rows[last]) or _has_gap(lines, at, last) for at, row in enumerate(rows[:last])
+    )
 
 
-def _filled(row: Sequence[str]) -> list[str]:
+def _filled_cells(row: Sequence[str]) -> list[str]:
     return [cell for cell in row if cell]
 
 

@@ -115,14 +115,14 @@ class ExpectedHeader(HeaderRule):
                 names, expected = with_alias, (*expected[:-1], alias)
         if problems := check_header(names, expected, found.line):
             raise Refused(*problems)
-        return replace(found, names=names, notes=found.notes + _renamed(found, names))
+        return replace(found, names=names, notes=found.notes + _renaming_notes(found, names))
 
 
 ANY_HEADER = HeaderRule()
 TRUTH_HEADER = _TruthHeader()
 
 
-def _renamed(header: Header, names: Sequence[str]) -> tuple[Problem, ...]:
+def _renaming_notes(header: Header, names: Sequence[str]) -> tuple[Problem, ...]:
     """A note about columns that are read under another name."""
     pairs = [(old, new) for old, new in zip(header.names, names, strict=True) if old != new]
     if not pairs:

@@ -77,13 +77,13 @@ def written_as_expected(ids: Sequence[str], expected: Sequence[str]) -> Mapping[
     taken = known.intersection(ids)
     found: list[dict[str, str]] = []
     for of_expected, of_ids in [(loose_text, loose_text), *((one, other) for one in _DATES for other in _DATES)]:
-        matched = _matched(foreign, expected, of_expected, of_ids)
+        matched = _match_ids(foreign, expected, of_expected, of_ids)
         if matched and not taken.intersection(matched.values()) and matched not in found:
             found.append(matched)
     return found[0] if len(found) == 1 else None
 
 
-def _matched(foreign: Sequence[str], expected: Sequence[str], of_expected: Form, of_ids: Form) -> dict[str, str]:
+def _match_ids(foreign: Sequence[str], expected: Sequence[str], of_expected: Form, of_ids: Form) -> dict[str, str]:
     """The expected id of each foreign one; empty if one has none or several, or two have the same."""
     meant: dict[Hashable, str | None] = {}
     for name in expected:

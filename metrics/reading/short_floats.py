@@ -13,7 +13,7 @@ import numpy as np
 _BLOCK = 1 << 14
 """Values worked on together: few enough to stay in a processor's cache."""
 
-_DOUBT = 1e-6
+_NEAR_TIE = 1e-6
 """A distance from a tie that is larger than the rounding errors of the arithmetic, and hardly ever met."""
 
 _HALF_STEPS = 2.0 ** (np.arange(256) - 151.0)
@@ -34,11 +34,11 @@ def shortest(array: Any) -> np.ndarray:
     import pyarrow as pa
 
     given = np.frombuffer(array.buffers()[1], np.float32)[array.offset : array.offset + len(array)]
-    found, in_doubt = np.empty(len(given)), np.empty(len(given), bool)
+    found, is_unsure = np.empty(len(given)), np.empty(len(given), bool)
     for start in range(0, len(given), _BLOCK):
         some = slice(start, start + _BLOCK)
-        found[some], in_doubt[some] = _shortest_of_block(given[some])
-    rest = np.flatnonzero(in_doubt)
+        found[some], is_unsure[some] = _shortest_of_block(given[some])
+    rest = np.flatnonzero(is_unsure)
     if len(rest):
         texts = pa.array(given[rest]).cast(pa.string())
         found[rest] = np.array(texts.cast(pa.float64()).to_numpy())
@@ -46,7 +46,7 @@ def shortest(array: Any) -> np.ndarray:
 
 
 def _shortest_of_block(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The shortest numbers, and where they are in doubt."""
+    """The shortest numbers, and where they are unsure."""
     bits = given.view(np.int32)
     exponents = (bits >> 23) & 0xFF
     up, down, reach = _UP[exponents], _DOWN[exponents], _REACH[exponents]
@@ -54,8 +54,8 @@ def _shortest_of_block(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     tens, whole = np.rint(scaled * 0.1) * 10, np.rint(scaled)
     gap = np.abs(tens - scaled)
     is_far = gap >= reach
-    in_doubt = np.abs(gap - reach) < _DOUBT
-    in_doubt |= is_far & (np.abs(np.abs(scaled - whole) - 0.5) < _DOUBT)
-    in_doubt |= ((bits & 0x7FFFFF) == 0) & (gap != 0)  # a power of two: the next float below is nearer
-    in_doubt |= ~_IS_EXACT[exponents]
-    return np.where(is_far, whole, tens) * down / up, in_doubt & (given != 0)
+    is_unsure = np.abs(gap - reach) < _NEAR_TIE
+    is_unsure |= is_far & (np.abs(np.abs(scaled - whole) - 0.5) < _NEAR_TIE)
+    is_unsure |= ((bits & 0x7FFFFF) == 0) & (gap != 0)  # a power of two: the next float below is nearer
+    is_unsure |= ~_IS_EXACT[exponents]
+    return np.where(is_far, whole, tens) * down / up, is_unsure & (given != 0)

@@ -137,7 +137,7 @@ def _read_sheet(
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     place, declared = _header_line(lines, changes, expected)
     below = "\n".join(lines[place + 1 :])
-    for of_header, of_rows in _separators(lines[place], declared):
+    for of_header, of_rows in _possible_separators(lines[place], declared):
         names = cells_of(lines[place], of_header)
         if (rows := _rows_in(below, of_rows, len(names))) is not None:
             break
@@ -149,7 +149,7 @@ def _read_sheet(
     if len(filled) < len(rows):
         changes.append(Message("Empty rows are left out."))
     if any(len(row) > len(names) and not any(row[len(names) :]) for row in filled):
-        filled = [_shortened(row, len(names)) for row in filled]
+        filled = [_without_empty_end(row, len(names)) for row in filled]
         changes.append(Message("Empty cells at the ends of rows are left out."))
     sheet = _Sheet(names, filled, changes)
     _add_header(sheet, expected)
@@ -184,7 +184,7 @@ def _first_filled(lines: Sequence[str], start: int) -> int:
     return next((place for place in range(start, len(lines)) if lines[place].strip()), len(lines) - 1)
 
 
-def _separators(header: str, declared: str | None) -> list[tuple[str, str]]:
+def _possible_separators(header: str, declared: str | None) -> list[tuple[str, str]]:
     """The separators of header and rows that are possible, most plausible first."""
     if declared:
         return [(declared, declared)]
@@ -204,11 +204,11 @@ def _rows_in(text: str, separator: str, width: int) -> list[list[str]] | None:
         return None
     rows = list(filter(None, lines))
     are_decimals = width == 2 and separator == ","
-    widths = {len(_shortened(row, width)) for row in rows}
+    widths = {len(_without_empty_end(row, width)) for row in rows}
     return rows if width > 1 and rows and widths <= ({2, 3} if are_decimals else {width}) else None
 
 
-def _shortened(row: list[str], width: int) -> list[str]:
+def _without_empty_end(row: list[str], width: int) -> list[str]:
     """The row without further empty cells at its end."""
     return row if any(row[width:]) else row[:width]
 
@@ -247,9 +247,9 @@ def _fit_columns(sheet: _Sheet, expected: ExpectedHeader) -> None:
         missing = [name for name in columns if name not in names]
         others = [name for name in names if name not in columns]
         for name in missing:
-            alike = [other for other in others if key(other) == key(name)]
-            if len(alike) == 1 and sum(key(one) == key(name) for one in missing) == 1:
-                names[names.index(alike[0])] = name
+            similar = [other for other in others if key(other) == key(name)]
+            if len(similar) == 1 and sum(key(one) == key(name) for one in missing) == 1:
+                names[names.index(similar[0])] = name
     if not set(columns) <= set(names) or any(names.count(name) > 1 for name in columns):
         return
     for old, new in zip(sheet.names, names, strict=True):

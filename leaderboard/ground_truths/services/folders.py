@@ -400,8 +400,10 @@ def _named_members(archive: zipfile.ZipFile) -> list[tuple[str, zipfile.ZipInfo]
     files that a system adds."""
     named = [(_path_of(member), member) for member in archive.infolist()]
     named = [(name, member) for name, member in named if not name.endswith("/") and not is_left_by_system(name)]
-    tops = [name.removesuffix("competition.toml") for name, _ in named if name.rpartition("/")[2] == "competition.toml"]
-    top = min(tops, key=len, default="")
+    folders = [
+        name.removesuffix("competition.toml") for name, _ in named if name.rpartition("/")[2] == "competition.toml"
+    ]
+    top = min(folders, key=len, default="")
     return [(name.removeprefix(top), member) for name, member in named]
 
 

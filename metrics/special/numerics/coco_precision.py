@@ -80,17 +80,17 @@ def of_coco(metric: Metric, declared: Callable[..., Any]) -> Metric:
 
     @wraps(declared)
     def score(truth: Coded, prediction: Coded, **params: Any) -> float:
-        return coco_precision(_rankings(truth, prediction, **params))
+        return coco_precision(_ranked_boxes(truth, prediction, **params))
 
     @wraps(declared)
     def influence(truth: Coded, prediction: Coded, **params: Any) -> np.ndarray:
-        return coco_effects(_rankings(truth, prediction, **params))
+        return coco_effects(_ranked_boxes(truth, prediction, **params))
 
     @wraps(declared)
     def figures(truth: Coded, prediction: Coded, **params: Any) -> list[Figure]:
         names = truth.once(boxes_of, params["boxes"], params["classes"], False).vocabulary
-        levels = _levels(**params)
-        rankings = [list(classes_of(ranking)) for ranking in _rankings(truth, prediction, **params)]
+        levels = _iou_levels(**params)
+        rankings = [list(classes_of(ranking)) for ranking in _ranked_boxes(truth, prediction, **params)]
         rows = [names[one.label] if names else "all boxes" for _, one in rankings[0]]
         values = [[one.value_at_points for _, one in ranking] for ranking in rankings]
         cells = [[*row, sum(row) / len(row)] for row in zip(*values, strict=True)]
@@ -106,10 +106,10 @@ def of_coco(metric: Metric, declared: Callable[..., Any]) -> Metric:
     )
 
 
-def _levels(*, iou: float, iou_stop: float, **_: Any) -> list[float]:
+def _iou_levels(*, iou: float, iou_stop: float, **_: Any) -> list[float]:
     levels: list[float] = thresholds(iou, iou_stop, _STEP).tolist()
     return levels
 
 
-def _rankings(truth: Coded, prediction: Coded, **params: Any) -> Iterator[FoundBoxes]:
-    return coco_rankings(truth, prediction, params["boxes"], params["classes"], _levels(**params))
+def _ranked_boxes(truth: Coded, prediction: Coded, **params: Any) -> Iterator[FoundBoxes]:
+    return coco_rankings(truth, prediction, params["boxes"], params["classes"], _iou_levels(**params))
