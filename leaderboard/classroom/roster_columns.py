@@ -106,12 +106,15 @@ def _is_name(cells: Sequence[str]) -> bool:
 
 def find_columns(table: RosterTable) -> dict[str, int]:
     """The place of the column of each field that the list has."""
-    ranked: dict[str, tuple[int, int]] = {}
+    ranked: dict[str, tuple[bool, int, int]] = {}
     for place, title in enumerate(table.titles):
         if found := roster_titles.field_of(title):
             name, rank = _field_by_cells(table, place, found)
-            ranked[name] = min(ranked.get(name, (rank, place)), (rank, place))
-    columns = {name: place for name, (_rank, place) in ranked.items()}
+            key = (not any(table.cells(place)), rank, place)
+            ranked[name] = min(ranked.get(name, key), key)
+    if all(name in ranked for name in ("student_id", "platform_id")) and ranked["student_id"][0]:
+        ranked["student_id"] = ranked["platform_id"]
+    columns = {name: place for name, (_is_empty, _rank, place) in ranked.items()}
     _find_addresses(table, columns)
     _find_numbers(table, columns)
     _find_roles(table, columns)
@@ -188,7 +191,8 @@ def _settle_names(table: RosterTable, columns: dict[str, int]) -> None:
 
 def _is_whole_name(table: RosterTable, whole: int, part: int, *, has_sure_title: bool) -> bool:
     """Whether a column has whole names: the other one repeats a part of them, or is mostly empty."""
-    pairs = [(cells[whole], cells[part]) for _number, cells in table.rows if max(whole, part) < len(cells)]
+    rows = (cells for _number, cells in table.rows if max(whole, part) < len(cells))
+    pairs = [(cells[whole], cells[part]) for cells in rows if not roster_titles.is_summary_row(cells[whole])]
     repeated = [part.strip().casefold() in name.casefold() for name, part in pairs if part.strip()]
     has_spaces = has_sure_title and table.share(whole, lambda cell: " " in cell.strip()) > 0.5
     return has_spaces or len(repeated) * 2 < len(pairs) or sum(repeated) * 2 > len(repeated)

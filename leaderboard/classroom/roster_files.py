@@ -259,7 +259,7 @@ def _line_values(texts: dict[str, str]) -> dict[str, str]:
         if named := NAMED_EMAIL.fullmatch(values["email"]):
             values["email"] = named["email"]
             values["name"] = values.get("name") or plain_name(named["name"].strip(' "'))
-        values["email"] = values["email"].removeprefix("mailto:").casefold()
+        values["email"] = values["email"].strip("'").removeprefix("mailto:").casefold()
     return values
 
 

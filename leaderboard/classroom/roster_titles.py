@@ -81,7 +81,7 @@ _WORDS = {
     "sis_user_id": "sisuserid sisid sisstudentid integrationid",
     "login": """
         loginid sisloginid login username loginname user uid netid account accountname userprincipalname benutzername
-        anmeldename kennung benutzerkennung nutzerkennung unikennung rzkennung hochschulkennung nutzername
+        anmeldename kennung benutzerkennung nutzerkennung unikennung rzkennung hochschulkennung nutzername nutzernamen
         nomdutilisateur identifiant nombredeusuario usuario nomeutente nomedeusuário nomedoutilizador utilizador
         gebruikersnaam användarnamn brugernavn brukernavn логин 用户名 ユーザー名 아이디 nazwaużytkownika kullanıcıadı
     """,
@@ -134,7 +134,7 @@ def field_of(title: str) -> tuple[str, int] | None:
     words = re.findall(r"[^\W_]+|#", _without_accents(title))
     without_small_words = "".join(word for word in words if word not in _SMALL_WORDS.split())
     without_owner = "".join(word for word in words if word not in _LEFT_OUT)
-    keys = (key, key.replace("#", ""), without_small_words, without_owner)
+    keys = (key, key.replace("#", ""), without_small_words, without_owner, without_owner.replace("#", ""))
     return next((_FIELDS[key] for key in keys if key in _FIELDS), _whole_name(words))
 
 
@@ -169,25 +169,39 @@ _STAFF = re.compile(
     r"formateur|formatrice|intervenant|chargee? de|insegn|esercitat|collaborat|titolar|ayudant|maestr|"
     r"regent|orientador|leraar|leerkracht|begeleid|beheer|larare|handled|examin|amanuens|forelas|"
     r"foreles|undervis|laerer|faglaer|hjaelpelaer|sensor|opettaj|prowadz|nauczyciel|wyklad|vyucuj|"
-    r"ucitel|garant|cvicic|oktato|tanar|ogretm|egitm|преподават|учител|διδασκ|καθηγητ)|"
+    r"ucitel|garant|cvicic|oktato|tanar|ogretm|ogretim|egitm|преподават|учител|διδασκ|καθηγητ)|"
     # parts of words,
     r"admin|tutor|tuteur|tutrice|assist|asist|ассист|dozent|dozier|docent|lektor|лектор|trainer|lehr(?!amt)|leit|betreu|"
     r"hilfskraft|creat|creador|criador|viewer|ansvar|instrukt|catedr|hoogleraar|beoordel|dottorand|"
-    r"section leader|non.student|创建|教师|老师|助教|教員|教師|講師|教授|교수|조교|강사|βοηθ|"
+    r"section leader|non.student|创建|教师|老师|助教|教員|教師|講師|教授|アシスタント|교수|조교|강사|βοηθ|"
     # and whole words.
-    r"\b(?:tas?|gta|uta|ugta|gsi|prof|hiwi|shk|whk|guest|gast|gaste|wimi|pdi|personnel|vacataire|cultore|servidora?|invitee?|invitad[oa])\b"
+    r"\b(?:tas?|[ci]a|gta|host|uta|ugta|gsi|prof|hiwi|shk|whk|guest|gast|gaste|wimi|pdi|personnel|vacataire|cultore|servidora?|invitee?|invitad[oa])\b"
 )
 _STUDENT_ROLE = re.compile(
     r"\b(?:stud|learner|etud|estud|alum|alun|particip|teilnehm|mitglied|kursmitglied|autor|deelnem|deltag|elev|pupil|member|"
     r"inscri|iscri|registered|apprenant|lernend|cursist|opiskel|leerling|hallgat|ogrenc|студент|слушат|φοιτητ)|学生|학생|^none$"
 )
-_SUMMARY_ROWS = """
-    points pointspossible maxpoints total totalpoints outof date duedate average classaverage overallaverage mean
-    median standarddeviation count sum manualposting muted punkte maximalpunkte summe durchschnitt mittelwert
-    gesamtdurchschnitt klassendurchschnitt moyenne moyennegénérale moyennedelaclasse promedio promediodelaclase puntos
-    media mediadellaclasse mediadelaclase punti médiadaturma pontos gemiddelde klasgemiddelde totaal medelvärde poäng
-"""
-_SUMMARY_KEYS = {title_key(word) for word in _SUMMARY_ROWS.split()}
+_SUMMARY_WORDS = set(
+    _without_accents(
+        """
+        points point total totals date average mean median deviation stddev stdev count sum posting muted minimum
+        maximum punkte maximalpunkte summe durchschnitt mittelwert gesamtdurchschnitt klassendurchschnitt
+        standardabweichung out anzahl moyenne médiane écart promedio puntos media mediana desviación suma punti
+        somma deviazione pontos média desvio gemiddelde klasgemiddelde standaardafwijking totaal punten medelvärde
+        poäng summa gennemsnit gjennomsnitt poeng punkty średnia średni odchylenie body průměr součet puan puanlar
+        ortalama toplam баллы балл среднее итого 满分 总分 平均 平均分 平均点 配点 合計 合计
+        """
+    ).split()
+)
+_BESIDE_SUMMARY_WORDS = set(
+    _without_accents(
+        """
+        possible possibles class overall standard std dev st max of due manual mögliche de la du générale classe
+        type posibles del clase curso típica estándar possibili della possíveis padrão da turma mogelijke möjliga
+        mulige możliwe możné olası возможные средний
+        """
+    ).split()
+)
 _TEST_WORDS = {"test", "demo", "teste", "essai", "prueba", "prova"}
 
 
@@ -211,7 +225,9 @@ def _role_words(role: str) -> str:
 
 def is_summary_row(name: str) -> bool:
     """Whether the name is that of a row about the course, such as “Points Possible” or “Class Average”."""
-    return title_key(name) in _SUMMARY_KEYS
+    words = set(re.findall(r"[^\W_]+", _without_accents(name)))
+    is_about_course = bool(words & _SUMMARY_WORDS) or {"std", "dev"} <= words
+    return is_about_course and words <= _SUMMARY_WORDS | _BESIDE_SUMMARY_WORDS
 
 
 def is_test_student(name: str) -> bool:

@@ -125,6 +125,36 @@ Bo Lind;bo@uni.example.org
 Total: 2;
 Printed on 2026-10-01;
 """,
+    "statistics below": """Name;Vorname;Matrikelnummer;Punkte
+Berg;Ida;00123;9
+Lind;Bo;00456;9
+Mittelwert;;;8
+Standardabweichung;;;1
+Std. Dev.;;;1
+Średnia;;;8
+Desviación típica;;;1
+Écart-type;;;1
+Maximum;;;9
+Итого;;;18
+""",
+    "canvas, points in other languages": """Student,ID,SIS User ID,SIS Login ID,Section,Lab (1)
+    Mögliche Punkte,,,,,10
+    Points possibles,,,,,10
+    Puntos posibles,,,,,10
+    Mogelijke punten,,,,,10
+    Möjliga poäng,,,,,10
+    满分,,,,,10
+"Berg, Ida",11,00123,ib,S1,9
+"Lind, Bo",12,00456,bl,S1,9
+""",
+    "sakai": """# Student ID,# Student Name,Quiz [10]
+00123,"Berg, Ida",9
+00456,"Lind, Bo",9
+""",
+    "peoplesoft, an empty column of numbers": """Notify,ID,Name,Units,Campus ID
+,00123,"Berg,Ida",3.00,
+,00456,"Lind,Bo",3.00,
+""",
     "ilias roles": """Name;E-Mail;Rolle
 Berg, Ida;ida@uni.example.org;il_crs_member_123
 Lind, Bo;bo@uni.example.org;il_crs_member_123
@@ -342,7 +372,7 @@ STAFF = """
     enseignante,Enseignant,Chargé de cours,tuteur,docente,Assistente,profesora,Profesor,Ayudante de cátedra,monitor,
     Prof.,Professora,Docent,Onderwijsassistent,Begeleider,Lärare,lärare,Handledare,Övningsassistent,professor,
     Student Data Viewer,Course creator,Section leader,Non-student,Chargée de TD,Hoogleraar,Kursansvarig,WiMi,
-    助教,教員,조교,преподаватель
+    助教,教員,조교,преподаватель,Host,Co-host,CA,Öğretim Üyesi,ティーチングアシスタント
 """
 STUDENTS = """
     Student,student,Students,Learner,Participant,Auditor,StudentEnrollment,Studierende,Lehramtsstudierende,Teilnehmerin,
