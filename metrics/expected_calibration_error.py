@@ -27,8 +27,7 @@ import numpy as np
 from .core.contract import ByParameters, Example, Metric, Rules, SubmissionFormat, WholeColumn
 from .core.figures import Curve, Figure, Grid
 from .core.parameters import Range
-from .numerics.groups import group_sums
-from .numerics.sums import exact_sum
+from .numerics.sums import exact_sum, group_sums
 from .reading.class_columns import Classes, ClassProbabilities, OneClass, certain, class_names
 from .reading.column_kinds import Binary, Probability
 

@@ -22,7 +22,6 @@ from ..core.parameters import chosen
 from ..core.uncertainty import totals_of
 from ..reading.column_kinds import Label
 from ..reading.columns import Cells
-from .groups import group_numbers, group_sums
 from .other_metrics import (
     finite_rows,
     has_influence,
@@ -31,7 +30,7 @@ from .other_metrics import (
     split_parameters,
     value_of_arrays,
 )
-from .sums import exact_sum
+from .sums import exact_sum, group_numbers, group_sums
 
 _SHOWN = 50
 _OTHER_WAY = {
@@ -70,13 +69,7 @@ def inner_of(text: str, direction: str) -> Inner:
         raise ValueError(Message("A quotation mark is open at the end.")) from None
     metric = metric_named(words[0])
     if metric.direction != direction:
-        if direction == "maximize":
-            raise ValueError(
-                Message("Lower values of {metric} are better: use the mean error by group.", metric=metric.key)
-            )
-        raise ValueError(
-            Message("Higher values of {metric} are better: use the mean score by group.", metric=metric.key)
-        )
+        raise ValueError(Message(_OTHER_WAY[direction], metric=metric.key))
     params, others = split_parameters(metric, words[1:])
     metric = metric.adapt(params)
     if others:

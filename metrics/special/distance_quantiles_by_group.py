@@ -26,8 +26,7 @@ from ..core.arrays import Answers
 from ..core.contract import Example, Metric, Role, WholeColumn
 from ..core.figures import Figure, Grid
 from ..core.parameters import Range
-from ..numerics.groups import distinct
-from ..numerics.sums import exact_sum
+from ..numerics.sums import exact_sum, group_numbers
 from ..reading.column_kinds import Label
 from .mean_haversine import PLACE, Radius, distance
 
@@ -37,10 +36,9 @@ Second = Annotated[float, Range(0, 1), "The second quantile: 0.95 leaves 5 % of 
 
 def quantiles_of(
     truth: Answers, prediction: np.ndarray, radius: float, levels: tuple[float, ...]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The groups of these rows, their sizes, and the quantiles of each, shape (groups, levels)."""
-    places, _ = truth["group"].once(distinct)
-    used, group = np.unique(places[truth["group"].codes], return_inverse=True)
+) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The names of the groups of these rows, their sizes, and the quantiles of each, shape (groups, levels)."""
+    group, names = group_numbers(truth["group"])
     found = distance(truth.answer, prediction, radius=radius)
     ordered = found[np.lexsort((found, group))]
     counts = np.bincount(group)
@@ -51,7 +49,7 @@ def quantiles_of(
         low = np.floor(at).astype(np.int64)
         lower, upper = ordered[starts + low], ordered[starts + np.minimum(low + 1, counts - 1)]
         columns.append(lower + (upper - lower) * (at - low))
-    return used, counts, np.column_stack(columns)
+    return names, counts, np.column_stack(columns)
 
 
 def score(
@@ -66,8 +64,7 @@ def figures(
     truth: Answers, prediction: np.ndarray, *, first: First = 0.5, second: Second = 0.95, radius: Radius = 6371000.0
 ) -> list[Figure]:
     """Both quantiles of each group."""
-    used, counts, found = quantiles_of(truth, prediction, radius, (first, second))
-    names = [truth["group"].once(distinct)[1][place] for place in used]
+    names, counts, found = quantiles_of(truth, prediction, radius, (first, second))
     cells = np.column_stack([counts, found, found.sum(axis=1) / 2]).tolist()
     heads = ["rows", f"{first:g}-quantile", f"{second:g}-quantile", "mean"]
     note = "The score is the mean of the last column."

@@ -23,19 +23,17 @@ from ..core.arrays import Answers
 from ..core.contract import ByParameters, Example, Metric, Role, WholeColumn
 from ..core.figures import Figure, Grid
 from ..core.parameters import Range
-from ..numerics.groups import distinct, group_sums
-from ..numerics.sums import exact_sum
+from ..numerics.sums import exact_sum, group_numbers, group_sums
 from ..reading.column_kinds import Label, Number
 
 Floor = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller MAE of a group counts as this one."]
 
 
-def groups_of(truth: Answers, prediction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The group number of each row; and for each group of these rows the number of rows and the MAE."""
-    places, _ = truth["group"].once(distinct)
-    used, group = np.unique(places[truth["group"].codes], return_inverse=True)
-    counts = np.bincount(group, minlength=len(used))
-    return group, counts, group_sums(np.abs(prediction - truth.answer), group, len(used)) / counts
+def groups_of(truth: Answers, prediction: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
+    """The names of the groups of these rows, the group number of each row, and the rows and the MAE of each group."""
+    group, names = group_numbers(truth["group"])
+    counts = np.bincount(group, minlength=len(names))
+    return names, group, counts, group_sums(np.abs(prediction - truth.answer), group, len(names)) / counts
 
 
 def best_for(*, floor: Floor = 1e-9) -> float:
@@ -52,17 +50,15 @@ def score(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) -> flo
 
 def influence(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) -> np.ndarray:
     """The derivative by the weight of each row; 0 in a group at the floor."""
-    group, counts, maes = groups_of(truth, prediction)
+    _, group, counts, maes = groups_of(truth, prediction)
     errors, means = np.abs(prediction - truth.answer), np.maximum(maes, floor)[group]
     return (errors / means - 1) / counts[group] * (maes > floor)[group] / len(counts)
 
 
 def figures(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) -> list[Figure]:
     """MAE and logarithm of each group."""
-    places, known = truth["group"].once(distinct)
-    _, counts, maes = groups_of(truth, prediction)
+    names, _, counts, maes = groups_of(truth, prediction)
     cells = np.column_stack([counts, maes, np.log(np.maximum(maes, floor))]).tolist()
-    names = [known[place] for place in np.unique(places[truth["group"].codes])]
     note = "The score is the mean of the last column."
     return [Grid("Each group", names, ["rows", "MAE", "ln(MAE)"], cells, corner="group", note=note)]
 

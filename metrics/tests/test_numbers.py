@@ -158,7 +158,7 @@ def test_log_mae_by_group_equals_its_definition(seed: int) -> None:
 
 
 def test_sums_of_groups_know_no_order() -> None:
-    from metrics.numerics.groups import group_sums
+    from metrics.numerics.sums import group_sums
 
     dice = np.random.default_rng(3)
     values = dice.normal(size=500) * 10.0 ** dice.integers(-300, 300, 500)
