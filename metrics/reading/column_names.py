@@ -46,14 +46,17 @@ def _without_bracketed(name: str) -> str:
 _KEYS: tuple[Callable[[str], str], ...] = (name_key, _without_brackets, _without_bracketed)
 
 
-def matched_names(names: Sequence[str], expected: Sequence[str]) -> list[str]:
-    """The names of a file's columns, in the writing that is expected where only one column can be meant.
+def matched_names(
+    names: Sequence[str], expected: Sequence[str], keys: Sequence[Callable[[str], str]] = _KEYS
+) -> list[str]:
+    """The names of a file's columns, in the writing that is expected where only one column can be meant: names are
+    compared by each of the ``keys`` in turn.
 
     >>> matched_names(["ID", "Price [EUR]", "note"], ["id", "price (eur)"])
     ['id', 'price (eur)', 'note']
     """
     found = list(names)
-    for key in _KEYS:
+    for key in keys:
         missing = [name for name in expected if name not in found]
         others = [name for name in found if name not in expected]
         if not missing or not others:

@@ -6,10 +6,11 @@ import csv
 import re
 from collections.abc import Sequence
 
+from ..core.messages import Message
 from .column_names import clean_name, matched_names
 
-SEPARATORS = ";\t|"
-"""The separators of other tables, besides the comma."""
+SEPARATORS = {";": Message("semicolons"), "\t": Message("tabs"), "|": Message("vertical bars")}
+"""The separators of other tables, besides the comma, and their names."""
 NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
 SEPARATOR_LINE = re.compile(r"\ufeff?[\"']?sep=(.)[\"']?[,;\t| ]*", re.IGNORECASE)
 """A first line with which spreadsheets name the separator."""
@@ -48,7 +49,7 @@ def header_place(lines: Sequence[Line], expected: Sequence[str] = ()) -> int:
         return 0
     declared = SEPARATOR_LINE.fullmatch(lines[0][1].rstrip("\r")) if len(lines) > 1 else None
     above = 1 if declared else 0
-    separators = declared[1] if declared else "," + SEPARATORS
+    separators = (declared[1],) if declared else (",", *SEPARATORS)
     find = _place_of_expected if expected else _place_of_likely
     places = (find(lines[above:], separator, expected) for separator in separators)
     return above + next((place for place in places if place is not None), 0)

@@ -13,14 +13,13 @@ from ..core.errors import Problem, Refused, shown
 from ..core.messages import EXAMPLES, Message, listed
 from .column_names import clean_name, equal_names, matched_names, name_key
 from .containers import PACKED, READERS, check_zip, container_of, peek, refuse_container
-from .header_lines import MAX_CHARACTERS, NUMBER, first_lines, header_place
+from .header_lines import MAX_CHARACTERS, NUMBER, SEPARATORS, first_lines, header_place
 from .text import LONGEST_LINE, check_encoding, no_rows, plain_lines, scan
 
 USAGE = "Usage"
 SPLITS = ("public", "private", "ignored")
 
 _MOST_COLUMNS = 2_000
-SEPARATORS = {";": Message("semicolons"), "\t": Message("tabs"), "|": Message("vertical bars")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ The readers compare ids as text. A conversion is offered where each id can stand
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Hashable, Mapping, Sequence
+
+from .column_names import name_key
 
 MAX_IDS = 200_000
 """The most ids that are compared."""
@@ -16,7 +17,7 @@ Form = Callable[[str], Hashable | None]
 """What all writings of an id have in common; ``None`` for texts that are no such id."""
 
 _ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
-MAX_EXPONENT = 15
+_MAX_EXPONENT = 15
 _EXPONENT = re.compile(r"([0-9]+)(?:\.([0-9]+))?e\+?([0-9]{1,2})")
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 _DATE = re.compile(
@@ -32,11 +33,10 @@ def loose_text(text: str) -> str:
     >>> loose_text("IMG_007"), loose_text("7.0"), loose_text("007"), loose_text("3e+05")
     ('img_7', '7', '7', '300000')
     """
-    seen = "".join(letter for letter in unicodedata.normalize("NFC", text) if unicodedata.category(letter) != "Cf")
-    plain = " ".join(seen.split()).casefold()
+    plain = name_key(text)
     if found := _WHOLE.fullmatch(plain):
         plain = found[1]
-    elif (found := _EXPONENT.fullmatch(plain)) and len(found[2] or "") <= int(found[3]) <= MAX_EXPONENT:
+    elif (found := _EXPONENT.fullmatch(plain)) and len(found[2] or "") <= int(found[3]) <= _MAX_EXPONENT:
         plain = found[1] + (found[2] or "").ljust(int(found[3]), "0")
     return _ZEROS.sub("", plain)
 

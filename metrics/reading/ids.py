@@ -15,6 +15,7 @@ from ..core.lazy import cached_property
 from ..core.messages import EXAMPLES, Message, joined, listed
 from .explaining_reader import span
 from .headers import first_cell, other_separator
+from .id_forms import MAX_IDS
 from .tables import Table, blank_rows, codes_among, line_breaks, pick, plain, texts_of
 
 _CLOSE = 4
@@ -150,7 +151,7 @@ class Ids:
         message = Message.counted(
             len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=listed(names, len(rows))
         )
-        why = hint(self.in_order, texts[0]) if len(self) <= _MOST_COMPARED else None
+        why = hint(self.in_order, texts[0]) if len(self) <= MAX_IDS else None
         if len(rows) == len(ids) > 1 and why is None:
             why = Message("No id of the file is known: are these the rows of another data set?")
         message = joined([message, why]) if why is not None else message
@@ -273,8 +274,6 @@ def _long_number(text: str) -> float | None:
 
 
 _LOOKALIKES = str.maketrans("АВЕКМНОРСТХаеорсухіΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXaeopcyxiABEZHIKMNOPTYX")
-
-_MOST_COMPARED = 200_000
 
 _TWINS = (
     (

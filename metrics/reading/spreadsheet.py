@@ -16,8 +16,8 @@ from typing import Any
 from ..core.errors import shown
 from ..core.messages import Message, listed, templates_of
 from .column_names import TRIMMED, matched_names
-from .header_lines import MAX_LINES, NUMBER, SEPARATOR_LINE, cells_of, first_lines, header_place
-from .headers import SEPARATORS, USAGE, ExpectedHeader, is_index, letters_of
+from .header_lines import MAX_LINES, NUMBER, SEPARATOR_LINE, SEPARATORS, cells_of, first_lines, header_place
+from .headers import USAGE, ExpectedHeader, is_index, letters_of
 from .id_forms import written_as_expected
 from .split_words import are_split_words, known_part
 from .tables import csv_bytes
@@ -55,6 +55,11 @@ class _Sheet:
 
     def cells(self, place: int) -> list[str]:
         return [row[place].strip(TRIMMED) for row in self.rows]
+
+    def replace(self, place: int, meant: Mapping[str, str]) -> None:
+        """Write cells of a column in another way."""
+        for row in self.rows:
+            row[place] = meant.get(row[place].strip(TRIMMED), row[place])
 
     def drop(self, place: int) -> None:
         del self.names[place]
@@ -243,13 +248,7 @@ def _fit_columns(sheet: _Sheet, expected: ExpectedHeader) -> None:
     columns = list(expected.columns)
     if columns[-1] not in names and (alias := next((name for name in expected.aliases if name in names), "")):
         columns[-1] = alias
-    for key in (letters_of, lambda _name: ""):
-        missing = [name for name in columns if name not in names]
-        others = [name for name in names if name not in columns]
-        for name in missing:
-            similar = [other for other in others if key(other) == key(name)]
-            if len(similar) == 1 and sum(key(one) == key(name) for one in missing) == 1:
-                names[names.index(similar[0])] = name
+    names = matched_names(names, columns, (letters_of, lambda _name: ""))
     if not set(columns) <= set(names) or any(names.count(name) > 1 for name in columns):
         return
     for old, new in zip(sheet.names, names, strict=True):
@@ -268,8 +267,7 @@ def _write_ids(sheet: _Sheet, column: str, expected: Sequence[str]) -> None:
         return
     place = sheet.names.index(column)
     if meant := written_as_expected(sheet.cells(place), expected):
-        for row in sheet.rows:
-            row[place] = meant.get(row[place].strip(TRIMMED), row[place])
+        sheet.replace(place, meant)
         before, after = next(iter(meant.items()))
         sheet.changes.append(
             Message(
@@ -284,8 +282,7 @@ def _write_values(sheet: _Sheet, cures: Cures) -> None:
     """Write cells as the sample submission has them."""
     for place, name in enumerate(sheet.names):
         if meant := cures(name, sorted(set(sheet.cells(place)))):
-            for row in sheet.rows:
-                row[place] = meant.get(row[place].strip(TRIMMED), row[place])
+            sheet.replace(place, meant)
             before, after = next(iter(meant.items()))
             sheet.changes.append(
                 Message(
