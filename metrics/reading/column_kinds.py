@@ -28,7 +28,7 @@ from ..core.messages import Message, Plural
 from ..numerics.tokens import arrow_texts, labels_in
 from .columns import NAME_OF_DIGITS, WORDS, Cells, Kind, in_form, read_numbers, read_ranked, to_decimal
 from .foreign import ListForm, judge_labels, judge_lists, judge_texts
-from .label_forms import typical_label
+from .label_forms import LabelForm, typical_label
 from .number_labels import are_numbers, number_names
 from .same_texts import composed, normal_labels
 
@@ -247,8 +247,13 @@ class Label(Kind):
         return Coded(coded.codes, [t if n is None else n for n, t in zip(numbers, coded.values, strict=True)])
 
     def judge(self, columns: Sequence[Cells], values: Coded, truth: Any, params: Mapping[str, Any]) -> None:
-        if sample := self.sample(truth):
-            judge_labels(columns[0], values, sample)
+        if self.sample(truth):
+            judge_labels(columns[0], values, self.form(truth, params))
+
+    def form(self, truth: Any, params: Mapping[str, Any]) -> LabelForm:
+        """The form of labels, by the truth's."""
+        found: LabelForm = truth.once(_label_form)
+        return found
 
     def sample(self, truth: Any) -> str:
         found: str = truth.once(_typical_label)
@@ -265,8 +270,17 @@ def _typical_label(labels: Coded) -> str:
     return typical_label(labels.values)
 
 
-def _typical_item(lists: Coded, separator: str | None) -> str:
-    return typical_label(labels_in(lists.array, separator)[2].to_pylist())
+def _label_form(labels: Coded) -> LabelForm:
+    return LabelForm(_typical_label(labels), map(str, labels.values))
+
+
+def _item_form(lists: Coded, separator: str | None, is_graded: bool) -> LabelForm:
+    """The form of the labels in lists; graded ones are ``label:grade``."""
+    labels = labels_in(lists.array, separator)[2].to_pylist()
+    sample = typical_label(labels)
+    if is_graded:
+        sample, labels = sample.rpartition(":")[0], [label.rpartition(":")[0] for label in labels]
+    return LabelForm(sample, labels)
 
 
 def _without_points(labels: Coded) -> Coded:
@@ -292,15 +306,18 @@ class LabelSet(Kind):
         return in_form(cells.coded(), normal_labels)
 
     def judge(self, columns: Sequence[Cells], values: Coded, truth: Any, params: Mapping[str, Any]) -> None:
-        judge_lists(columns[0], values, ListForm(self.sample_with(truth, params), params.get("separator")))
+        judge_lists(columns[0], values, self.form(truth, params))
+
+    def form(self, truth: Any, params: Mapping[str, Any]) -> ListForm:
+        """The form of lists, by the truth's."""
+        is_graded = params.get("gain", "binary") != "binary"
+        return ListForm(truth.once(_item_form, params.get("separator") or None, is_graded), params.get("separator"))
 
     def sample(self, truth: Any) -> str:
         return self.sample_with(truth, {})
 
     def sample_with(self, truth: Any, params: Mapping[str, Any]) -> str:
-        label: str = truth.once(_typical_item, params.get("separator") or None)
-        # Graded labels of a truth are label:grade.
-        return label if params.get("gain", "binary") == "binary" else label.rpartition(":")[0]
+        return self.form(truth, params).sample
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         if truth is not None:
@@ -368,9 +385,13 @@ class RankedLabel(Kind):
         return Ranked(codes[labels.codes], confidence)
 
     def judge(self, columns: Sequence[Cells], values: Ranked, truth: Any, params: Mapping[str, Any]) -> None:
-        label = self.sample(truth).rpartition(" ")[0]
-        if label and columns[0].labels is not None:
-            judge_labels(columns[0], columns[0].labels, label)
+        if self.sample(truth) and columns[0].labels is not None:
+            judge_labels(columns[0], columns[0].labels, self.form(truth, params))
+
+    def form(self, truth: Any, params: Mapping[str, Any]) -> LabelForm:
+        """The form of labels, by the truth's."""
+        found: LabelForm = truth.once(_label_form)
+        return found
 
     def fill(self, places: np.ndarray, values: Ranked) -> Ranked:
         if not len(values):

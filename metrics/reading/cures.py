@@ -11,7 +11,7 @@ from ..core.types import PreparedTruth
 from ..numerics.tokens import arrow_texts
 from .column_kinds import Binary, Label, LabelSet, Plain, RankedLabel, Words
 from .columns import Kind, to_decimal
-from .foreign import ListForm, is_written_as_list
+from .foreign import is_written_as_list
 from .label_forms import LabelForm
 from .spreadsheet import Cures
 from .writings import read_list
@@ -51,17 +51,15 @@ def _cure_of(
         return lambda text: _cured_number(text, isinstance(kind, Binary))
     if not isinstance(kind, Label | LabelSet | RankedLabel | Words):
         return None
-    sample = kind.sample_with(truth, params)
     if isinstance(kind, LabelSet):
-        form = ListForm(str(sample), params.get("separator"))
-        form.look_at(arrow_texts(list(texts)))
-        return form.cure
-    if isinstance(kind, Label):
-        return lambda text: _cured_label(LabelForm(str(sample)), text) if sample else None
-    if isinstance(kind, RankedLabel):
-        label = LabelForm(str(sample).rpartition(" ")[0])
-        return lambda text: _cured_pair(label, text)
-    if isinstance(kind, Words) and "|" in sample:
+        lists = kind.form(truth, params)
+        lists.look_at(arrow_texts(list(texts)))
+        return lists.cure
+    if isinstance(kind, Label | RankedLabel):
+        form = kind.form(truth, params)
+        cure = _cured_label if isinstance(kind, Label) else _cured_pair
+        return lambda text: cure(form, text) if form.sample else None
+    if "|" in kind.sample_with(truth, params):
         return lambda text: "|".join(read_list(text).items) if is_written_as_list(text, ";") else None
     return None
 

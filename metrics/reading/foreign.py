@@ -36,6 +36,7 @@ _MOST_CURES = 3
 _FEW_LABELS = 1000
 """The most distinct labels of a file that is told that none of them looks like the sample's."""
 _MARKS = "[](){}'\"`‘’“”«»"
+_QUOTES = _MARKS[6:]
 _OPENING = (*_MARKS, "b", "a", "n", "c", "s", "f", "l")
 """Marks and letters with which a list begins: array, np.array, c, set, frozenset, list, and bytes of Python."""
 _BLOCK = 1 << 20
@@ -65,10 +66,10 @@ class _Findings:
             cells.refuse("foreign_labels", _ALL, places, facts)
 
 
-def judge_labels(cells: Cells, labels: Coded, sample: str) -> None:
+def judge_labels(cells: Cells, labels: Coded, form: LabelForm) -> None:
     """Look at a column with one label in each cell."""
     texts = list(map(str, labels.values))
-    form, findings = LabelForm(sample), _Findings(max(1, len(texts)))
+    findings = _Findings(max(1, len(texts)))
     faults = _faults_of(form, texts)
     for code, fault in faults.items():
         findings.note(fault.words, texts[code], fault.cured)
@@ -76,7 +77,7 @@ def judge_labels(cells: Cells, labels: Coded, sample: str) -> None:
     _note_twins(findings, texts, faults)
     findings.tell(cells, labels.codes)
     if not faults:
-        _warn_of_other_looks(cells, texts, sample)
+        _warn_of_other_looks(cells, texts, form.sample)
 
 
 def judge_clusters(cells: Cells, labels: Coded) -> None:
@@ -152,14 +153,14 @@ def _note_twins(findings: _Findings, texts: Sequence[str], faults: dict[int, Fau
 
 
 class ListForm:
-    """The form of a cell with several labels: the sample's first label, ``""`` if it has none, and the separator,
-    ``None`` for white space."""
+    """The form of a cell with several labels: that of its labels, and the separator, ``None`` for white space."""
 
-    def __init__(self, sample: str, separator: str | None) -> None:
+    def __init__(self, label: LabelForm, separator: str | None) -> None:
         self.separator = separator if separator and separator.strip() else None
-        self.sample = sample
-        self.label = LabelForm(sample) if sample else None
-        self.marks = "".join(sorted({*_MARKS, *SEPARATORS} - set(sample) - set(self.separator or "\t")))
+        self.sample, self.most_words = label.sample, label.most_words
+        self.label = label if label.sample else None
+        self.marks = "".join(sorted({*_MARKS, *SEPARATORS} - label.letters - set(self.separator or "\t")))
+        """Characters that no label has, as far as is known."""
         self._whole: set[str] | None = None
 
     def look_at(self, cells: Any) -> np.ndarray:
@@ -189,22 +190,24 @@ class ListForm:
         if not cell:
             return False
         read = read_list(cell)
-        if (read.writing.brackets or read.writing.quoted) and not self._has_brackets:
+        if self._is_wrapped(cell, read.writing):
             return True
         if self.separator is None:
             mark = read.writing.separator
             return mark in set(self.marks) and _parts_words(cell, mark or "")
         if self.separator.strip() in cell or len(read.items) < 2:
             return False
-        if read.writing.separator is None and " " in self.sample:
-            return len(read.items) > len(self.sample.split())
+        if read.writing.separator is None and self.most_words > 1:
+            return len(read.items) > self.most_words
         if read.writing.separator is not None and read.writing.separator not in self.marks:
             return False
         return self._whole is None or not self._whole.isdisjoint(read.items)
 
-    @property
-    def _has_brackets(self) -> bool:
-        return read_list(self.sample).writing != Writing()
+    def _is_wrapped(self, cell: str, writing: Writing) -> bool:
+        """Whether brackets or quotes stand around the labels that are not theirs."""
+        if writing.brackets and writing.brackets[0] in self.marks:
+            return True
+        return writing.quoted and any(quote in self.marks for quote in _QUOTES if quote in cell)
 
     def cure(self, cell: str) -> str | None:
         """The cell written like the sample, ``None`` if that is unclear."""

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 
 from ..core.messages import Message
 from .columns import NAME_OF_DIGITS, to_decimal
@@ -59,9 +60,10 @@ class Fault:
 
 
 class LabelForm:
-    """The form of the label in the sample submission."""
+    """The form of the label in the sample submission. ``labels`` are those of the truth: a difference that some of
+    them have, as ``USA`` has from ``Germany``, is none."""
 
-    def __init__(self, sample: str) -> None:
+    def __init__(self, sample: str, labels: Iterable[str] = ()) -> None:
         self.sample = sample
         self.is_bare = _bare(sample) == sample
         value = to_decimal(sample)
@@ -72,11 +74,19 @@ class LabelForm:
         self.styles = _styles(sample)
         self.begins_with_letter = sample[:1].isalpha()
         """Whether most labels of the truth are names, so that a number is hardly one of them."""
+        some = [sample, *islice(filter(None, labels), _MOST_LABELS)]
+        self.letters = set("".join(some))
+        """The characters of labels."""
+        self.most_words = max(len(label.split()) for label in some)
+        self._usual: set[str] = set()
+        self._usual = {fault.words for label in some if (fault := self.fault(label)) is not None}
 
     def fault(self, label: str) -> Fault | None:
         """The difference of a label from this form, or ``None``."""
-        if label == self.sample:
-            return None
+        found = None if label == self.sample else self._fault(label)
+        return None if found is None or found.words in self._usual else found
+
+    def _fault(self, label: str) -> Fault | None:
         if self.is_bare and (bare := _bare(label)) != label and bare:
             within = self.fault(bare)
             return Fault(WRAPPED, bare if within is None else within.cured)
