@@ -34,8 +34,16 @@ _DATE = re.compile(
 )
 
 
+_BASE_LETTERS = str.maketrans("łŁøØı", "lLoOi")
+
+
+def _without_accents(text: str) -> str:
+    letters = unicodedata.normalize("NFKD", text.translate(_BASE_LETTERS))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
 def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+    return frozenset(_without_accents(text).split())
 
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -48,7 +56,8 @@ _ANSWER_WORDS = _words(
     "target targets label labels class classes answer answers outcome response truth prediction gold y category rating"
     " ratings sentiment ziel zielwert zielvariable klasse kategorie antwort antworten ergebnis etikett losung loesung"
     " cible classe etiquette reponse objetivo clase etiqueta respuesta alvo rotulo resposta obiettivo etichetta"
-    " risposta"
+    " risposta gabarito etykieta klasa odpowiedz trida odpoved svar facit klass antwoord etiket sinif cevap метка класс"
+    " ответ 标签 类别 答案 ラベル 正解 答え"
 )
 _FILLERS = _words("true correct actual final real value values name id test the is wert valeur valor")
 """Words that may stand beside an answer's: `true_label`, `target value`."""
@@ -57,7 +66,9 @@ _REMARKS = _words(
     "checked check comment comments remark remarks reviewer reviewed annotator annotated grader gepruft"
     " geprueft kommentar kommentare bemerkung bemerkungen notiz notizen pruefer prufer verifie verifiee commentaire"
     " commentaires remarque remarques revisado comentario comentarios observacion observaciones controllato commento"
-    " commenti"
+    " commenti corrigido verificado observacao observacoes opmerking opmerkingen gecontroleerd granskad anmarkning"
+    " sprawdzil sprawdzila sprawdzone uwagi komentarz kontroloval poznamka kontrol not notlar проверил проверила"
+    " комментарий примечание 备注 审核人 備考 確認者"
 )
 _NOTES = _words("note notes")
 """Remarks where they are texts; numbers are marks in French and German."""
@@ -299,7 +310,7 @@ def _belong_together(columns: Sequence[ColumnFacts]) -> bool:
     kinds = {one.kind for one in columns}
     if kinds == {"binary"} and len(columns) <= _MOST_TOGETHER:
         return True
-    if not columns or not (kinds <= {"binary", "numbers"} or kinds == {"labels"}):
+    if not columns or not kinds <= {"binary", "numbers"}:
         return False
     return bool(frozenset.intersection(*names) - _FILLERS)
 
@@ -310,5 +321,5 @@ def _words_of(name: str) -> frozenset[str]:
     >>> sorted(_words_of("trueLabel_2")), sorted(_words_of("Geprüft von"))
     (['label', 'true'], ['gepruft', 'von'])
     """
-    plain = "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
-    return frozenset(word.casefold() for word in _WORD.findall(_CAMEL.sub(" ", plain)))
+    words = _WORD.findall(_CAMEL.sub(" ", _without_accents(name)))
+    return frozenset(word.casefold() for word in words)

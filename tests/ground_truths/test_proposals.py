@@ -84,6 +84,12 @@ LAYOUTS = {
     "an id, a text and a label": alone("id:id text:text label:class", "label"),
     "who checked it": alone("id:id species:class Checked_by:person", "species"),
     "texts": alone("id:id summary:text", "summary", ("word_jaccard",)),
+    "who checked it, in Polish": alone("id:id etykieta:class sprawdził(a):person", "etykieta"),
+    "who checked it, in Russian": alone("id:id метка:class проверил:person", "метка"),
+    "who checked it, in Portuguese": alone("id:id gabarito:class corrigido_por:person", "gabarito"),
+    "a remark in Turkish": alone("no:id cevap:class not:person", "cevap"),
+    "a remark in Chinese": alone("编号:id 标签:class 备注:person", "标签"),
+    "a remark in Japanese": alone("番号:id ラベル:class 備考:person", "ラベル"),
     "whether it was checked": alone("id:id species:class checked:binary", "species"),
     "a remark": alone("id:id price:price Bemerkung:comment", "price", NUMBERS),
     "the same in each row": alone("id:id species:class year:same", "species"),
@@ -113,6 +119,7 @@ LAYOUTS = {
         "PersonId:id Survived:binary Pclass:stars Sex:class Age:number", "Survived", "Pclass", "Sex", "Age"
     ),
     "two numbers without a sign": asked("id:id height:number weight:number", "height", "weight"),
+    "two classes of one family": asked("id:id label_a:class label_b:person", "label a", "label b"),
     "two classes without a sign": asked("id:id species:class habitat:class", "species", "habitat"),
     "a sample submission of chances": Layout(
         {ANSWERS: "id:id bought:binary visits:number", "sample_submission.csv": "id:id bought:half"},
