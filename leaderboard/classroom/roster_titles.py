@@ -193,7 +193,7 @@ _SUMMARY_WORDS = set(
         """
     ).split()
 )
-_BESIDE_SUMMARY_WORDS = set(
+_WORDS_WITH_SUMMARY = set(
     _without_accents(
         """
         possible possibles class overall standard std dev st max of due manual mögliche de la du générale classe
@@ -227,7 +227,7 @@ def is_summary_row(name: str) -> bool:
     """Whether the name is that of a row about the course, such as “Points Possible” or “Class Average”."""
     words = set(re.findall(r"[^\W_]+", _without_accents(name)))
     is_about_course = bool(words & _SUMMARY_WORDS) or {"std", "dev"} <= words
-    return is_about_course and words <= _SUMMARY_WORDS | _BESIDE_SUMMARY_WORDS
+    return is_about_course and words <= _SUMMARY_WORDS | _WORDS_WITH_SUMMARY
 
 
 def is_test_student(name: str) -> bool:

@@ -42,7 +42,7 @@ def _without_accents(text: str) -> str:
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def _words(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(_without_accents(text).split())
 
 
@@ -52,17 +52,17 @@ _ID_OF = re.compile(
     r"(user|item|movie|image|customer|passenger|product|patient|session|test|row|doc|document|query|order|store)ids?"
 )
 
-_ANSWER_WORDS = _words(
+_ANSWER_WORDS = _word_set(
     "target targets label labels class classes answer answers outcome response truth prediction gold y category rating"
     " ratings sentiment ziel zielwert zielvariable klasse kategorie antwort antworten ergebnis etikett losung loesung"
     " cible classe etiquette reponse objetivo clase etiqueta respuesta alvo rotulo resposta obiettivo etichetta"
     " risposta gabarito etykieta klasa odpowiedz trida odpoved svar facit klass antwoord etiket sinif cevap метка класс"
     " ответ 标签 类别 答案 ラベル 正解 答え"
 )
-_FILLERS = _words("true correct actual final real value values name id test the is wert valeur valor")
+_FILLERS = _word_set("true correct actual final real value values name id test the is wert valeur valor")
 """Words that may stand beside an answer's: `true_label`, `target value`."""
 
-_REMARKS = _words(
+_REMARKS = _word_set(
     "checked check comment comments remark remarks reviewer reviewed annotator annotated grader gepruft"
     " geprueft kommentar kommentare bemerkung bemerkungen notiz notizen pruefer prufer verifie verifiee commentaire"
     " commentaires remarque remarques revisado comentario comentarios observacion observaciones controllato commento"
@@ -70,23 +70,26 @@ _REMARKS = _words(
     " sprawdzil sprawdzila sprawdzone uwagi komentarz kontroloval poznamka kontrol not notlar проверил проверила"
     " комментарий примечание 备注 审核人 備考 確認者"
 )
-_NOTES = _words("note notes")
+_NOTES = _word_set("note notes")
 """Remarks where they are texts; numbers are marks in French and German."""
 
-_DESCRIPTIONS = _words(
+_DESCRIPTIONS = _word_set(
     "by author source url link file filename path image img picture photo text title name description created updated"
     " von quelle bild datei titel beschreibung par auteur fichier titre texte nom por autor fuente archivo titulo texto"
     " nombre da fonte"
 )
-_ROLES = _words(
+_ROLES = _word_set(
     "fold group groups gruppe groupe grupo gruppo subject patient user item session customer confidence index row split"
     " usage"
 )
-_IDS = _words("id ids key uuid guid nr no num number row nummer numero identifier kennung code")
-_WEIGHTS = _words("sampleweight rowweight exampleweight weights wt w")
+_IDS = _word_set("id ids key uuid guid nr no num number row nummer numero identifier kennung code")
+_WEIGHTS = _word_set("sampleweight rowweight exampleweight weights wt w")
 _PAIRS = (
-    (_words("time duration days tenure lifetime survival followup"), _words("event status death dead churn censored")),
-    (_words("lat latitude"), _words("lon lng long longitude")),
+    (
+        _word_set("time duration days tenure lifetime survival followup"),
+        _word_set("event status death dead churn censored"),
+    ),
+    (_word_set("lat latitude"), _word_set("lon lng long longitude")),
 )
 
 _SAMPLE_FILE = re.compile(r"sample.*sub|sub.*(sample|format|example)|submission")
@@ -97,7 +100,7 @@ _TEST_FILE = re.compile(r"test|predict|eval|holdout|hold.out|unlabel")
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is known of a column: its ``kind`` (``blank``, ``sparse``, ``constant``, ``split``, ``usage``, ``counter``,
+    """Facts about a column: its ``kind`` (``blank``, ``sparse``, ``constant``, ``split``, ``usage``, ``counter``,
     ``binary``, ``numbers``, ``dates``, ``text``, ``names`` or ``labels``), and whether each row has another cell."""
 
     name: str
@@ -217,7 +220,7 @@ def propose_answers(columns: Sequence[ColumnFacts], files: Mapping[str, Sequence
     key = _id_column(others, in_sample[:1], in_test)
     free = [one for one in others if one.name != key]
     answers, why = _answers_among(free, in_train, in_test, in_sample[1:])
-    possible = tuple(one.name for one in _without(free, _is_unlikely))
+    possible = tuple(one.name for one in _leave_out(free, _is_unlikely))
     return AnswerProposal(key, split, tuple(one.name for one in answers), possible, why if answers else "asked")
 
 
@@ -265,9 +268,9 @@ def _answers_among(
         why = "train" if why == "only" and len(trained) < len(left) else why
         left = trained
         if in_test and len(trained) > 1:
-            return _without(left, lambda one: not one.may_be_answer), "absent"
-    left = _without(left, lambda one: not one.may_be_answer)
-    left = _without(left, _is_unlikely)
+            return _leave_out(left, lambda one: not one.may_be_answer), "absent"
+    left = _leave_out(left, lambda one: not one.may_be_answer)
+    left = _leave_out(left, _is_unlikely)
     if len(left) > 1 and (named := [one for one in left if _is_named_like_an_answer(one.name)]):
         left, why = named, "name"
     if len(left) > 1:
@@ -275,7 +278,7 @@ def _answers_among(
     return (left, why) if len(left) == 1 or _belong_together(left) else ([], "asked")
 
 
-def _without(columns: Sequence[ColumnFacts], is_out: Callable[[ColumnFacts], bool]) -> list[ColumnFacts]:
+def _leave_out(columns: Sequence[ColumnFacts], is_out: Callable[[ColumnFacts], bool]) -> list[ColumnFacts]:
     """The columns that are not out; all of them if none would be left."""
     return [one for one in columns if not is_out(one)] or list(columns)
 

@@ -45,7 +45,7 @@ def with_fitting_metrics(
         return list(findings)
     targets = [column for column in table.names if column not in (name, USAGE, *roles)]
     refused = next((problem for problem in problems if _is_of_kind(problem, targets, table.rows)), None)
-    advice = _advice(metric, table, name, targets) if refused is not None else None
+    advice = _advice_for(metric, table, name, targets) if refused is not None else None
     if refused is None or advice is None:
         return list(findings)
     place = next(at for at, one in enumerate(findings) if (one.code, one.column) == (refused.code, refused.column))
@@ -60,30 +60,30 @@ def _is_of_kind(problem: Problem, targets: Sequence[str], rows: int) -> bool:
     return problem.column in targets and 2 * problem.count > rows and problem.code != "missing_value"
 
 
-def _advice(metric: Metric, table: Table, id_column: str, targets: Sequence[str]) -> Message | None:
+def _advice_for(metric: Metric, table: Table, id_column: str, targets: Sequence[str]) -> Message | None:
     """The sentence that names the usual metrics for these answers, and the metric itself if an average over classes
     reads them; None if no usual one reads them."""
     rows = np.unique(np.linspace(0, table.rows - 1, min(table.rows, _MOST_ROWS)).astype(np.int64))
     small = table.some(rows)
     nature = nature_of([small.column(name).to_pylist() for name in targets], targets)
-    keys = [key for key in nature.keys if key in USUAL and key != metric.key and _reads(get(key), small, id_column)]
+    keys = [key for key in nature.keys if key in USUAL and key != metric.key and _can_read(get(key), small, id_column)]
     titles = [get(key).title for key in keys[:_MOST_NAMED]]
     if not titles:
         return None
     advice = Message(_ADVICE, answers=nature.words, metric=titles[0])
     if len(titles) > 1:
         advice = Message(_ADVICE_OF_TWO, answers=nature.words, metric=titles[0], other=titles[1])
-    if _defaults(metric).get("average") == "binary" and _reads(metric, small, id_column, average="macro"):
+    if _default_parameters(metric).get("average") == "binary" and _can_read(metric, small, id_column, average="macro"):
         advice = joined([advice, Message(_ADVICE_OF_AVERAGE, metric=metric.title)])
     return advice
 
 
-def _defaults(metric: Metric) -> dict[str, Any]:
+def _default_parameters(metric: Metric) -> dict[str, Any]:
     return {parameter.name: parameter.default for parameter in metric.parameters}
 
 
-def _reads(metric: Metric, table: Table, id_column: str, **given: Any) -> bool:
-    params = {**_defaults(metric), **given}
+def _can_read(metric: Metric, table: Table, id_column: str, **given: Any) -> bool:
+    params = {**_default_parameters(metric), **given}
     metric = metric.adapt(params)
     try:
         layout = layout_of(metric, table, id_column, params)

@@ -129,13 +129,13 @@ def _list_findings(truth: Truth, name: str, cells: Sequence[str], rows_of: _Rows
             written = [code for code, cell in enumerate(cells) if read_list(cell).writing != PLAIN]
             rows, example = rows_of(written), shown(cells[written[0]])
             message = Message.counted(len(rows), *_LISTS_AS_LABELS, column=shown(name), example=example)
-            yield warning("lists_as_labels", message, _WHY_AS_LABELS, name, _place(truth, rows[0]))
+            yield warning("lists_as_labels", message, _WHY_AS_LABELS, name, _place_of(truth, rows[0]))
         return
     separator = truth.params[SEPARATOR] or None
     if codes := [code for code, cell in enumerate(cells) if _is_foreign(cell, separator)]:
         others = sum(len(cell.split(separator)) > 1 for cell in cells) - len(codes)
         lists = [cells[code] for code in codes]
-        yield _finding(truth, name, rows_of(codes), lists, separator, are_most=len(lists) > others)
+        yield _finding_of_lists(truth, name, rows_of(codes), lists, separator, are_most=len(lists) > others)
 
 
 def _decimal_labels(truth: Truth, name: str, cells: Sequence[str], rows_of: _RowsOf) -> Iterator[Finding]:
@@ -150,10 +150,10 @@ def _decimal_labels(truth: Truth, name: str, cells: Sequence[str], rows_of: _Row
         message = Message.counted(
             len(rows), *_DECIMAL_LABELS, column=shown(name), example=shown(example), cure=shown(cure)
         )
-        yield warning("labels_like_decimals", message, _WHY_DECIMAL, name, _place(truth, rows[0]))
+        yield warning("labels_like_decimals", message, _WHY_DECIMAL, name, _place_of(truth, rows[0]))
 
 
-def _place(truth: Truth, row: int) -> tuple[int, str]:
+def _place_of(truth: Truth, row: int) -> tuple[int, str]:
     return int(truth.table.lines[row]), truth.ids.array[int(row)].as_py()
 
 
@@ -164,7 +164,7 @@ def _is_foreign(cell: str, separator: str | None) -> bool:
     return writing.separator not in (None, separator) and (separator is None or separator not in cell)
 
 
-def _finding(
+def _finding_of_lists(
     truth: Truth, column: str, rows: np.ndarray, lists: Sequence[str], separator: str | None, *, are_most: bool
 ) -> Finding:
     writing = writings_of(lists).most_common(1)[0][0]
@@ -180,7 +180,7 @@ def _finding(
     message = Message.counted(len(rows), *words, **facts)
     code = WRAPPED_LISTS if is_wrapped(writing) else "list_separator"
     return replace(
-        warning(code, message, _WHY, column, _place(truth, rows[0])), blocking=is_wrapped(writing) and are_most
+        warning(code, message, _WHY, column, _place_of(truth, rows[0])), blocking=is_wrapped(writing) and are_most
     )
 
 

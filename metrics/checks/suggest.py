@@ -147,8 +147,8 @@ def _usual_ones_first(fits: Sequence[SuggestedMetric]) -> list[SuggestedMetric]:
     best = [fit.key for fit in fits if fit.is_usual and (fit.fits or fit.is_nearly)]
     general = [key for key in best if not is_special(get(key))]
     common = [key for key in best if key in USUAL] or (list(dict.fromkeys([best[0], *general])) if general else best)
-    kept = [replace(fit, is_usual=fit.is_usual and fit.key in common) for fit in fits]
-    return sorted(kept, key=lambda fit: fit.key not in common)
+    marked = [replace(fit, is_usual=fit.is_usual and fit.key in common) for fit in fits]
+    return sorted(marked, key=lambda fit: fit.key not in common)
 
 
 def _sampled_rows(table: Table, most: int) -> Table:

@@ -20,19 +20,19 @@ _MOST_CELLS = 1000
 
 def with_advice(problems: Sequence[Problem], table: Table) -> list[Problem]:
     """The problems of a submission; one of a whole column names the metrics that read such values."""
-    return [_advised(problem, table) for problem in problems]
+    return [_with_advice_of_column(problem, table) for problem in problems]
 
 
-def _advised(problem: Problem, table: Table) -> Problem:
+def _with_advice_of_column(problem: Problem, table: Table) -> Problem:
     # A few refused values among others are errors of writing.
     if problem.column not in table.names or 2 * problem.count <= table.rows:
         return problem
     cells = [cell for cell in table.column(problem.column)[:_MOST_CELLS].to_pylist() if cell]
-    advice = _advice(problem.code, cells)
+    advice = _advice_for(problem.code, cells)
     return problem if advice is None else replace(problem, message=joined([problem.message, advice]))
 
 
-def _advice(code: str, cells: Sequence[str]) -> Message | None:
+def _advice_for(code: str, cells: Sequence[str]) -> Message | None:
     match code:
         case "not_a_number" if 2 * sum(map(_is_word, cells)) > len(cells):
             return _LABELS

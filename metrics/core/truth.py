@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numerics.tokens import mark_between
 from ..reading.column_kinds import LabelSet
 from ..reading.columns import Cells, Kind
 from ..reading.containers import LIMIT
@@ -450,8 +451,7 @@ def _lists_of(kind: Kind, params: Mapping[str, Any]) -> ListFormat | None:
     """How lists in the cells of a frame are joined for this kind of column."""
     if not isinstance(kind, LabelSet):
         return None
-    separator: str | None = params.get("separator")
-    return ListFormat(separator if separator and separator.strip() else None, kind.is_ordered)
+    return ListFormat(mark_between(params.get("separator")), kind.is_ordered)
 
 
 def truth_of_table(

@@ -13,9 +13,8 @@ from ..core.contract import Metric, SubmissionFormat, WholeColumn
 from ..core.errors import shown
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
-from ..reading.class_columns import Classes, OneClass, certain, class_names
+from ..reading.class_columns import Classes, OneClass, Sought, certain, class_names
 from ..reading.column_kinds import RankedScore
-from ..reading.one_label import Sought
 from .averages import counted_columns
 from .ranks import dense_ranks, roc_area, roc_influence
 from .sums import exact_sum

@@ -14,8 +14,8 @@ from ..core.contract import Contributions, Metric, Rules, WholeColumn
 from ..core.errors import shown
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
+from ..reading.class_columns import are_label
 from ..reading.column_kinds import Label
-from ..reading.one_label import are_label
 from .averages import Share, effects, mean_over_labels, size_of, worth
 from .contingency import Crossing, confusion_matrix, cross
 

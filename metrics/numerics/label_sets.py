@@ -17,11 +17,11 @@ from ..core.arrays import Coded
 from ..core.contract import distinct_pairs
 from ..core.figures import Figure, Grid
 from ..core.lazy import cached_property
-from ..reading.number_labels import are_numbers, number_names
+from ..reading.same_labels import are_numbers, number_names
 from ..reading.tables import codes_among, pick
 from .averages import Share, effects, mean_over_labels
 from .cells import blocks, expand, is_new, starts_by_owner
-from .tokens import labels_in, labels_of, renamed
+from .tokens import labels_in, labels_of, mark_between, rename_labels
 
 Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
 
@@ -52,25 +52,21 @@ class LabelSets:
 
 def label_sets(column: Coded, separator: str | None) -> LabelSets:
     """The distinct labels of each distinct cell of a truth."""
-    found = labels_in(column.array, _cut_at(separator))
+    found = labels_in(column.array, mark_between(separator))
     by_value = are_numbers(found[2].to_pylist())
-    owner, codes, labels = renamed(found, number_names(found[2], in_any_form=by_value))
+    owner, codes, labels = rename_labels(found, number_names(found[2], in_any_form=by_value))
     return replace(_sets(column.size, owner, codes, labels, labels[:0]), are_numbers=by_value)
 
 
 def predicted_sets(column: Coded, true: LabelSets, separator: str | None) -> LabelSets:
     """The distinct labels of each distinct cell of a prediction, with the truth's codes for labels that it has."""
-    found = column.once(labels_of, _cut_at(separator))
-    owner, codes, labels = renamed(found, number_names(found[2], in_any_form=true.are_numbers))
+    found = column.once(labels_of, mark_between(separator))
+    owner, codes, labels = rename_labels(found, number_names(found[2], in_any_form=true.are_numbers))
     place = codes_among(labels, true.known)
     unknown = np.flatnonzero(place < 0)
     place = place.copy()
     place[unknown] = len(true.known) + np.arange(len(unknown))
     return _sets(column.size, owner, place[codes], true.known, pick(labels, unknown))
-
-
-def _cut_at(separator: str | None) -> str | None:
-    return separator if separator and separator.strip() else None
 
 
 def _sets(cells: int, owner: np.ndarray, codes: np.ndarray, known: Any, more: Any) -> LabelSets:

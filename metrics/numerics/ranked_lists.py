@@ -23,11 +23,11 @@ from ..core.messages import Message
 from ..core.parameters import Range
 from ..reading.column_kinds import LabelSet
 from ..reading.columns import WORDS, to_decimal
-from ..reading.number_labels import are_numbers, number_names
+from ..reading.same_labels import are_numbers, number_names
 from ..reading.tables import codes_among
 from .cells import blocks, expand, is_new, rank_within, starts_by_owner, starts_of
 from .label_sets import Separator as Separator
-from .tokens import Reader, Tokens, arrow_texts, in_words, labels_in, labels_of, renamed, stripped, tokens
+from .tokens import Reader, Tokens, arrow_texts, in_words, labels_in, labels_of, rename_labels, stripped, tokens
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
 
@@ -109,7 +109,7 @@ def _number_names(labels: list[str]) -> dict[str, str]:
 def ranked_labels(column: Coded, separator: str | None, k: int, by_value: bool = False) -> Lists:
     """The first k labels of each distinct cell; ``by_value`` for labels that are numbers."""
     found = column.once(labels_of, separator)
-    owner, codes, vocabulary = renamed(found, number_names(found[2], in_any_form=by_value))
+    owner, codes, vocabulary = rename_labels(found, number_names(found[2], in_any_form=by_value))
     is_counted = rank_within(owner) < k
     starts = starts_by_owner(owner[is_counted], column.size)
     return Lists(starts, _without_repeats(starts, codes[is_counted]), vocabulary)

@@ -73,6 +73,11 @@ def arrow_texts(texts: list[str]) -> Any:
     return pa.StringArray.from_buffers(len(cells), pa.py_buffer(offsets), pa.py_buffer(b"".join(cells)))
 
 
+def mark_between(separator: str | None) -> str | None:
+    """The text between labels; ``None`` for white space."""
+    return separator if separator and separator.strip() else None
+
+
 def labels_in(array: Any, separator: str | None) -> tuple[np.ndarray, np.ndarray, Any]:
     """Cell and code of every label of an Arrow string array, in the order of the text, and the distinct labels as an
     Arrow array. Labels are separated by white space, or by ``separator`` and then stripped.
@@ -101,7 +106,9 @@ def labels_of(column: Coded, separator: str | None) -> tuple[np.ndarray, np.ndar
     return labels_in(column.array, separator)
 
 
-def renamed(found: tuple[np.ndarray, np.ndarray, Any], names: Mapping[str, str]) -> tuple[np.ndarray, np.ndarray, Any]:
+def rename_labels(
+    found: tuple[np.ndarray, np.ndarray, Any], names: Mapping[str, str]
+) -> tuple[np.ndarray, np.ndarray, Any]:
     """The result of ``labels_in`` with some labels under another name, which may be that of another label."""
     if not names:
         return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.errors import Problem, shown
 from ..core.messages import Message, Plural
-from .column_kinds import Binary, Probability
+from .column_kinds import Binary, Label, Probability
 from .columns import WORDS, Cells, Kind, to_decimal
 
 MOST_CLASSES = 1000
@@ -147,3 +147,27 @@ def refuse_sums(columns: Sequence[Cells], values: np.ndarray) -> None:
         sums = values.sum(axis=1)
     places = np.flatnonzero(np.abs(sums - 1) > SLACK)
     columns[0].refuse("not_a_distribution", _NOT_A_DISTRIBUTION, places, {"slack": f"{SLACK:g}"}, sums=sums)
+
+
+def are_label(values: Sequence[Any], label: str) -> np.ndarray:
+    """A mask of the values that are this label: as numbers where they are numbers, else as text.
+
+    >>> are_label(["spam", "ham"], " spam").tolist()
+    [True, False]
+    """
+    text = label.strip()
+    sought = (text, to_decimal(text))
+    return np.array([value in sought for value in values], bool)
+
+
+class Sought(Label):
+    """Labels of which one is sought, as float64 of 1.0 for this one and 0.0 for all others."""
+
+    words = Message("label")
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Any:
+        coded = super().read(columns)
+        return are_label(coded.values, self.label).astype(np.float64)[coded.codes]

@@ -26,11 +26,10 @@ import numpy as np
 from ..core.arrays import Coded, Ranked
 from ..core.messages import Message, Plural
 from ..numerics.tokens import arrow_texts, labels_in
-from .columns import NAME_OF_DIGITS, WORDS, Cells, Kind, in_form, read_numbers, read_ranked, to_decimal
+from .columns import NAME_OF_DIGITS, WORDS, Cells, Kind, in_form, read_numbers, read_ranked, set_near_ends, to_decimal
 from .foreign import ListForm, judge_labels, judge_lists, judge_texts
 from .label_forms import LabelForm, typical_label
-from .number_labels import are_numbers, number_names
-from .same_texts import composed, normal_labels
+from .same_labels import are_numbers, composed_texts, normal_labels, number_names
 
 BELOW = Plural(
     "{count} value of {column} is below {bound}: {examples}.",
@@ -90,20 +89,6 @@ _NUMBERS = {
 """A number in words, by the bounds that are set."""
 
 
-ROUNDING = 1e-6
-"""The largest excess over an end of a range that is rounding, of the end or of 1: floats of 32 bits have 7 digits."""
-
-
-def within(values: np.ndarray, low: float | None, high: float | None) -> np.ndarray:
-    """The numbers, with those that are beyond an end of a range by rounding set to the end."""
-    for end, beyond in ((low, np.less), (high, np.greater)):
-        if end is None or not (is_out := beyond(values, end)).any():
-            continue
-        is_near = np.abs(values - end) <= ROUNDING * max(1.0, abs(end))
-        values = np.where(is_out & is_near, end, values)
-    return values
-
-
 LARGEST = 1e100
 """Numbers farther from 0 are refused. Whether a score is finite must not depend on the truth, so a file is
 refused by its own numbers: with these the squares of errors, their sums, and their proportions to answers stay within
@@ -145,7 +130,7 @@ class Number(Plain):
         if self.smallest:
             too_near = np.flatnonzero((sizes < self.smallest) & (sizes > 0))
             cells.refuse("too_small", _TOO_NEAR_0, too_near, {"bound": f"{self.smallest:g}"})
-        values = within(values, self.minimum, self.maximum)
+        values = set_near_ends(values, self.minimum, self.maximum)
         checks = (
             (self.minimum, "too_small", BELOW, np.less),
             (self.above, "too_small", NOT_ABOVE, np.less_equal),
@@ -190,7 +175,7 @@ class Probability(RankedScore):
     words = Message("probability (0 to 1)")
 
     def one(self, cells: Cells) -> np.ndarray:
-        values = within(read_numbers(cells), 0.0, 1.0)
+        values = set_near_ends(read_numbers(cells), 0.0, 1.0)
         cells.refuse("not_a_probability", NOT_WITHIN_0_TO_1, np.flatnonzero((values < 0) | (values > 1)))
         return values
 
@@ -334,7 +319,7 @@ class Words(Kind):
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
-        return in_form(cells.coded(may_repeat=True), composed)
+        return in_form(cells.coded(may_repeat=True), composed_texts)
 
     def judge(self, columns: Sequence[Cells], values: Coded, truth: Any, params: Mapping[str, Any]) -> None:
         judge_texts(columns[0], values, self.example)

@@ -358,3 +358,17 @@ def read_ranked(cells: Cells) -> tuple[Coded, np.ndarray]:
     confidence = np.zeros(len(array))
     confidence[fine] = values
     return Coded(codes, ["", *coded.dictionary.to_pylist()]), confidence
+
+
+_ROUNDING = 1e-6
+"""The largest excess over an end of a range that is rounding, of the end or of 1: floats of 32 bits have 7 digits."""
+
+
+def set_near_ends(values: np.ndarray, low: float | None, high: float | None) -> np.ndarray:
+    """The numbers, with those that are beyond an end of a range by rounding set to the end."""
+    for end, beyond in ((low, np.less), (high, np.greater)):
+        if end is None or not (is_out := beyond(values, end)).any():
+            continue
+        is_near = np.abs(values - end) <= _ROUNDING * max(1.0, abs(end))
+        values = np.where(is_out & is_near, end, values)
+    return values

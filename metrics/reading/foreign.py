@@ -16,7 +16,7 @@ import numpy as np
 from ..core.arrays import Coded
 from ..core.errors import Problem, shown
 from ..core.messages import EXAMPLES, Message, Plural, joined, listed
-from ..numerics.tokens import labels_in, labels_of
+from ..numerics.tokens import labels_in, labels_of, mark_between
 from .columns import Cells, to_decimal
 from .label_forms import LISTED, TWO_WRITINGS, UNCLEAR, Fault, LabelForm, twins_of
 from .tables import pick, places_where, raw_cells
@@ -73,7 +73,7 @@ def judge_labels(cells: Cells, labels: Coded, form: LabelForm) -> None:
     faults = _faults_of(form, texts)
     for code, fault in faults.items():
         findings.note(fault.words, texts[code], fault.cured)
-    _weigh(findings, faults, sum(map(bool, texts)))
+    _mark_faulty(findings, faults, sum(map(bool, texts)))
     _note_twins(findings, texts, faults)
     findings.tell(cells, labels.codes)
     if not faults:
@@ -130,7 +130,7 @@ def _faults_of(form: LabelForm, texts: Sequence[str]) -> dict[int, Fault]:
     return faults
 
 
-def _weigh(findings: _Findings, faults: dict[int, Fault], filled: int) -> None:
+def _mark_faulty(findings: _Findings, faults: dict[int, Fault], filled: int) -> None:
     """Mark the faulty values; those that may be labels of the truth only if no value is good."""
     findings.has_good = len(faults) < filled
     marked = [place for place, fault in faults.items() if fault.is_sure or not findings.has_good]
@@ -156,7 +156,7 @@ class ListForm:
     """The form of a cell with several labels: that of its labels, and the separator, ``None`` for white space."""
 
     def __init__(self, label: LabelForm, separator: str | None) -> None:
-        self.separator = separator if separator and separator.strip() else None
+        self.separator = mark_between(separator)
         self.sample, self.most_words = label.sample, label.most_words
         self.label = label if label.sample else None
         self.marks = "".join(sorted({*_MARKS, *SEPARATORS} - label.letters - set(self.separator or "\t")))
@@ -168,7 +168,7 @@ class ListForm:
         import pyarrow.compute as pc
 
         found = np.zeros(len(cells), bool)
-        is_parted = self.separator is None or _holds(cells, self.separator.strip())
+        is_parted = self.separator is None or _holds_text(cells, self.separator.strip())
         marks = self.marks if is_parted else self.marks + " "
         if not _holds_any(cells, marks):
             return found
@@ -248,7 +248,7 @@ def judge_lists(cells: Cells, lists: Coded, form: ListForm) -> None:
         if form.separator is not None:
             faults |= _lists_among(texts, form.separator)
         marks = _Findings(max(1, len(texts)))
-        _weigh(marks, faults, len(texts))
+        _mark_faulty(marks, faults, len(texts))
         findings.has_good = marks.has_good
         for place, fault in faults.items():
             if marks.is_faulty[place]:
@@ -289,7 +289,7 @@ def judge_texts(cells: Cells, texts: Coded, sample: str) -> None:
     quotes are told only if all are, because a text may have them."""
     is_phrases = "|" in sample
     is_listed = np.zeros(max(1, texts.size), bool)
-    if not is_phrases or not _holds(texts.array, "|"):
+    if not is_phrases or not _holds_text(texts.array, "|"):
         for place, text in enumerate(texts.array[:_MOST_LABELS].to_pylist()):
             is_listed[place] = is_written_as_list(text, ";" if is_phrases else None)
             if text and not is_phrases and not is_listed[place]:
@@ -325,7 +325,7 @@ def _parts_words(cell: str, mark: str) -> bool:
     return len(words) == 1 or any(word.startswith(mark) or word.endswith(mark) for word in words)
 
 
-def _holds(cells: Any, text: str) -> bool:
+def _holds_text(cells: Any, text: str) -> bool:
     offsets, data = raw_cells(cells)
     return text.encode() in data[offsets[0] : offsets[-1]].tobytes() if len(data) else False
 

@@ -65,13 +65,13 @@ class LabelForm:
 
     def __init__(self, sample: str, labels: Iterable[str] = ()) -> None:
         self.sample = sample
-        self.is_bare = _bare(sample) == sample
+        self.is_bare = _bare_label(sample) == sample
         value = to_decimal(sample)
         self.is_number = value is not None
         self.is_whole = value is not None and _is_whole(value)
         self.padded = _PADDED.fullmatch(sample)
         self.joiner = next((mark for mark in _JOINERS if mark in sample), None)
-        self.styles = _styles(sample)
+        self.styles = _cases_of(sample)
         self.begins_with_letter = sample[:1].isalpha()
         """Whether most labels of the truth are names, so that a number is hardly one of them."""
         some = [sample, *islice(filter(None, labels), _MOST_LABELS)]
@@ -87,10 +87,10 @@ class LabelForm:
         return None if found is None or found.words in self._usual else found
 
     def _fault(self, label: str) -> Fault | None:
-        if self.is_bare and (bare := _bare(label)) != label and bare:
+        if self.is_bare and (bare := _bare_label(label)) != label and bare:
             within = self.fault(bare)
             return Fault(WRAPPED, bare if within is None else within.cured)
-        if (narrow := _narrowed(label)) != label:
+        if (narrow := _with_usual_width(label)) != label:
             within = self.fault(narrow)
             return Fault(WIDE, narrow if within is None else within.cured)
         if (padded := self._padded(label)) is not None and padded != label:
@@ -125,7 +125,7 @@ class LabelForm:
             return None if same == label else Fault(TRUTH_VALUES, same)
         if to_decimal(label) is not None:
             return Fault(NO_TEXT, None, is_sure=self.begins_with_letter)
-        if self.styles and (styles := _styles(label)) and not self.styles & styles:
+        if self.styles and (styles := _cases_of(label)) and not self.styles & styles:
             if label.casefold() in _MISSING:
                 return Fault(ABSENT, None)
             return Fault(CASE, self._styled(label))
@@ -150,7 +150,7 @@ class LabelForm:
         return words[:1].upper() + words[1:]
 
 
-def _bare(label: str) -> str:
+def _bare_label(label: str) -> str:
     """The label without brackets, quotes and a separator behind it; a list of several is left as it is."""
     found = read_list(label)
     if len(found.items) == 1 and found.is_clear and found.writing != Writing():
@@ -158,7 +158,7 @@ def _bare(label: str) -> str:
     return _LOOSE_END.sub("", label)
 
 
-def _narrowed(label: str) -> str:
+def _with_usual_width(label: str) -> str:
     """The label with letters and digits of full width, as East Asian keyboards write them, in their usual form."""
     return label if label.isascii() else _WIDE.sub(lambda found: chr(ord(found[0]) - 0xFEE0), label)
 
@@ -168,7 +168,7 @@ def _is_whole(value: Decimal, parts: int = 1) -> bool:
     return value.copy_abs() >= _LARGE or (value * parts) % 1 == 0
 
 
-def _styles(label: str) -> set[str]:
+def _cases_of(label: str) -> set[str]:
     """The cases that a label is written in; a single capital is upper case and capitalised, no letter is of any."""
     letters = [letter for letter in label if letter.isalpha() and letter.lower() != letter.upper()]
     if not letters:
@@ -204,7 +204,7 @@ def typical_label(labels: Iterable[str]) -> str:
 def _form_key(label: str) -> object:
     if to_decimal(label) is not None:
         return bool(NAME_OF_DIGITS.match(label))
-    return frozenset(_styles(label)) or "no letters"
+    return frozenset(_cases_of(label)) or "no letters"
 
 
 def twins_of(labels: list[str]) -> dict[str, str]:
@@ -232,7 +232,7 @@ def _is_number(label: str) -> bool:
 
 def _meaning_of(label: str, *, has_words: bool) -> object:
     """A key that labels share if they are hardly two. With ``has_words`` 1 and 0 may be truth values, too."""
-    bare = _narrowed(_bare(label))
+    bare = _with_usual_width(_bare_label(label))
     if has_words and (truth := _TRUTH_VALUES.get(bare.casefold())) is not None:
         return truth
     if (number := to_decimal(bare.replace(",", "."))) is not None:

@@ -179,8 +179,8 @@ def _take_settings(draft: TruthDraft, spec: GroundTruthSpec) -> None:
     draft.split_secret = spec.split_secret or draft.split_secret
     draft.uploaded_at = timezone.now()
     if spec.answers is not None:
-        kept = {name: draft.answer_choice[name] for name in ("split_column",) if name in draft.answer_choice}
-        draft.answer_choice = kept | _choice_of_answers(draft, spec)
+        unchanged = {name: draft.answer_choice[name] for name in ("split_column",) if name in draft.answer_choice}
+        draft.answer_choice = unchanged | _choice_of_answers(draft, spec)
 
 
 def _choice_of_answers(draft: TruthDraft, spec: GroundTruthSpec) -> dict[str, Any]:

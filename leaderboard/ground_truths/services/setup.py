@@ -246,10 +246,10 @@ def _columns_of(path: Path) -> tuple[tuple[ColumnFacts, ...], bool]:
 def _set_answers(competition: Competition, file: NewFile, spec: GroundTruthSpec | None = None) -> None:
     """Make a file the draft with the answers, with a proposal for its columns; `spec` has the split's settings."""
     spec = replace(spec or GroundTruthSpec(), file_name=file.name, chunks=file_chunks(file.path))
-    drafts.save_draft(competition=competition, spec=_proposed(competition, file, spec), suggests_metrics=True)
+    drafts.save_draft(competition=competition, spec=_proposed_spec(competition, file, spec), suggests_metrics=True)
 
 
-def _proposed(competition: Competition, file: NewFile, spec: GroundTruthSpec) -> GroundTruthSpec:
+def _proposed_spec(competition: Competition, file: NewFile, spec: GroundTruthSpec) -> GroundTruthSpec:
     """The spec with the proposed columns of a file; all columns are answers where it cannot be read."""
     if not file.is_sound or len(file.columns) < 2:
         return replace(spec, answers=())
@@ -269,7 +269,7 @@ def _propose_again(competition: Competition, user: User) -> None:
     draft = _draft_of(competition)
     if draft is not None and draft.answer_choice.get("is_asked"):
         path = path_of(draft.file_key)
-        spec = _proposed(
+        spec = _proposed_spec(
             competition, NewFile(draft.file_name, path, *_columns_of(path)), drafts.spec_of_same_split(draft)
         )
         with _changing_answers(competition, user):
