@@ -137,10 +137,11 @@ def _field_by_cells(table: RosterTable, place: int, found: tuple[str, int]) -> t
 
 
 def _find_addresses(table: RosterTable, columns: dict[str, int]) -> None:
-    """Choose the first column of addresses where no title tells it, but none of somebody else, such as an advisor."""
+    """Choose the first column of addresses where no title tells it, private ones last, but none of somebody else, such
+    as an advisor."""
     if "email" in columns and any(map(has_address, table.cells(columns["email"]))):
         return
-    for place, title in enumerate(table.titles):
+    for place, title in sorted(enumerate(table.titles), key=lambda column: roster_titles.is_private(column[1])):
         is_free = place not in columns.values() and not roster_titles.is_staff(title)
         if is_free and table.share(place, has_address) >= 0.5:
             columns["email"] = place

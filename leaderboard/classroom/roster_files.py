@@ -44,6 +44,7 @@ _FORMULA = re.compile(r'="(.*)"')
 # With three zeros it may be twelve thousand.
 _WHOLE_DECIMAL = re.compile(r"(\d+)[.,]00?")
 _EXPONENT = re.compile(r"\d([.,]\d+)?[eE]\+\d{1,3}")
+_FAILED_FORMULA = re.compile(r"#(?:#+|[A-ZÄÖÜ0/]+[!?]|N/A|NV)")
 _SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "phd", "md"}
 
 
@@ -231,7 +232,7 @@ def _shown(cells: Sequence[str]) -> str:
 def _read_line(reading: RosterReading, number: int, cells: Sequence[str], columns: dict[str, int], width: int) -> None:
     raw = {name: cells[place] if place < len(cells) else "" for name, place in columns.items()}
     texts = {name: _FORMULA.sub(r"\1", clean_text(cell, "NFC")) for name, cell in raw.items()}
-    texts = {name: text if text.strip("-–—") else "" for name, text in texts.items()}
+    texts = {name: text if text.strip("-–—") and text.casefold() != "n/a" else "" for name, text in texts.items()}
     values = _line_values(texts)
     if reason := _skip_reason(values, texts.get("role", "")):
         reading.skipped.append(SkippedLine(number, _shown(cells), reason, is_bad=False))
@@ -259,7 +260,7 @@ def _line_values(texts: dict[str, str]) -> dict[str, str]:
         if named := NAMED_EMAIL.fullmatch(values["email"]):
             values["email"] = named["email"]
             values["name"] = values.get("name") or plain_name(named["name"].strip(' "'))
-        values["email"] = values["email"].strip("'").removeprefix("mailto:").casefold()
+        values["email"] = values["email"].strip("'\"").removeprefix("mailto:").casefold()
     return values
 
 
@@ -286,7 +287,7 @@ def _whole_number(text: str) -> str:
 
     “1001.0” and “2.023E+3” become whole again. One that has lost digits is not changed.
     """
-    text = text.removeprefix("#").removeprefix("'")
+    text = text.removeprefix("#").strip("'\"")
     if decimal := _WHOLE_DECIMAL.fullmatch(text):
         return decimal[1]
     if _EXPONENT.fullmatch(text):
@@ -323,6 +324,8 @@ def _line_problem(values: dict[str, str], raw: dict[str, str], surplus: Sequence
         return problem % {"number": len(surplus)}
     if any(re.search(r"[\r\n]", cell.strip()) for name, cell in raw.items() if name != "section"):
         return _("a cell spans several lines; a quotation mark may be missing")
+    if failed := next((cell for cell in raw.values() if _FAILED_FORMULA.fullmatch(cell.strip())), ""):
+        return _("a spreadsheet has written {text} for a value").format(text=failed.strip()[:20])
     email = values.get("email", "")
     if email and not EMAIL.fullmatch(email):
         return _("“%(email)s” isn't an e-mail address") % {"email": email[:60]}

@@ -35,7 +35,7 @@ _WORDS = {
         vollständigername teilnehmer teilnehmerin teilnehmende studierende studierender nomcomplet étudiant
         nombrecompleto alumno estudiante nomecompleto nominativo studente aluno estudante volledigenaam
         fullständigtnamn fulltnamn studerande fuldenavn teljesnév фио студент 姓名 学生姓名 学生氏名 氏名 성명 adsoyad
-        ονοματεπώνυμο
+        ονοματεπώνυμο élève discente
     """,
     "bare": "name namn navn naam nom nome nombre nimi nume nimes jméno meno ime név όνομα ad 名前 이름",
     "given": """
@@ -53,7 +53,7 @@ _WORDS = {
         namabelakang
     """,
     "second_family": "segundoapellido apellido2 apellidomaterno materno",
-    "infix": "tussenvoegsel tussenvoegsels voorvoegsel voorvoegsels namenszusatz namenszusätze vorsatzwort",
+    "infix": "tussenvoegsel tussenvoegsels voorvoegsel voorvoegsels tv namenszusatz namenszusätze vorsatzwort",
     "email": """
         email emailaddress studentemail universityemail institutionalemail schoolemail primaryemail useremail emailid
         mail mailaddress emailadresse mailadresse courriel adressedecourriel adresseemail adressemail
@@ -68,7 +68,7 @@ _WORDS = {
         enrolmentnumber sid uin cwid emplid bannerid spridenid permid perm# permnumber matricola numerodimatricola
         numeromatricola nmatricola matrícula númerodematrícula nmatrícula matricule numérodematricule nmatricule
         expediente númerodeexpediente nia niu ra nusp númeromecanográfico nmecanográfico ine codeétudiant
-        studentnummer studienummer stamnummer snummer opiskelijanumero personnummer numeralbumu nralbumu
+        studentnummer studienummer stamnummer stamnr snummer opiskelijanumero personnummer numeralbumu nralbumu
         numerindeksu osobníčíslo učo jmbag neptunkód neptun öğrencino öğrencinumarası αριθμόςμητρώου αμ
         номерзачётнойкнижки 学号 学籍番号 学生番号 학번 dni identifier legajo uniqueuserid uniqueid schoolid
         institutionskennung 學號
@@ -76,7 +76,7 @@ _WORDS = {
     "platform_id": "canvasid canvasuserid userid externalpersonkey personid id",
     "university_id": """
         orgdefinedid idnumber idnummer númerodeid numérodidentification codiceidentificativo numeroid númeroid
-        númerodeidentificação númerodeidentificación identificatienummer numerid identifikačníčíslo
+        númerodeidentificação númerodeidentificación identificatienummer numerid identifikačníčíslo id号 idナンバー
     """,
     "sis_user_id": "sisuserid sisid sisstudentid integrationid",
     "login": """
@@ -89,7 +89,7 @@ _WORDS = {
         section sections sectionname coursesection childcourseid group groups groupname class classes tutorial lab
         discussion gruppe gruppen gruppenname übungsgruppe tutorium seminargruppe sektion groupe groupes grupo
         grupos sección turma turno gruppo gruppi sezione classe groep groepen klas sectie grupp hold klasse
-        skupina grupa группа 班级 クラス 분반 班級
+        skupina skupiny grupa grupy группа группы 班级 クラス 분반 班級
     """,
     "role": """
         role roles userrole courserole sectionrole usertype enrollmenttype enrolmenttype membertype rolle rollen
@@ -158,6 +158,11 @@ def is_number_title(title: str) -> bool:
     """Whether a title that is not known is that of a number of people, such as “NSHE ID”, and no telephone's."""
     words = " ".join(re.findall(r"[^\W_]+|#", _without_accents(title)))
     return bool(_NUMBER_TITLE.search(words)) and not _OTHER_NUMBER.search(words)
+
+
+def is_private(title: str) -> bool:
+    """Whether a title is that of an address outside the institution, such as “Home e-mail”."""
+    return bool(re.search(r"priv|person|home|pessoal|particular|casa|hem|osobn|prywat", _without_accents(title)))
 
 
 _STAFF = re.compile(

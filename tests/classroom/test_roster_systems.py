@@ -155,6 +155,22 @@ Maximum;;;9
 ,00123,"Berg,Ida",3.00,
 ,00456,"Lind,Bo",3.00,
 """,
+    "private addresses first": """Nachname;Vorname;Matrikelnummer;E-Mail privat;E-Mail Hochschule
+Berg;Ida;00123;ib@home.example.com;ida@uni.example.org
+Lind;Bo;00456;bl@home.example.com;bo@uni.example.org
+""",
+    "home addresses first": """Student,Student ID,Home Email,Campus Email
+Ida Berg,00123,ib@home.example.com,ida@uni.example.org
+Bo Lind,00456,bl@home.example.com,bo@uni.example.org
+""",
+    "moodle, japanese": """名,姓,IDナンバー,メールアドレス
+Ida,Berg,00123,'ida@uni.example.org'
+Bo,Lind,00456,'bo@uni.example.org'
+""",
+    "sigaa": """Matrícula,Discente,Curso,Email
+00123,Ida Berg,INF,ida@uni.example.org
+00456,Bo Lind,INF,bo@uni.example.org
+""",
     "ilias roles": """Name;E-Mail;Rolle
 Berg, Ida;ida@uni.example.org;il_crs_member_123
 Lind, Bo;bo@uni.example.org;il_crs_member_123
@@ -463,6 +479,11 @@ def test_students_whom_platforms_make_for_teachers_are_left_out(name: str) -> No
         ("ab12E5", "ab12E5"),
         ("1.2.3", "1.2.3"),
         ("12.000", "12.000"),
+        ('" ""00123"""', "00123"),
+        ("n/a", ""),
+        ("########", None),
+        ("#N/A", None),
+        ("#BEZUG!", None),
         ("2.02312E+11", None),
         ("1E+15", None),
     ],
