@@ -69,7 +69,7 @@ coleridge_fbeta = Metric(
     best=1.0,
     worst=0.0,
     truth=Words(Message("phrases separated by |"), "first phrase|second phrase"),
-    submission=Words(Message("phrases separated by |"), "first phrase|second phrase"),
+    submission=Words(Message("phrases separated by |"), "first phrase|second phrase", minds_case=False),
     computation=RowSum(
         rows=rows,
         total=total,

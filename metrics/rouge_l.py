@@ -73,7 +73,7 @@ rouge_l = Metric(
     best=1.0,
     worst=0.0,
     truth=Words(),
-    submission=Words(),
+    submission=Words(minds_case=False),
     computation=mean_over_rows(f_score),
     rules=Rules(perfect=first_references),
     example=Example(

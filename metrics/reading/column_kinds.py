@@ -27,7 +27,7 @@ from ..core.arrays import Coded, Ranked
 from ..core.messages import Message, Plural
 from ..numerics.tokens import arrow_texts, labels_in
 from .columns import NAME_OF_DIGITS, WORDS, Cells, Kind, in_form, read_numbers, read_ranked, set_near_ends, to_decimal
-from .foreign import ListForm, judge_labels, judge_lists, judge_texts
+from .foreign import ListForm, TextForm, judge_labels, judge_lists, judge_looks, judge_texts
 from .label_forms import LabelForm, typical_label
 from .same_labels import are_numbers, composed_texts, normal_labels, number_names
 
@@ -311,9 +311,11 @@ class LabelSet(Kind):
 
 
 class Words(Kind):
-    """Free text; empty means no word. Cells may span lines."""
+    """Free text; empty means no word. Cells may span lines. ``minds_case``: capitals differ from small letters unless a
+    parameter ``lowercase`` is on."""
 
-    def __init__(self, words: str = Message("text"), example: str = "some words") -> None:
+    def __init__(self, words: str = Message("text"), example: str = "some words", *, minds_case: bool = True) -> None:
+        self.minds_case = minds_case
         self.words = words
         self.example = example
 
@@ -323,6 +325,8 @@ class Words(Kind):
 
     def judge(self, columns: Sequence[Cells], values: Coded, truth: Any, params: Mapping[str, Any]) -> None:
         judge_texts(columns[0], values, self.example)
+        minds_case = self.minds_case and not params.get("lowercase")
+        judge_looks(columns[0], values, truth.once(TextForm), minds_case=minds_case)
 
     def sample(self, truth: Any) -> str:
         return self.example

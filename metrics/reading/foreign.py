@@ -18,7 +18,8 @@ from ..core.errors import Problem, shown
 from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..numerics.tokens import labels_in, labels_of, mark_between
 from .columns import Cells, to_decimal
-from .label_forms import LISTED, TWO_WRITINGS, UNCLEAR, Fault, LabelForm, twins_of
+from .label_forms import CAPITALS, DAMAGED, JOINED, LISTED, SPACES, TWO_WRITINGS, UNCLEAR, Fault, LabelForm, twins_of
+from .repairs import mended, plainly_spaced
 from .tables import pick, places_where, raw_cells
 from .writings import SEPARATORS, Writing, read_list
 
@@ -40,6 +41,7 @@ _QUOTES = _MARKS[6:]
 _OPENING = (*_MARKS, "b", "a", "n", "c", "s", "f", "l")
 """Marks and letters with which a list begins: array, np.array, c, set, frozenset, list, and bytes of Python."""
 _BLOCK = 1 << 20
+_SPACE, _JOINED = re.compile(r"\s"), re.compile("[_\u2581]")
 _RUN = re.compile(r"(.)\1+")
 
 
@@ -302,6 +304,39 @@ def judge_texts(cells: Cells, texts: Coded, sample: str) -> None:
         text = texts.array[int(place)].as_py()
         findings.note(LISTED, text, ("|" if is_phrases else " ").join(read_list(text).items))
     findings.has_good = not is_phrases or bool((~is_listed[: texts.size] & is_filled).any())
+    findings.tell(cells, texts.codes)
+
+
+_TEXT_CURES = ((mended, DAMAGED), (plainly_spaced, SPACES))
+
+
+class TextForm:
+    """The form of the truth's texts: whether some have small letters, some white space, and none is damaged or has
+    odd spaces."""
+
+    def __init__(self, texts: Coded) -> None:
+        some = texts.array[:_MOST_LABELS].to_pylist()
+        self.has_small, self.has_spaces = any(text != text.upper() for text in some), any(" " in text for text in some)
+        self.cures = [(cure, words) for cure, words in _TEXT_CURES if all(cure(text) == text for text in some)]
+
+
+def judge_looks(cells: Cells, texts: Coded, form: TextForm, *, minds_case: bool) -> None:
+    """Warn of texts with damaged letters, and if all are in capitals or have other marks between words."""
+    some = list(map(str, texts.array[:_MOST_LABELS].to_pylist()))
+    findings = _Findings(max(1, texts.size))
+    findings.has_good = True
+    for place, text in enumerate(some):
+        for cure, words in form.cures:
+            if (cured := cure(text)) != text:
+                findings.is_faulty[place] = True
+                findings.note(words, text, cured)
+    first = next(filter(None, some), "")
+    if minds_case and form.has_small and all(text == text.upper() != text.lower() for text in some if text) and first:
+        findings.is_faulty[: texts.size] = True
+        findings.note(CAPITALS, first, None)
+    if form.has_spaces and all(_JOINED.search(text) and not _SPACE.search(text) for text in some if text) and first:
+        findings.is_faulty[: texts.size] = True
+        findings.note(JOINED, first, _JOINED.sub(" ", first).strip())
     findings.tell(cells, texts.codes)
 
 

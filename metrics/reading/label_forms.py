@@ -15,10 +15,14 @@ from itertools import islice
 
 from ..core.messages import Message
 from .columns import NAME_OF_DIGITS, to_decimal
+from .repairs import mended
 from .writings import Writing, read_list
 
 _TRUE = {"true": "false", "yes": "no", "t": "f", "y": "n", "1": "0", "1.0": "0.0"}
 _TRUTH_VALUES = dict.fromkeys(_TRUE, True) | dict.fromkeys(_TRUE.values(), False)
+_TRUTH_VALUES |= {"wahr": True, "vrai": True, "vero": True, "verdadero": True, "verdadeiro": True, "waar": True}
+_TRUTH_VALUES |= {"falsch": False, "faux": False, "falso": False, "onwaar": False}
+"""As spreadsheets write them in other languages."""
 _PAIRS = {"true": ("false", "true"), "false": ("false", "true"), "yes": ("no", "yes"), "no": ("no", "yes")}
 """Samples that are truth values, and how both are written there; single letters are left out: F is female, too."""
 
@@ -39,7 +43,10 @@ TRUTH_VALUES = Message("True and false are written in another way: the file has 
 NUMBER = Message("Numbers are written in another way: the file has {found}, write {expected}.")
 WIDE = Message("Letters or digits of full width differ from others: the file has {found}, write {expected}.")
 WRAPPED = Message("Brackets, quotes or separators stand around a label: the file has {found}, write {expected}.")
-JOINED = Message("Words of a label are joined in another way: the file has {found}, write {expected}.")
+JOINED = Message("Words are joined in another way: the file has {found}, write {expected}.")
+DAMAGED = Message("Letters are damaged: the file has {found}, write {expected}.")
+SPACES = Message("Spaces or invisible characters differ: the file has {found}, write {expected}.")
+CAPITALS = Message("All letters are capitals: the file has {found}.")
 LISTED = Message("Lists are written in another way: the file has {found}, write {expected}.")
 UNCLEAR = Message("Lists are written in another way: the file has {found}.")
 ABSENT = Message("A missing value is written as a label: the file has {found}.")
@@ -93,6 +100,8 @@ class LabelForm:
         if (narrow := _with_usual_width(label)) != label:
             within = self.fault(narrow)
             return Fault(WIDE, narrow if within is None else within.cured)
+        if (whole := mended(label)) != label:
+            return Fault(DAMAGED, whole)
         if (padded := self._padded(label)) is not None and padded != label:
             return Fault(ZEROS, padded)
         return self._fault_of_number(label) if self.is_number else self._fault_of_text(label)
@@ -105,7 +114,7 @@ class LabelForm:
         before, digits, after = self.padded.groups()
         if (before.casefold(), after.casefold()) != (found[1].casefold(), found[3].casefold()):
             return None
-        return f"{before}{found[2].zfill(len(digits))}{after}"
+        return f"{before}{found[2].lstrip('0').zfill(len(digits))}{after}"
 
     def _fault_of_number(self, label: str) -> Fault | None:
         value = to_decimal(label)
@@ -232,7 +241,7 @@ def _is_number(label: str) -> bool:
 
 def _meaning_of(label: str, *, has_words: bool) -> object:
     """A key that labels share if they are hardly two. With ``has_words`` 1 and 0 may be truth values, too."""
-    bare = _with_usual_width(_bare_label(label))
+    bare = mended(_with_usual_width(_bare_label(label)))
     if has_words and (truth := _TRUTH_VALUES.get(bare.casefold())) is not None:
         return truth
     if (number := to_decimal(bare.replace(",", "."))) is not None:

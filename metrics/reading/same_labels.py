@@ -1,4 +1,4 @@
-"""Labels that mean the same in one form: accents composed, single spaces, no invisible characters; ``10.0`` as ``10``.
+"""Labels that mean the same in one form: accents composed, plain spaces and signs; ``10.0`` as ``10``.
 
 Both sides are read so. Columns that are written well are not copied.
 """
@@ -12,11 +12,13 @@ from itertools import pairwise
 from typing import Any
 
 from .columns import NAME_OF_DIGITS, to_decimal
+from .repairs import HIDDEN
 from .tables import pick, places_where, raw_cells
 
 _CELLS = 20_000
 """Cells looked at together."""
-_HIDDEN = "[\u200b\u2060\ufeff\u00ad]"
+_SIGNS = {"[\u2010\u2011\u2013]": "-", "[\u2018\u2019]": "'"}
+"""Hyphens and apostrophes as word processors write them."""
 _SPACES = r"[ \t\x{a0}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}]+"
 
 _PLAIN = r"^(0|-?[1-9][0-9]*)$"
@@ -42,7 +44,9 @@ def normal_labels(labels: Any) -> Any:
     text = data[offsets[0] : offsets[-1]].tobytes()
     if text.isascii() and b"  " not in text and b"\t" not in text:
         return labels
-    found = pc.replace_substring_regex(composed_texts(labels), _HIDDEN, "")
+    found = pc.replace_substring_regex(composed_texts(labels), HIDDEN, "")
+    for odd, sign in _SIGNS.items():
+        found = pc.replace_substring_regex(found, odd, sign)
     return pc.replace_substring_regex(found, _SPACES, " ")
 
 

@@ -59,6 +59,11 @@ OF_LABELS: dict[str, Writing] = {
     "float bits": lambda text: {"True": "1.0", "False": "0.0"}.get(text, text),
     "yes and no": lambda text: {"True": "yes", "False": "no"}.get(text, text),
     "t and f": lambda text: {"True": "T", "False": "F"}.get(text, text),
+    "Excel in German": lambda text: {"True": "WAHR", "False": "FALSCH"}.get(text, text),
+    "Excel in French": lambda text: {"True": "VRAI", "False": "FAUX"}.get(text, text),
+    "more zeros": lambda text: f"00{text}" if text.startswith("0") else text,
+    "saved twice": lambda text: text.encode().decode("latin-1"),
+    "HTML": lambda text: text.replace("é", "&eacute;").replace("è", "&egrave;").replace("î", "&icirc;"),
     "trailing comma": lambda text: f"{text},",
 }
 OF_LISTS: dict[str, Callable[[list[str]], str]] = {
@@ -221,6 +226,11 @@ def test_no_writing_of_a_text_scores_in_silence(metric: metrics.Metric) -> None:
     assert truth is not None
     for write in (OF_LABELS["decomposed"], OF_LABELS["spaces"]):
         nothing_is_silent(truth, answers, list(map(write, answers)))
+    for write in (OF_LABELS["saved twice"], OF_LABELS["HTML"], lambda text: text.replace(" ", "\u00a0\u200b")):
+        nothing_is_silent(truth, answers, list(map(write, answers)))
+    for write in (str.upper, lambda text: text.replace(" ", "_")):
+        score, is_said = told(truth, list(map(write, answers)))
+        assert is_said or score == told(truth, answers)[0]
     for name in ("list", "quoted", "doubly quoted", "bytes", "tuple", "array"):
         _, is_said = told(truth, list(map(OF_LABELS[name], answers)))
         assert is_said, name
