@@ -21,7 +21,7 @@ from .columns import Cells, to_decimal
 from .label_forms import CAPITALS, DAMAGED, JOINED, LISTED, SPACES, TWO_WRITINGS, UNCLEAR, Fault, LabelForm, twins_of
 from .repairs import mended, plainly_spaced
 from .tables import pick, places_where, raw_cells
-from .writings import SEPARATORS, Writing, read_list
+from .writings import RARE_SEPARATORS, SEPARATORS, Writing, read_list
 
 _ALL = Plural(
     "No value of {column} is written like those in sample_submission.csv: {examples}. {cures}",
@@ -40,6 +40,7 @@ _MARKS = "[](){}'\"`‘’“”«»"
 _QUOTES = _MARKS[6:]
 _OPENING = (*_MARKS, "b", "a", "n", "c", "s", "f", "l")
 """Marks and letters with which a list begins: array, np.array, c, set, frozenset, list, and bytes of Python."""
+_SEPARATORS = (*SEPARATORS, *RARE_SEPARATORS)
 _BLOCK = 1 << 20
 _SPACE, _JOINED = re.compile(r"\s"), re.compile("[_\u2581]")
 _RUN = re.compile(r"(.)\1+")
@@ -161,7 +162,7 @@ class ListForm:
         self.separator = mark_between(separator)
         self.sample, self.most_words = label.sample, label.most_words
         self.label = label if label.sample else None
-        self.marks = "".join(sorted({*_MARKS, *SEPARATORS} - label.letters - set(self.separator or "\t")))
+        self.marks = "".join(sorted({*_MARKS, *_SEPARATORS} - label.letters - set(self.separator or "\t")))
         """Characters that no label has, as far as is known."""
         self._whole: set[str] | None = None
 
@@ -191,7 +192,7 @@ class ListForm:
         """Whether a cell is a list in another writing."""
         if not cell:
             return False
-        read = read_list(cell)
+        read = read_list(cell, _SEPARATORS)
         if self._is_wrapped(cell, read.writing):
             return True
         if self.separator is None:
@@ -214,7 +215,7 @@ class ListForm:
     def cure(self, cell: str) -> str | None:
         """The cell written like the sample, ``None`` if that is unclear."""
         is_foreign = self.is_foreign(cell)
-        read = read_list(cell)
+        read = read_list(cell, _SEPARATORS)
         items: Iterable[str] = read.items if is_foreign else map(str.strip, cell.split(self.separator))
         if is_foreign and not read.is_clear:
             return None

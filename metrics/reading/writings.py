@@ -20,8 +20,15 @@ SEPARATORS = {
     "|": Message("vertical bars"),
     "\t": Message("tabs"),
     ",": Message("commas"),
+    "、": Message("commas"),
+    "，": Message("commas"),
+    "،": Message("commas"),
+    "；": Message("semicolons"),
 }
 """Separators of lists other than white space, the rarest in labels first."""
+
+RARE_SEPARATORS = "/+&"
+"""Separators that many labels have."""
 
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _CALL = re.compile(
@@ -35,7 +42,7 @@ _KIND = re.compile(r",?\s*(?:dtype|device|shape)=[^,\[\]]+$")
 _QUOTED = re.compile(
     r"""(?<!\w)b?(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")(?!\w)|‘([^’]*)’|“([^”]*)”|`([^`]*)`|«([^»]*)»"""
 )
-_BETWEEN = re.compile(r"[\s,;|]*")
+_BETWEEN = re.compile(r"[\s,;|、，،；]*")
 _UNREAD = re.compile(r"[\[\](){}]|\.\.\.|…")
 
 
@@ -78,7 +85,7 @@ class WrittenList:
         return not any(map(_UNREAD.search, self.items))
 
 
-def read_list(cell: str) -> WrittenList:
+def read_list(cell: str, separators: Iterable[str] = SEPARATORS) -> WrittenList:
     """The list in a cell, whatever its writing.
 
     >>> read_list("['x', 'y z']").items, read_list("1;5").items, read_list("[10. 3.]").items
@@ -87,7 +94,7 @@ def read_list(cell: str) -> WrittenList:
     inner, brackets = _without_brackets(cell)
     if (quoted := _in_quotes(inner)) is not None:
         return WrittenList(quoted, Writing(_separator_between(inner), brackets, quoted=True))
-    separator = next((mark for mark in SEPARATORS if mark in inner), None)
+    separator = next((mark for mark in separators if mark in inner), None)
     items = tuple(item for part in inner.split(separator) if (item := part.strip()))
     return WrittenList(items, Writing(separator, brackets))
 
