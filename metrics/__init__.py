@@ -10,9 +10,9 @@ The library knows nothing of the site. Importing it and reading the catalogue lo
 
 from __future__ import annotations
 
+from .checks.findings import Finding
 from .checks.splits import add_split
 from .checks.suggest import suggest
-from .checks.suspicions import Finding
 from .checks.truth_report import TruthReport, check_truth
 from .core.contract import Contributions, Example, Metric, Role, RowSum, WholeColumn
 from .core.errors import (

@@ -12,7 +12,7 @@ from ..core.errors import MetricFailed, SubmissionError, error_message, shown
 from ..core.evaluate import Result
 from ..core.messages import Message, joined, plain_number
 from ..core.truth import Truth
-from .suspicions import Finding, warning
+from .findings import Finding, warning
 
 _NOT_BEST = {
     "overall": Message("A perfect submission scores {value} (overall) instead of {best}."),

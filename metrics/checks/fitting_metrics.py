@@ -17,7 +17,7 @@ from ..core.truth import Truth
 from ..reading.headers import USAGE
 from ..reading.tables import Table
 from .answer_kinds import nature_of
-from .suspicions import Finding
+from .findings import Finding
 
 _MOST_ROWS = 1000
 _MOST_NAMED = 2

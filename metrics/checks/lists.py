@@ -19,7 +19,7 @@ from ..reading.sources import Source, read_source
 from ..reading.tables import csv_bytes, plain
 from ..reading.text import LONGEST_MASK_LINE
 from ..reading.writings import SEPARATORS, Writing, WrittenList, read_list, writings_of
-from .suspicions import Finding, warning
+from .findings import Finding, place_of, warning
 
 SEPARATOR = "separator"
 """The parameter of metrics that read lists."""
@@ -129,7 +129,7 @@ def _list_findings(truth: Truth, name: str, cells: Sequence[str], rows_of: _Rows
             written = [code for code, cell in enumerate(cells) if read_list(cell).writing != PLAIN]
             rows, example = rows_of(written), shown(cells[written[0]])
             message = Message.counted(len(rows), *_LISTS_AS_LABELS, column=shown(name), example=example)
-            yield warning("lists_as_labels", message, _WHY_AS_LABELS, name, _place_of(truth, rows[0]))
+            yield warning("lists_as_labels", message, _WHY_AS_LABELS, name, place_of(truth, rows[0]))
         return
     separator = truth.params[SEPARATOR] or None
     if codes := [code for code, cell in enumerate(cells) if _is_foreign(cell, separator)]:
@@ -150,11 +150,7 @@ def _decimal_labels(truth: Truth, name: str, cells: Sequence[str], rows_of: _Row
         message = Message.counted(
             len(rows), *_DECIMAL_LABELS, column=shown(name), example=shown(example), cure=shown(cure)
         )
-        yield warning("labels_like_decimals", message, _WHY_DECIMAL, name, _place_of(truth, rows[0]))
-
-
-def _place_of(truth: Truth, row: int) -> tuple[int, str]:
-    return int(truth.table.lines[row]), truth.ids.array[int(row)].as_py()
+        yield warning("labels_like_decimals", message, _WHY_DECIMAL, name, place_of(truth, rows[0]))
 
 
 def _is_foreign(cell: str, separator: str | None) -> bool:
@@ -180,7 +176,7 @@ def _finding_of_lists(
     message = Message.counted(len(rows), *words, **facts)
     code = WRAPPED_LISTS if is_wrapped(writing) else "list_separator"
     return replace(
-        warning(code, message, _WHY, column, _place_of(truth, rows[0])), blocking=is_wrapped(writing) and are_most
+        warning(code, message, _WHY, column, place_of(truth, rows[0])), blocking=is_wrapped(writing) and are_most
     )
 
 

@@ -4,7 +4,8 @@ else than its host intends. They never block publication."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +20,9 @@ from ..reading.header_lines import NUMBER
 from ..reading.headers import is_index
 from ..reading.ids import spanning
 from ..reading.tables import pick
-from .look_alikes import in_pairs, look_alikes
+from .findings import Finding, place_of, warning
 
-MOST_COMPARED = 200_000
+_MOST_COMPARED = 200_000
 """The most texts among which lookalikes are searched."""
 
 _ENOUGH_ROWS = 10
@@ -35,32 +36,6 @@ _SURE = 3.3
 _FAR = 20.0
 _MOST_CLASSES = 12
 _MOST_COLUMNS = 3
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One result of a check; ``blocking`` ones forbid publication, and ``why`` says what would go wrong."""
-
-    code: str
-    message: str
-    column: str | None = None
-    line: int | None = None
-    id: str | None = None
-    count: int = 1
-    blocking: bool = True
-    why: str = ""
-
-
-def warning(
-    code: str,
-    message: Message,
-    why: Message,
-    column: str | None = None,
-    place: tuple[int | None, str | None] = (None, None),
-) -> Finding:
-    """A finding that does not block. Its count is that of the message; ``place`` is the first line and its id."""
-    count = 1 if message.number is None else message.number
-    return Finding(code, message, column, *place, count, blocking=False, why=why)
 
 
 @dataclass(frozen=True)
@@ -132,11 +107,6 @@ def _column(truth: Truth, name: str) -> _Column:
     return _Column(name, places.astype(np.int64)[coded.codes], labels.tolist())
 
 
-def _place_of(truth: Truth, row: int) -> tuple[int, str]:
-    """The line and the id of a row of the truth."""
-    return int(truth.table.lines[row]), truth.ids.array[row].as_py()
-
-
 # --- ids --------------------------------------------------------------------------------------------------------
 
 _DIGITS = re.compile("[0-9]+")
@@ -197,7 +167,7 @@ def _ids_that_change(truth: Truth) -> Iterator[Finding]:
     for code, pattern, words, why in _CHANGING:
         matches = pc.match_substring_regex(truth.ids.array, pattern)
         if count := pc.sum(matches).as_py() or 0:
-            place = _place_of(truth, pc.index(matches, True).as_py())
+            place = place_of(truth, pc.index(matches, True).as_py())
             message = Message.counted(count, *words, example=shown(place[1]))
             yield warning(code, message, why, truth.id_column, place)
 
@@ -237,16 +207,43 @@ def _index_columns(truth: Truth) -> Iterator[Finding]:
 
 def _similar_ids(truth: Truth) -> Iterator[Finding]:
     """A warning about ids that look the same to a reader."""
-    pairs = look_alikes(truth.ids.texts) if truth.rows <= MOST_COMPARED else []
+    pairs = _look_alikes(truth.ids.texts) if truth.rows <= _MOST_COMPARED else []
     if pairs:
         message = Message.counted(
             len(pairs),
             "{count} pair of ids that look alike: {examples}.",
             "{count} pairs of ids that look alike: {examples}.",
-            examples=in_pairs(pairs),
+            examples=_in_pairs(pairs),
         )
         why = Message("Ids are compared as text, so these are different rows, and students will confuse them.")
         yield warning("similar_ids", message, why, truth.id_column, (None, pairs[0][1]))
+
+
+_LEADING_ZEROS = re.compile(r"(?<![\d.,])0+(?=\d)")
+
+
+def _look_alikes(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of different texts that look the same to a reader.
+
+    >>> _look_alikes(["01", "Cat", "1", "cat", "dog"])
+    [('01', '1'), ('Cat', 'cat')]
+    """
+    first: dict[str, str] = {}
+    found = []
+    for text in texts:
+        visible = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Cc"))
+        seen = " ".join(unicodedata.normalize("NFKC", visible).casefold().split())
+        seen = _LEADING_ZEROS.sub("", seen)
+        twin = first.setdefault(seen, text)
+        if twin != text:
+            found.append((twin, text))
+    return found
+
+
+def _in_pairs(pairs: Sequence[tuple[str, str]]) -> Message:
+    """The first pairs in words."""
+    examples = [Message("{one} and {other}", one=shown(one), other=shown(other)) for one, other in pairs[:EXAMPLES]]
+    return listed(examples, len(pairs))
 
 
 def _swallowed_rows(truth: Truth) -> Iterator[Finding]:
@@ -259,7 +256,7 @@ def _swallowed_rows(truth: Truth) -> Iterator[Finding]:
                     "A cell of {column} runs over lines that look like rows of their own.", column=shown(name)
                 )
                 why = Message("Where a quote is missing, the rows behind it become text, and nobody is asked for them.")
-                yield warning("swallowed_rows", message, why, name, _place_of(truth, row))
+                yield warning("swallowed_rows", message, why, name, place_of(truth, row))
                 return
 
 
@@ -272,17 +269,17 @@ _SENTINELS = (-1.0, -9.0, -99.0, 99.0, -999.0, 999.0, -9999.0, 9999.0, 99999.0, 
 def _similar_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
     """A warning about labels that look the same to a reader, such as ``01`` beside ``1``; of lists, each label."""
     labels = column.labels
-    if labels is None or len(labels) > MOST_COMPARED:
+    if labels is None or len(labels) > _MOST_COMPARED:
         return
     is_list = "separator" in truth.params
     if is_list:
         labels = sorted({label.strip() for cell in labels for label in cell.split(truth.params["separator"] or None)})
-    if pairs := look_alikes(labels) if is_list or 2 * len(labels) <= len(column.codes) else []:
+    if pairs := _look_alikes(labels) if is_list or 2 * len(labels) <= len(column.codes) else []:
         message = Message.counted(
             len(pairs),
             "{count} pair of answers that look alike: {examples}.",
             "{count} pairs of answers that look alike: {examples}.",
-            examples=in_pairs(pairs),
+            examples=_in_pairs(pairs),
         )
         why = Message("They count as different answers: mixing them up counts as an error.")
         yield warning("similar_answers", message, why, column.name)
@@ -290,7 +287,7 @@ def _similar_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
 
 def _odd_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
     labels = column.labels
-    if labels is None or len(labels) > MOST_COMPARED:
+    if labels is None or len(labels) > _MOST_COMPARED:
         return
     if empty := [label for label in labels if label.casefold() in _NOTHING]:
         rows = np.flatnonzero(column.codes == labels.index(empty[0]))
@@ -302,7 +299,7 @@ def _odd_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
             column=shown(column.name),
         )
         why = Message("It is compared as ordinary text. If the answer is not known, mark the row Ignored.")
-        yield warning("answer_like_nothing", message, why, column.name, _place_of(truth, int(truth.scored[rows[0]])))
+        yield warning("answer_like_nothing", message, why, column.name, place_of(truth, int(truth.scored[rows[0]])))
     yield from _rare_labels(truth, column, labels)
 
 
@@ -324,7 +321,7 @@ def _rare_labels(truth: Truth, column: _Column, labels: list[str]) -> Iterator[F
         examples=listed(examples, len(rare)),
     )
     why = Message("Possible typo. A class with a single row cannot be learned.")
-    yield warning("rare_answer", message, why, column.name, _place_of(truth, rows[0]))
+    yield warning("rare_answer", message, why, column.name, place_of(truth, rows[0]))
 
 
 def _odd_numbers(truth: Truth, column: _Column) -> Iterator[Finding]:
@@ -351,7 +348,7 @@ def _odd_numbers(truth: Truth, column: _Column) -> Iterator[Finding]:
         examples=listed(examples, len(places)),
     )
     why = Message("Does it stand for no value? A few such rows may decide every score.")
-    yield warning("odd_value", message, why, column.name, _place_of(truth, int(rows[0])))
+    yield warning("odd_value", message, why, column.name, place_of(truth, int(rows[0])))
 
 
 # --- parts ------------------------------------------------------------------------------------------------------

@@ -33,10 +33,11 @@ from ..reading.tables import Table, blank_rows, plain
 from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baselines, ReferenceScore, apart_of, baselines_of
 from .custom_self_test import not_best, self_test_of_custom
+from .findings import Finding, warning
 from .fitting_metrics import with_fitting_metrics
 from .lists import list_findings
 from .splits import refuse_group
-from .suspicions import AnswerShare, Finding, balance, suspicions, warning
+from .suspicions import AnswerShare, balance, suspicions
 
 
 @dataclass(frozen=True)

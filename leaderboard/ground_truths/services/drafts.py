@@ -29,6 +29,11 @@ DEFAULT_METRIC = "accuracy"
 MAX_TRIED_METRICS = 3
 
 
+def stored_draft(competition: Competition) -> TruthDraft | None:
+    """The stored draft, read again: services change it."""
+    return TruthDraft.objects.filter(competition=competition).first()
+
+
 def save_draft(*, competition: Competition, spec: GroundTruthSpec, suggests_metrics: bool = False) -> TruthDraft:
     """Store an answer file with its settings as the draft and check it at once.
 
@@ -38,7 +43,7 @@ def save_draft(*, competition: Competition, spec: GroundTruthSpec, suggests_metr
     changed then.
     """
     spec = spec.with_defaults()
-    draft = TruthDraft.objects.filter(competition=competition).first() or _new_draft(competition)
+    draft = stored_draft(competition) or _new_draft(competition)
     earlier_key = draft.file_key
     try:
         _take_file(draft, spec)
@@ -63,7 +68,7 @@ def choose_answers(
     `group` is one of the other columns; the split then keeps its groups together. Raises `CannotHost` if no answer
     would remain or the file cannot be read, and as `save_draft` does.
     """
-    draft = TruthDraft.objects.filter(competition=competition).first()
+    draft = stored_draft(competition)
     columns = checks.possible_answers(draft) if draft else []
     chosen = [name for name in columns if name in names]
     if draft is None or not chosen:
@@ -80,7 +85,7 @@ def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
 
     Raises `CannotHost` if no conversion helps, and as `save_draft` does.
     """
-    draft = TruthDraft.objects.filter(competition=competition).first()
+    draft = stored_draft(competition)
     if draft is None or not draft.report.get("as_meant"):
         raise CannotHost(_("There is no file to convert. Choose one."))
     spec = replace(spec_of_same_split(draft), answers=(), converts_spreadsheet=True)
@@ -92,7 +97,7 @@ def write_plain_lists(*, competition: Competition) -> TruthDraft:
 
     Raises `CannotHost` without a draft, and as `save_draft` does.
     """
-    draft = TruthDraft.objects.filter(competition=competition).first()
+    draft = stored_draft(competition)
     if draft is None:
         raise CannotHost(_("There is no file to convert. Choose one."))
     spec = replace(spec_of_same_split(draft), plain_lists=draft.report["target_columns"])

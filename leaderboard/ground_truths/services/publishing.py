@@ -28,7 +28,7 @@ from leaderboard.submissions import outcomes
 
 from ..queries import launch_needs
 from .checks import blocking_in, check_draft, file_to_publish
-from .drafts import discard_draft
+from .drafts import discard_draft, stored_draft
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def publish_draft(
     scored with it while the board does not change. Raises `CannotHost` if the check found errors, the metric's question
     is not confirmed, or there is a candidate already.
     """
-    draft = TruthDraft.objects.filter(competition=competition).first()
+    draft = stored_draft(competition)
     if draft is None:
         raise CannotHost(_("Upload the answer file first."))
     if draft.answer_choice.get("is_asked"):

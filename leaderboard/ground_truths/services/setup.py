@@ -15,7 +15,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.common.storage import clean_name, file_chunks, path_of
 from leaderboard.competitions import services as competitions
-from leaderboard.competitions.models import Competition, StudentPreview, TruthDraft
+from leaderboard.competitions.models import Competition, StudentPreview
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from metrics.checks.answer_columns import ColumnFacts, is_sample_file, is_train_file, propose_answers
@@ -55,7 +55,7 @@ def add_files(*, competition: Competition, user: User, files: Sequence[tuple[str
     """
     with tempfile.TemporaryDirectory() as folder:
         new_files = [_new_file(Path(folder), number, name, chunks) for number, (name, chunks) in enumerate(files)]
-        has_answers = competition.ground_truth_id is not None or _draft_of(competition) is not None
+        has_answers = competition.ground_truth_id is not None or drafts.stored_draft(competition) is not None
         answers = _file_with_answers(new_files, has_answers=has_answers)
         others = [file for file in new_files if file is not answers]
         if answers is not None:
@@ -82,7 +82,7 @@ def use_as_answers(*, competition: Competition, user: User, name: str) -> None:
         chunks = file_chunks(path_of(data_file.file_key, data_file.sha256))
         file = _new_file(Path(folder), 0, data_file.name, chunks)
         data_files.remove_data_file(data_file=data_file, user=user)
-        earlier = _draft_of(competition)
+        earlier = drafts.stored_draft(competition)
         if earlier and not set(file.letters[1:]) & set(map(letters_of, checks.column_names(earlier))):
             with suppress(CannotHost):
                 give_answers_to_students(competition=competition, user=user)
@@ -91,7 +91,7 @@ def use_as_answers(*, competition: Competition, user: User, name: str) -> None:
 
 def give_answers_to_students(*, competition: Competition, user: User) -> None:
     """Make the file with the answers a data file for students. Raises `CannotHost`."""
-    draft = _draft_of(competition)
+    draft = drafts.stored_draft(competition)
     if draft is None:
         raise CannotHost(_("There is no file with answers."))
     _remove_copy(competition, user)
@@ -125,7 +125,7 @@ def convert_answers(*, competition: Competition, user: User) -> None:
 
     Raises `CannotHost` if no conversion helps, and as `save_draft` does.
     """
-    draft = _draft_of(competition)
+    draft = drafts.stored_draft(competition)
     if draft is None or not draft.report.get("as_meant"):
         raise CannotHost(_("There is no file to convert. Choose one."))
     with _changing_answers(competition, user), tempfile.TemporaryDirectory() as folder:
@@ -137,7 +137,7 @@ def convert_answers(*, competition: Competition, user: User) -> None:
 
 def remove_leaks(*, competition: Competition, user: User) -> None:
     """Remove the data files that contain answers, by the findings of the draft, and check the draft again."""
-    draft = _draft_of(competition)
+    draft = drafts.stored_draft(competition)
     blocking = checks.blocking_in(draft.report) if draft else []
     leaks = [finding["message"] for finding in blocking if finding["code"] == data_files.ANSWERS_IN_DATA]
     for data_file in competition.data_files.all():
@@ -152,7 +152,7 @@ def make_ready(*, competition: Competition, user: User, is_confirmed: bool = Fal
     The sample submission also becomes the first baseline. Raises `CannotHost` if the answers are missing or have
     errors, and `JobFailed`.
     """
-    draft = _draft_of(competition)
+    draft = drafts.stored_draft(competition)
     if draft is None and competition.ground_truth is None:
         raise CannotHost(_("Add the answer file first."))
     published_at = competition.ground_truth.published_at if competition.ground_truth else None
@@ -222,11 +222,6 @@ def _students_tables(competition: Competition) -> dict[str, list[str]]:
 # --- the draft, the students' copy of its file and its title ----------------------------------------------------
 
 
-def _draft_of(competition: Competition) -> TruthDraft | None:
-    """The stored draft, read again: services change it."""
-    return TruthDraft.objects.filter(competition=competition).first()
-
-
 def _new_file(folder: Path, number: int, name: str, chunks: Iterable[bytes]) -> NewFile:
     path = folder / f"{number}"
     with path.open("wb") as target:
@@ -266,7 +261,7 @@ def _proposed_spec(competition: Competition, file: NewFile, spec: GroundTruthSpe
 
 def _propose_again(competition: Competition, user: User) -> None:
     """Propose the columns of the draft again, if they were asked for: data files may have answered the question."""
-    draft = _draft_of(competition)
+    draft = drafts.stored_draft(competition)
     if draft is not None and draft.answer_choice.get("is_asked"):
         path = path_of(draft.file_key)
         spec = _proposed_spec(
@@ -291,7 +286,7 @@ def _give_students(competition: Competition, user: User, files: Sequence[NewFile
 @contextmanager
 def _changing_answers(competition: Competition, user: User) -> Iterator[None]:
     """Have the students' copy of the answer file, and the draft's title, follow what students predict."""
-    earlier_answers = chosen_answers(_draft_of(competition))
+    earlier_answers = chosen_answers(drafts.stored_draft(competition))
     _remove_copy(competition, user)  # it may contain the new answers
     try:
         yield
@@ -302,7 +297,7 @@ def _changing_answers(competition: Competition, user: User) -> Iterator[None]:
 
 def _make_copy(competition: Competition, user: User) -> None:
     """Give students a copy of the answer file without the answers, if it has features and they have no test set."""
-    draft = _draft_of(competition)
+    draft = drafts.stored_draft(competition)
     names = competition.data_files.values_list("name", flat=True)
     has_test = any("test" in name.casefold() for name in names)
     if draft is None or not draft.answer_choice.get("left_out") or has_test or not draft.report.get("rows"):
@@ -318,7 +313,7 @@ def _make_copy(competition: Competition, user: User) -> None:
 
 
 def _remove_copy(competition: Competition, user: User) -> None:
-    draft = _draft_of(competition)
+    draft = drafts.stored_draft(competition)
     if draft is None or not (name := draft.answer_choice.pop("copy", "")):
         return
     draft.save(update_fields=["answer_choice"])
@@ -328,7 +323,7 @@ def _remove_copy(competition: Competition, user: User) -> None:
 
 def _name_draft(competition: Competition, user: User, earlier_answers: Sequence[str]) -> None:
     """Set title and subtitle by the columns to predict, unless the host has changed them."""
-    answers = chosen_answers(_draft_of(competition))
+    answers = chosen_answers(drafts.stored_draft(competition))
     if not answers:
         return
     (title, subtitle), (earlier_title, earlier_subtitle) = _draft_title(answers), _draft_title(earlier_answers)
