@@ -19,6 +19,7 @@ from ..reading.columns import Cells, read_numbers
 from ..reading.header_lines import NUMBER
 from ..reading.headers import is_index
 from ..reading.ids import spanning
+from ..reading.repairs import mended
 from ..reading.tables import pick
 from .findings import Finding, place_of, warning
 
@@ -300,6 +301,16 @@ def _odd_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
         )
         why = Message("It is compared as ordinary text. If the answer is not known, mark the row Ignored.")
         yield warning("answer_like_nothing", message, why, column.name, place_of(truth, int(truth.scored[rows[0]])))
+    if damaged := [(label, whole) for label in labels if (whole := mended(label)) != label]:
+        message = Message.counted(
+            len(damaged),
+            "{count} answer looks damaged: {examples}.",
+            "{count} answers look damaged: {examples}.",
+            examples=_in_pairs(damaged),
+        )
+        why = Message("Students have the right letters, and theirs would count as errors.")
+        row = int(truth.scored[np.flatnonzero(column.codes == labels.index(damaged[0][0]))[0]])
+        yield warning("damaged_answer", message, why, column.name, place_of(truth, row))
     yield from _rare_labels(truth, column, labels)
 
 

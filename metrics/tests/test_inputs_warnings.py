@@ -91,6 +91,9 @@ def test_odd_answers_are_told_with_line_and_id() -> None:
     assert found["answer_like_nothing"].line == 11
     assert '"Cat" and "cat"' in found["similar_answers"].message
     assert '"Cat" (line 9)' in found["rare_answer"].message
+    for damaged in ("MÃ¼ller", "R&amp;D", '"=""01"""', "Асеr"):
+        found = warned("f1", ("id,y\n" + "".join(f"{i},{('cat', damaged)[i % 2]}\n" for i in range(40))).encode())
+        assert found["damaged_answer"].line is not None
     found = warned("rmse", table("id,y", lambda i, dice: "-999" if i in (3, 5) else f"{dice.gauss(5, 1):.3f}"))
     assert set(found) == {"odd_value"}
     assert "line 5 is -999, line 7 is -999" in found["odd_value"].message

@@ -64,6 +64,8 @@ OF_LABELS: dict[str, Writing] = {
     "more zeros": lambda text: f"00{text}" if text.startswith("0") else text,
     "saved twice": lambda text: text.encode().decode("latin-1"),
     "HTML": lambda text: text.replace("é", "&eacute;").replace("è", "&egrave;").replace("î", "&icirc;"),
+    "formula": lambda text: f'="{text}"',
+    "Cyrillic": lambda text: text.replace("o", "\u043e") if text.isascii() else text,
     "trailing comma": lambda text: f"{text},",
 }
 OF_LISTS: dict[str, Callable[[list[str]], str]] = {

@@ -36,7 +36,14 @@ CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
         gettext_lazy("No blank or odd answers"),
         frozenset(
             {
-                *("missing_value", "odd_value", "answer_like_nothing", "similar_answers", "rare_answer"),
+                *(
+                    "missing_value",
+                    "odd_value",
+                    "answer_like_nothing",
+                    "similar_answers",
+                    "rare_answer",
+                    "damaged_answer",
+                ),
                 *("wrapped_lists", "list_separator", "lists_as_labels", "labels_like_decimals"),
             }
         ),
