@@ -17,7 +17,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from leaderboard.classroom.roster_encodings import guess_encoding
-from leaderboard.classroom.roster_titles import is_test_student
+from leaderboard.classroom.roster_titles import is_summary_row, is_test_student
 from leaderboard.common.file_formats import FORMULA_STARTS
 from leaderboard.common.names import clean_text
 
@@ -25,7 +25,6 @@ from .students import Student
 
 STUDENT, ID, SIS_USER, SIS_LOGIN = "Student", "ID", "SIS User ID", "SIS Login ID"
 LAST_NAME, FIRST_NAME = "LastName", "FirstName"
-POINTS_ROW = "points possible"
 ASSIGNMENT = re.compile(r".*\S \(\d+\)\s*$", re.DOTALL)
 # With which spreadsheets name the separator, in a line above the header.
 SEPARATOR_LINE = re.compile(r'"?sep=[^\r\n]"?\s*(?:\r\n|\n|\r)', re.IGNORECASE)
@@ -92,12 +91,12 @@ class CanvasGradebook:
 
     def _is_student(self, record: CanvasRecord) -> bool:
         name = self.text(record, STUDENT)
-        if name.casefold() == POINTS_ROW or is_test_student(name):
-            return False
-        return bool(self.text(record, ID) or (name and self.text(record, SIS_LOGIN)))
+        return not is_test_student(name) and bool(self.text(record, ID) or (name and self.text(record, SIS_LOGIN)))
 
     def points_row(self) -> CanvasRecord | None:
-        return next((r for r in self.records[1:] if self.text(r, STUDENT).casefold() == POINTS_ROW), None)
+        """Canvas's line “Points Possible”, in whatever language."""
+        nobody = (record for record in self.records[1:] if not self.text(record, ID))
+        return next((record for record in nobody if is_summary_row(self.text(record, STUDENT))), None)
 
     def possible(self, column: str) -> str:
         """The maximum of a column, from Canvas's line “Points Possible”; "" if there is none."""

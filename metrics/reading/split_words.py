@@ -9,11 +9,13 @@ from .headers import are_parts
 
 _WORDS = {
     "Public": (
-        "public pub pb publique publico publica pubblico pubblica oeffentlich offentlich publiczny publiek openbaar"
+        "public pub pb publique publico publica pubblico pubblica oeffentlich offentlich publiczny publiczna"
+        " publiek openbaar veřejný veřejná offentlig açık публичный публичная открытый открытая 公开 公開 パブリック"
     ),
     "Private": (
-        "private priv prv pv privat prive privee privado privada privato privata prywatny hidden versteckt geheim"
-        " verborgen"
+        "private priv prv pv privat prive privee privado privada privato privata prywatny prywatna hidden versteckt"
+        " geheim verborgen soukromý soukromá dold skjult gizli özel приватный приватная закрытый закрытая скрытый"
+        " скрытая 私有 非公开 非公開 プライベート"
     ),
     "Ignored": "ignored ignore ignoriert ignorieren ignoree ignorado ignorada ignorato unused",
 }
@@ -22,7 +24,15 @@ _OTHER = {"Public": "Private", "Private": "Public"}
 _TRUTH_VALUES = dict.fromkeys(("1", "true", "yes", "ja", "oui", "si", "x"), True)
 _TRUTH_VALUES |= dict.fromkeys(("0", "false", "no", "nein", "non"), False)
 _FILLERS = ("is", "test", "part", "lb", "leaderboard", "set", "board", "score")
-_PARTS = {word: part for part, words in _WORDS.items() for word in words.split()}
+
+
+def _plain_words(text: str) -> list[str]:
+    """The words of a text without case, accents and signs."""
+    letters = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(letter for letter in letters if letter.isalnum() or letter == " ").split()
+
+
+_PARTS = {word: part for part, words in _WORDS.items() for word in _plain_words(words)}
 
 
 def part_named(word: str) -> str:
@@ -31,9 +41,7 @@ def part_named(word: str) -> str:
     >>> part_named("öffentlich"), part_named("PRIVATE test"), part_named("cat")
     ('Public', 'Private', '')
     """
-    letters = unicodedata.normalize("NFKD", word).casefold()
-    plain = "".join(letter for letter in letters if letter.isalnum() or letter == " ").split()
-    named = [piece for piece in plain if piece not in _FILLERS]
+    named = [piece for piece in _plain_words(word) if piece not in _FILLERS]
     return _PARTS.get(named[0], "") if len(named) == 1 else ""
 
 

@@ -90,6 +90,14 @@ def test_a_new_column_stands_in_front_of_the_first_assignment_with_its_points() 
     assert lines[4].endswith("B,,8,EX,80")
 
 
+@pytest.mark.parametrize(
+    "points", ["Mögliche Punkte", "Points possibles", "Puntos posibles", "Mogelijke punten", "满分"]
+)
+def test_a_new_column_has_its_points_in_whatever_language_canvas_writes(points: str) -> None:
+    lines = fill(CANVAS.replace("Points Possible", points).encode(), [BO], column="").decode().split("\r\n")
+    assert lines[2] == f"    {points},,,,,100,10,100,(read only)"
+
+
 @pytest.mark.parametrize("names", ["Student", "LastName,FirstName"])
 @pytest.mark.parametrize("numbers", ["", "SIS User ID,SIS Login ID,Integration ID,Root Account"])
 @pytest.mark.parametrize("custom", ["", "Notes", "Notes,Team (2)"])
