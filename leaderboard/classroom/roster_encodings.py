@@ -50,8 +50,6 @@ _TITLES = {
 }
 _WORD = re.compile(r"[A-Za-z\x80-\U0010ffff]+")
 MAX_WORDS = 5_000
-# Windows-1252 has other signs than Latin-1 at 27 of these bytes.
-_BYTES_OF_1252 = {ord(sign): byte for byte in range(0x80, 0xA0) if (sign := bytes([byte]).decode("cp1252", "ignore"))}
 _PUNCTUATION = "’‘–·"
 # Costs of a word: letters of no language; a letter or its case in an impossible place; a character that is seldom used.
 _FOREIGN, _MISPLACED, _SELDOM = 3.0, 5.0, 0.3
@@ -64,14 +62,6 @@ def guess_encoding(data: bytes) -> tuple[str, str]:
     ]
     _cost, encoding, text = min(candidates, key=lambda candidate: candidate[0])
     return text, encoding
-
-
-def mend_double_utf8(text: str) -> str:
-    """“Müller” for “MÃ¼ller”: the text of a UTF-8 file that was read as Windows-1252 and saved as UTF-8 again."""
-    try:
-        return text.translate(_BYTES_OF_1252).encode("latin-1").decode("utf-8")
-    except UnicodeError:
-        return text
 
 
 def encoding_title(encoding: str) -> str:

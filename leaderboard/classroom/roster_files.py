@@ -20,10 +20,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common.names import clean_text
+from metrics.reading.repairs import mend_double_utf8
 
 from . import roster_titles
 from .roster_columns import EMAIL, NAMED_EMAIL, RosterTable, find_columns, find_table, number_of_known_titles
-from .roster_encodings import encoding_title, guess_encoding, mend_double_utf8
+from .roster_encodings import encoding_title, guess_encoding
 
 MAX_ROSTER_BYTES = 1_000_000
 MAX_ROSTER_ROWS = 5_000

@@ -19,7 +19,7 @@ from ..reading.columns import Cells, read_numbers
 from ..reading.header_lines import NUMBER
 from ..reading.headers import is_index
 from ..reading.ids import spanning
-from ..reading.repairs import mended
+from ..reading.repairs import mend_letters
 from ..reading.tables import pick
 from .findings import Finding, place_of, warning
 
@@ -301,7 +301,7 @@ def _odd_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
         )
         why = Message("It is compared as ordinary text. If the answer is not known, mark the row Ignored.")
         yield warning("answer_like_nothing", message, why, column.name, place_of(truth, int(truth.scored[rows[0]])))
-    if damaged := [(label, whole) for label in labels if (whole := mended(label)) != label]:
+    if damaged := [(label, whole) for label in labels if (whole := mend_letters(label)) != label]:
         message = Message.counted(
             len(damaged),
             "{count} answer looks damaged: {examples}.",

@@ -19,7 +19,7 @@ from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..numerics.tokens import labels_in, labels_of, mark_between
 from .columns import Cells, to_decimal
 from .label_forms import CAPITALS, DAMAGED, JOINED, LISTED, SPACES, TWO_WRITINGS, UNCLEAR, Fault, LabelForm, twins_of
-from .repairs import mended, plainly_spaced
+from .repairs import mend_letters, plainly_spaced
 from .tables import pick, places_where, raw_cells
 from .writings import RARE_SEPARATORS, SEPARATORS, Writing, read_list
 
@@ -308,7 +308,7 @@ def judge_texts(cells: Cells, texts: Coded, sample: str) -> None:
     findings.tell(cells, texts.codes)
 
 
-_TEXT_CURES = ((mended, DAMAGED), (plainly_spaced, SPACES))
+_TEXT_CURES = ((mend_letters, DAMAGED), (plainly_spaced, SPACES))
 
 
 class TextForm:

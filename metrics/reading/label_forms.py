@@ -15,7 +15,7 @@ from itertools import islice
 
 from ..core.messages import Message
 from .columns import NAME_OF_DIGITS, to_decimal
-from .repairs import mended
+from .repairs import mend_letters
 from .writings import Writing, read_list
 
 _TRUE = {"true": "false", "yes": "no", "t": "f", "y": "n", "1": "0", "1.0": "0.0"}
@@ -100,7 +100,7 @@ class LabelForm:
         if (narrow := _with_usual_width(label)) != label:
             within = self.fault(narrow)
             return Fault(WIDE, narrow if within is None else within.cured)
-        if (whole := mended(label)) != label:
+        if (whole := mend_letters(label)) != label:
             return Fault(DAMAGED, whole)
         if (padded := self._padded(label)) is not None and padded != label:
             return Fault(ZEROS, padded)
@@ -241,7 +241,7 @@ def _is_number(label: str) -> bool:
 
 def _meaning_of(label: str, *, has_words: bool) -> object:
     """A key that labels share if they are hardly two. With ``has_words`` 1 and 0 may be truth values, too."""
-    bare = mended(_with_usual_width(_bare_label(label)))
+    bare = mend_letters(_with_usual_width(_bare_label(label)))
     if has_words and (truth := _TRUTH_VALUES.get(bare.casefold())) is not None:
         return truth
     if (number := to_decimal(bare.replace(",", "."))) is not None:
