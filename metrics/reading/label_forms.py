@@ -35,6 +35,7 @@ _JOINERS = " _-"
 _JOINER = re.compile(r"(?<=[^\W_])[ _-]+(?=[^\W\d_])|(?<=[^\W\d_])[ _-]+(?=[^\W_])")
 _WIDE = re.compile("[\uff01-\uff5e]")
 _POINT = re.compile(r"(?<=[0-9])\.0*$")
+_UNMARKED = re.compile(r"[\w .-]*")
 _LOOSE_END = re.compile(r"[:,;|]+$")
 
 ZEROS = Message("Leading zeros differ: the file has {found}, write {expected}.")
@@ -161,6 +162,8 @@ class LabelForm:
 
 def _bare_label(label: str) -> str:
     """The label without brackets, quotes and a separator behind it; a list of several is left as it is."""
+    if _UNMARKED.fullmatch(label):
+        return label
     found = read_list(label)
     if len(found.items) == 1 and found.is_clear and found.writing != Writing():
         return found.items[0]
