@@ -70,13 +70,12 @@ def _place_of_likely(lines: Sequence[Line], separator: str, _expected: Sequence[
     """The first line whose names are no numbers, with a row of its width below it; None if that is the first line or
     none. Where nothing else tells a title from a header of one column, a column of numbers below the names does."""
     rows = [cells_of(line, separator) for _number, line in lines]
-    if len(rows) > 1 and len(_filled_cells(rows[0])) > 1 and len(rows[0]) == len(rows[1]) and not _has_gap(lines, 0, 1):
+    is_table = len(rows) > 1 and len(_filled_cells(rows[0])) > 1 and len(rows[0]) == len(rows[1])
+    if is_table and not _has_gap(lines, 0, 1) and not _is_sentence(lines[0][1]):
         return 0
     for place in range(1, len(rows) - 1):
         row, below = rows[place], [one for one in rows[place + 1 :] if len(one) == len(rows[place])]
-        is_header = (
-            len(_filled_cells(row)) > 1 and len(rows[place + 1]) == len(row) and not any(map(NUMBER.fullmatch, row))
-        )
+        is_header = len(_filled_cells(row)) > 1 and len(rows[place + 1]) == len(row) and not any(map(_is_value, row))
         if not (is_header and _are_titles(lines, rows[: place + 1])):
             continue
         has_numbers = any(all(NUMBER.fullmatch(cells[at]) for cells in below) for at in range(len(row)))
@@ -87,11 +86,22 @@ def _place_of_likely(lines: Sequence[Line], separator: str, _expected: Sequence[
 
 
 def _are_titles(lines: Sequence[Line], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether all rows but the last are no rows of its table: narrower, or apart from it by a blank line."""
+    """Whether all rows but the last are no rows of its table: narrower, a sentence, or apart by a blank line."""
     last = len(rows) - 1
     return all(
-        len(_filled_cells(row)) < len(rows[last]) or _has_gap(lines, at, last) for at, row in enumerate(rows[:last])
+        len(_filled_cells(row)) < len(rows[last]) or _is_sentence(lines[at][1]) or _has_gap(lines, at, last)
+        for at, row in enumerate(rows[:last])
     )
+
+
+def _is_sentence(line: str) -> bool:
+    """Whether a line reads like “Pond survey, spring 2026”, whose comma separates no columns."""
+    return ", " in line and " " in line.partition(",")[0].strip()
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell is a number, or says that there is none, as no name of a column does."""
+    return NUMBER.fullmatch(cell) is not None or cell.casefold() in ("na", "nan", "n/a", "null", "none", "-", "?")
 
 
 def _filled_cells(row: Sequence[str]) -> list[str]:

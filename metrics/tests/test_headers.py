@@ -115,6 +115,13 @@ def test_another_separator_is_called_by_its_name_below_titles_too(separator: str
     assert [one.code for one in metrics.check_truth("rmse", text.encode()).findings] == ["separator"]
 
 
+@pytest.mark.parametrize("title", ["Pond survey, spring 2026", "Pond survey, spring 2026, group B"])
+def test_a_title_with_commas_is_no_header(title: str) -> None:
+    below = f"{title}\n".encode() + TRUTH
+    assert metrics.evaluate("rmse", below, TRUTH).overall == metrics.evaluate("rmse", TRUTH, below).overall == 0
+    assert [note.line for note in header_notes(below)] == [2]
+
+
 def test_the_line_sep_is_no_header() -> None:
     assert metrics.evaluate("rmse", TRUTH, b"sep=,\n" + TRUTH).overall == 0
     assert metrics.evaluate("rmse", b"sep=,\n" + TRUTH, TRUTH).overall == 0
@@ -132,6 +139,9 @@ def test_the_line_sep_is_no_header() -> None:
         "id,label\na,cat,\nb,dog,\n",
         "id,label\na,New York, NY\nb,Paris, FR\n",
         "label\na,cat\nb,dog\n",
+        "Sample ID, Plant species\na, newt\nb, toad\n",
+        "Sample ID, Plant height\na, NA\nb, 3\n",
+        "Sample ID, Plant height\n1, 2\n3, 4\n",
         ",id,y\n0,a,1\n1,b,2\n",
         "1,2\n3,4\n5,6\n",
         "id\n1\n2\n",
