@@ -8,7 +8,8 @@ are public. ``cure`` writes a cell like the sample, for a conversion that a pers
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from ..core.errors import Problem, shown
 from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..numerics.tokens import labels_in, labels_of, mark_between
 from .columns import Cells, to_decimal
-from .label_forms import CAPITALS, DAMAGED, JOINED, LISTED, SPACES, TWO_WRITINGS, UNCLEAR, Fault, LabelForm, twins_of
-from .repairs import mend_letters, plainly_spaced
+from .label_forms import CAPITALS, DAMAGED, JOINED, LISTED, SIGNS, TWO_WRITINGS, UNCLEAR, Fault, LabelForm, twins_of
+from .repairs import mend_letters, with_plain_signs
 from .tables import pick, places_where, raw_cells
 from .writings import RARE_SEPARATORS, SEPARATORS, Writing, read_list
 
@@ -308,17 +309,17 @@ def judge_texts(cells: Cells, texts: Coded, sample: str) -> None:
     findings.tell(cells, texts.codes)
 
 
-_TEXT_CURES = ((mend_letters, DAMAGED), (plainly_spaced, SPACES))
-
-
 class TextForm:
-    """The form of the truth's texts: whether some have small letters, some white space, and none is damaged or has
-    odd spaces."""
+    """The form of the truth's texts: their characters, and whether some have small letters, some white space, and none
+    is damaged."""
 
     def __init__(self, texts: Coded) -> None:
         some = texts.array[:_MOST_LABELS].to_pylist()
         self.has_small, self.has_spaces = any(text != text.upper() for text in some), any(" " in text for text in some)
-        self.cures = [(cure, words) for cure, words in _TEXT_CURES if all(cure(text) == text for text in some)]
+        known = {*"".join(some), *("  " for text in some if "  " in text)}
+        self.cures: dict[Message, Callable[[str], str]] = {SIGNS: partial(with_plain_signs, known=known)}
+        if all(mend_letters(text) == text for text in some):
+            self.cures[DAMAGED] = mend_letters
 
 
 def judge_looks(cells: Cells, texts: Coded, form: TextForm, *, minds_case: bool) -> None:
@@ -327,7 +328,7 @@ def judge_looks(cells: Cells, texts: Coded, form: TextForm, *, minds_case: bool)
     findings = _Findings(max(1, texts.size))
     findings.has_good = True
     for place, text in enumerate(some):
-        for cure, words in form.cures:
+        for words, cure in form.cures.items():
             if (cured := cure(text)) != text:
                 findings.is_faulty[place] = True
                 findings.note(words, text, cured)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 
 _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]{2,8});")
 # Windows-1252 has other signs than Latin-1 at 27 of these bytes.
@@ -12,7 +13,8 @@ HIDDEN = "[\u200b\u2060\ufeff\u00ad]"
 _TWO_SCRIPTS = re.compile(r"(?=\w*[A-Za-z])(?=\w*[\u0400-\u04ff])\w+")
 _LATIN = str.maketrans("асеіјорѕухАВСЕНІЈКМОРЅТХ", "aceijopsyxABCEHIJKMOPSTX")
 _FORMULA = re.compile(r'="(.*)"', re.DOTALL)
-_ODD_SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+_PLAIN = dict(zip("\u2018\u2019\u201c\u201d\u2010\u2011\u2013", "''\"\"---", strict=True))
+_SPACES = re.compile(" {2,}")
 
 
 def mend_letters(text: str) -> str:
@@ -38,6 +40,14 @@ def mend_double_utf8(text: str) -> str:
         return text
 
 
-def plainly_spaced(text: str) -> str:
-    """The text with plain spaces and without invisible characters."""
-    return text if text.isascii() else _ODD_SPACE.sub(" ", re.sub(HIDDEN, "", text))
+def with_plain_signs(text: str, known: set[str]) -> str:
+    """The text with plain letters, spaces, quotes and hyphens for those that only look like them, and none that is
+    hidden; characters in ``known`` stay, and double spaces if two spaces are.
+
+    >>> with_plain_signs("the  \ufb01rst\u00a0of \u201cten\u201d", set("é"))
+    'the first of "ten"'
+    """
+    odd = set() if text.isascii() else {sign for sign in text if not sign.isascii()} - known
+    plain = {ord(sign): "" if sign in HIDDEN else unicodedata.normalize("NFKC", sign) for sign in odd}
+    found = unicodedata.normalize("NFC", text.translate(plain | {ord(sign): _PLAIN[sign] for sign in odd & {*_PLAIN}}))
+    return found if "  " in known else _SPACES.sub(" ", found)

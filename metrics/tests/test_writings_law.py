@@ -120,6 +120,14 @@ OF_NUMBERS: dict[str, Writing] = {
 ROWS = 8
 
 
+def oddly_spaced(text: str) -> str:
+    return text.replace(" ", "\u00a0\u200b")
+
+
+def doubly_spaced(text: str) -> str:
+    return text.replace(" ", "  ")
+
+
 def of_kind(*wanted: type) -> list[metrics.Metric]:
     return [
         one
@@ -233,7 +241,12 @@ def test_no_writing_of_a_text_scores_in_silence(metric: metrics.Metric) -> None:
     assert truth is not None
     for write in (OF_LABELS["decomposed"], OF_LABELS["spaces"]):
         nothing_is_silent(truth, answers, list(map(write, answers)))
-    for write in (OF_LABELS["saved twice"], OF_LABELS["HTML"], lambda text: text.replace(" ", "\u00a0\u200b")):
+    for write in (
+        OF_LABELS["saved twice"],
+        OF_LABELS["HTML"],
+        doubly_spaced,
+        lambda text: text.replace(" ", "\u00a0\u200b"),
+    ):
         nothing_is_silent(truth, answers, list(map(write, answers)))
     for write in (str.upper, lambda text: text.replace(" ", "_")):
         score, is_said = told(truth, list(map(write, answers)))
