@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
 
-_BASE_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
+from leaderboard.common.names import BASE_LETTERS
+
 _ASSIGNMENT = re.compile(r"\S \(\d+\)\s*$")
 
 
 def _without_accents(text: str) -> str:
     """The text without case and accents."""
     bases = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return unicodedata.normalize("NFC", bases.casefold().translate(_BASE_LETTERS))
+    return unicodedata.normalize("NFC", bases.casefold().translate(BASE_LETTERS))
 
 
 def title_key(title: str) -> str:

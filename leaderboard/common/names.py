@@ -18,12 +18,12 @@ _FURTHER = {"ⲁ": "a", "п": "n"}
 
 
 # Letters that Unicode does not decompose into a base letter and an accent; casefolding makes `ß` to `ss`.
-_SPELT = str.maketrans({"æ": "ae", "ø": "o", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+BASE_LETTERS = str.maketrans({"æ": "ae", "ø": "o", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 
 
 def slug_from_title(title: str) -> str:
     """A title as part of a URL; `""` if it has no Latin letter."""
-    return slugify(title.casefold().translate(_SPELT))
+    return slugify(title.casefold().translate(BASE_LETTERS))
 
 
 def clean_text(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:

@@ -7,17 +7,17 @@ without case, spaces and punctuation.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..reading.column_names import without_accents
 from ..reading.columns import to_decimal
 from ..reading.headers import USAGE, are_parts, is_index, letters_of
 from ..reading.split_words import are_split_words
-from ..reading.tables import Table, blank_rows, pick
+from ..reading.tables import Table, blank_rows, pick, spread_rows
 
 _MOST_ROWS, _MOST_CELLS = 2_000, 200_000
 """The most rows that are looked at, and the most cells of all columns together."""
@@ -34,16 +34,8 @@ _DATE = re.compile(
 )
 
 
-_BASE_LETTERS = str.maketrans("łŁøØı", "lLoOi")
-
-
-def _without_accents(text: str) -> str:
-    letters = unicodedata.normalize("NFKD", text.translate(_BASE_LETTERS))
-    return "".join(letter for letter in letters if not unicodedata.combining(letter))
-
-
 def _word_set(text: str) -> frozenset[str]:
-    return frozenset(_without_accents(text).split())
+    return frozenset(without_accents(text).split())
 
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -133,8 +125,8 @@ class AnswerProposal:
 
 def describe_columns(table: Table) -> list[ColumnFacts]:
     """The facts about each column, from some thousand rows drawn evenly from the table."""
-    most = min(_MOST_ROWS, max(200, _MOST_CELLS // max(len(table.names), 1)), table.rows)
-    rows = np.unique(np.linspace(0, table.rows - 1, most).astype(np.int64)) if table.rows else np.zeros(0, np.int64)
+    most = min(_MOST_ROWS, max(200, _MOST_CELLS // max(len(table.names), 1)))
+    rows = spread_rows(table.rows, most)
     return [_facts_of(name, table.column(name), rows) for name in table.names]
 
 
@@ -324,5 +316,5 @@ def _words_of(name: str) -> frozenset[str]:
     >>> sorted(_words_of("trueLabel_2")), sorted(_words_of("Geprüft von"))
     (['label', 'true'], ['gepruft', 'von'])
     """
-    words = _WORD.findall(_CAMEL.sub(" ", _without_accents(name)))
+    words = _WORD.findall(_CAMEL.sub(" ", without_accents(name)))
     return frozenset(word.casefold() for word in words)

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ..core.contract import Metric
 from ..core.errors import Problem, Refused
 from ..core.layout import id_column_of, layout_of
@@ -15,7 +13,7 @@ from ..core.messages import Message, joined
 from ..core.registry import USUAL, get
 from ..core.truth import Truth
 from ..reading.headers import USAGE
-from ..reading.tables import Table
+from ..reading.tables import Table, spread_rows
 from .answer_kinds import nature_of
 from .findings import Finding
 
@@ -63,8 +61,7 @@ def _is_of_kind(problem: Problem, targets: Sequence[str], rows: int) -> bool:
 def _advice_for(metric: Metric, table: Table, id_column: str, targets: Sequence[str]) -> Message | None:
     """The sentence that names the usual metrics for these answers, and the metric itself if an average over classes
     reads them; None if no usual one reads them."""
-    rows = np.unique(np.linspace(0, table.rows - 1, min(table.rows, _MOST_ROWS)).astype(np.int64))
-    small = table.some(rows)
+    small = table.some(spread_rows(table.rows, _MOST_ROWS))
     nature = nature_of([small.column(name).to_pylist() for name in targets], targets)
     keys = [key for key in nature.keys if key in USUAL and key != metric.key and _can_read(get(key), small, id_column)]
     titles = [get(key).title for key in keys[:_MOST_NAMED]]

@@ -14,8 +14,15 @@ TRIMMED = (
 """White space that is removed around ids, labels and names, as by Python's ``str.strip``."""
 _INVISIBLE = TRIMMED + "\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
 _RUN = re.compile(r"[^\S\t]{2,}|[^\S\t ]")  # a tab may separate columns
+_BASE_LETTERS = str.maketrans("łŁøØı", "lLoOi")
 _BRACKETS = re.compile(r"[()\[\]{}<>]")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>")
+
+
+def without_accents(text: str) -> str:
+    """The text with the base of each letter: ``Prüfer`` as ``Prufer``."""
+    letters = unicodedata.normalize("NFKD", text.translate(_BASE_LETTERS))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def clean_name(name: str) -> str:

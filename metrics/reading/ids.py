@@ -16,6 +16,7 @@ from ..core.messages import EXAMPLES, Message, joined, listed
 from .explaining_reader import span
 from .headers import first_cell, other_separator
 from .id_forms import MAX_IDS
+from .repairs import LATIN_LOOKS
 from .tables import Table, blank_rows, codes_among, line_breaks, pick, plain, texts_of
 
 _CLOSE = 4
@@ -273,7 +274,7 @@ def _long_number(text: str) -> float | None:
     return _number(text) if len(digits) > 15 else None
 
 
-_LOOKALIKES = str.maketrans("АВЕКМНОРСТХаеорсухіΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXaeopcyxiABEZHIKMNOPTYX")
+_LOOKALIKES = LATIN_LOOKS | str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX")
 
 _TWINS = (
     (

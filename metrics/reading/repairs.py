@@ -11,7 +11,7 @@ _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]{2,8});")
 _BYTES_OF_1252 = {ord(sign): byte for byte in range(0x80, 0xA0) if (sign := bytes([byte]).decode("cp1252", "ignore"))}
 HIDDEN = "[\u200b\u2060\ufeff\u00ad]"
 _TWO_SCRIPTS = re.compile(r"(?=\w*[A-Za-z])(?=\w*[\u0400-\u04ff])\w+")
-_LATIN = str.maketrans("асеіјорѕухАВСЕНІЈКМОРЅТХ", "aceijopsyxABCEHIJKMOPSTX")
+LATIN_LOOKS = str.maketrans("асеіјорѕухАВСЕНІЈКМОРЅТХ", "aceijopsyxABCEHIJKMOPSTX")
 _FORMULA = re.compile(r'="(.*)"', re.DOTALL)
 _PLAIN = dict(zip("\u2018\u2019\u201c\u201d\u2010\u2011\u2013", "''\"\"---", strict=True))
 _SPACES = re.compile(" {2,}")
@@ -29,7 +29,7 @@ def mend_letters(text: str) -> str:
         found = formula[1]
     if found.isascii():
         return found
-    return _TWO_SCRIPTS.sub(lambda word: word[0].translate(_LATIN), mend_double_utf8(found))
+    return _TWO_SCRIPTS.sub(lambda word: word[0].translate(LATIN_LOOKS), mend_double_utf8(found))
 
 
 def mend_double_utf8(text: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection
 
+from .column_names import without_accents
 from .headers import are_parts
 
 _WORDS = {
@@ -28,8 +28,7 @@ _FILLERS = ("is", "test", "part", "lb", "leaderboard", "set", "board", "score")
 
 def _plain_words(text: str) -> list[str]:
     """The words of a text without case, accents and signs."""
-    letters = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(letter for letter in letters if letter.isalnum() or letter == " ").split()
+    return "".join(letter for letter in without_accents(text).casefold() if letter.isalnum() or letter == " ").split()
 
 
 _PARTS = {word: part for part, words in _WORDS.items() for word in _plain_words(words)}

@@ -258,6 +258,11 @@ def raw_cells(array: Any) -> tuple[np.ndarray, np.ndarray]:
     return places, np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
 
 
+def spread_rows(rows: int, most: int) -> np.ndarray:
+    """At most ``most`` of the rows of a table, evenly spaced."""
+    return np.unique(np.linspace(0, rows - 1, min(rows, most)).astype(np.int64))
+
+
 def blank_rows(array: Any) -> np.ndarray:
     """The places of empty cells in an Arrow array."""
     if not is_text(array):
