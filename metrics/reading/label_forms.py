@@ -68,8 +68,8 @@ class Fault:
 
 
 class LabelForm:
-    """The form of the label in the sample submission. ``labels`` are those of the truth: a difference that some of
-    them have, as ``USA`` has from ``Germany``, is none."""
+    """The form of the label in the sample submission. ``labels`` are those of the truth: a difference of letters or
+    marks that some of them have, as ``USA`` has from ``Germany``, is none."""
 
     def __init__(self, sample: str, labels: Iterable[str] = ()) -> None:
         self.sample = sample
@@ -87,7 +87,8 @@ class LabelForm:
         """The characters of labels."""
         self.most_words = max(len(label.split()) for label in some)
         self._usual: set[str] = set()
-        self._usual = {fault.words for label in some if (fault := self.fault(label)) is not None}
+        found: set[str] = {fault.words for label in some if (fault := self.fault(label)) is not None}
+        self._usual = found - {ZEROS, TRUTH_VALUES, NUMBER, FRACTION, NO_NUMBER, NO_TEXT}
 
     def fault(self, label: str) -> Fault | None:
         """The difference of a label from this form, or ``None``."""

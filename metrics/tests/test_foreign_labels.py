@@ -104,7 +104,7 @@ SETS_OF_LABELS = [
     ("f1", {}, ["pop", "rock", "R&B", "Hip-Hop", "EDM"]),
     ("balanced_accuracy", {}, ["café", "Müller", "naïve"]),
     ("accuracy", {}, ["T-shirt/top", "Trouser", "Ankle boot"]),
-    ("error_rate", {}, ["A1", "B2", "10", "7b"]),
+    ("error_rate", {}, ["A1", "B2", "7b"]),
     ("cohen_kappa", {}, ["none", "Mild", "Severe"]),
     ("accuracy", {}, ["c-MYC", "TP53", "Shh", "Paris (Texas)"]),
     ("multilabel_f1", {"separator": "|"}, ["Action", "Sci-Fi", "IMAX", "(no genres listed)"]),
