@@ -22,7 +22,17 @@ _TRUE = {"true": "false", "yes": "no", "t": "f", "y": "n", "1": "0", "1.0": "0.0
 _TRUTH_VALUES = dict.fromkeys(_TRUE, True) | dict.fromkeys(_TRUE.values(), False)
 _TRUTH_VALUES |= {"wahr": True, "vrai": True, "vero": True, "verdadero": True, "verdadeiro": True, "waar": True}
 _TRUTH_VALUES |= {"falsch": False, "faux": False, "falso": False, "onwaar": False}
-"""As spreadsheets write them in other languages."""
+_TRUTH_VALUES |= {
+    "ja": True,
+    "oui": True,
+    "sí": True,
+    "sì": True,
+    "sim": True,
+    "nein": False,
+    "non": False,
+    "nee": False,
+}
+"""As spreadsheets and people write them in other languages."""
 _PAIRS = {"true": ("false", "true"), "false": ("false", "true"), "yes": ("no", "yes"), "no": ("no", "yes")}
 """Samples that are truth values, and how both are written there; single letters are left out: F is female, too."""
 

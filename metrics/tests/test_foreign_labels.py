@@ -27,6 +27,7 @@ OTHERWISE = [
     (TRUTH, "1.0 0.0 1.0 0.0 1.0"),
     (TRUTH, "T F T F T"),
     (TRUTH, "yes no yes no yes"),
+    (TRUTH, "ja nein ja nein ja"),
     (ANIMALS, "1 0 1 0 1"),
     (ANIMALS, "DOG CAT DOG CAT CAT"),
     (ANIMALS, "Dog Cat Dog Cat Cat"),
