@@ -250,7 +250,7 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
     rows = Standing.objects.filter(ground_truth=ground_truth, team__in=teams, split=Split.PUBLIC)
     facts = rows.values_list("team_id", "pk", "sort_key", "received_at")
     current = {team_id: (pk, (sort_key, received_at)) for team_id, pk, sort_key, received_at in facts}
-    sign, made = sign_of(ground_truth), []
+    sign, made, is_better = sign_of(ground_truth), [], False
     for submission, _, public in scored:
         best = make_standing(sign, submission.team_id, submission.pk, public, submission.received_at)
         if best.team_id not in current:
@@ -258,6 +258,7 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
             continue
         key, order = current[best.team_id]
         if best.order < order:
+            is_better = True
             Standing.objects.filter(pk=key).update(
                 submission=submission,
                 value=public,
@@ -265,7 +266,8 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
                 received_at=submission.received_at,
             )
     Standing.objects.bulk_create(made)
-    _add_score_decimals(ground_truth)
+    if made or is_better:
+        _add_score_decimals(ground_truth)
 
 
 def _add_score_decimals(ground_truth: GroundTruth) -> None:

@@ -37,6 +37,8 @@ _MOST_LABELS = 10_000
 _MOST_CURES = 3
 _FEW_LABELS = 1000
 """The most distinct labels of a file that is told that none of them looks like the sample's."""
+_KEPT_SETS = 100
+"""The most sets of labels that are remembered as faultless: the files of a class mostly have the same ones."""
 _MARKS = "[](){}'\"`‘’“”«»"
 _QUOTES = _MARKS[6:]
 _OPENING = (*_MARKS, "b", "a", "n", "c", "s", "f", "l")
@@ -73,7 +75,10 @@ class _Findings:
 def judge_labels(cells: Cells, labels: Coded, form: LabelForm) -> None:
     """Look at a column with one label in each cell."""
     texts = list(map(str, labels.values))
-    findings = _Findings(max(1, len(texts)))
+    met = frozenset(texts) if len(texts) <= _FEW_LABELS else None
+    if met in form.faultless:
+        return
+    findings, told = _Findings(max(1, len(texts))), len(cells.warnings) + len(cells.problems)
     faults = _faults_of(form, texts)
     for code, fault in faults.items():
         findings.note(fault.words, texts[code], fault.cured)
@@ -82,6 +87,9 @@ def judge_labels(cells: Cells, labels: Coded, form: LabelForm) -> None:
     findings.tell(cells, labels.codes)
     if not faults:
         _warn_of_other_looks(cells, texts, form.sample)
+    is_faultless = not faults and told == len(cells.warnings) + len(cells.problems)
+    if is_faultless and met is not None and len(form.faultless) < _KEPT_SETS:
+        form.faultless.add(met)
 
 
 def judge_clusters(cells: Cells, labels: Coded) -> None:

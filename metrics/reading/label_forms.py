@@ -96,6 +96,8 @@ class LabelForm:
         self.letters = set("".join(some))
         """The characters of labels."""
         self.most_words = max(len(label.split()) for label in some)
+        self.faultless: set[frozenset[str]] = set()
+        """Labels of files in which nothing is written otherwise."""
         self._usual: set[str] = set()
         found: set[str] = {fault.words for label in some if (fault := self.fault(label)) is not None}
         self._usual = found - {ZEROS, TRUTH_VALUES, NUMBER, FRACTION, NO_NUMBER, NO_TEXT}

@@ -24,6 +24,7 @@ _SPACES = r"[ \t\x{a0}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}]+"
 _PLAIN = r"^(0|-?[1-9][0-9]*)$"
 _NUMERIC = r"^[+-]?\.?[0-9]"
 _WITH_POINT = re.compile(r"(0|-?[1-9][0-9]*)\.0*")
+_FEW = 100
 _LONGEST = 40
 """The most digits of a number that is written without exponent."""
 
@@ -68,12 +69,20 @@ def are_numbers(labels: Iterable[str]) -> bool:
 def number_names(labels: Any, *, in_any_form: bool) -> dict[str, str]:
     """Numbers of an Arrow array of labels that are not written plainly, and how they are: ``10.0`` is ``10``; with
     ``in_any_form`` also ``1e1``, ``+10`` and ``010``."""
-    import pyarrow.compute as pc
-
-    is_odd = pc.and_(pc.match_substring_regex(labels, _NUMERIC), pc.invert(pc.match_substring_regex(labels, _PLAIN)))
-    odd = pick(labels, places_where(is_odd)).to_pylist()
+    odd = _odd_numbers(labels)
     names = {label: _plain_number(label) for label in odd if in_any_form or _WITH_POINT.fullmatch(label)}
     return {label: name for label, name in names.items() if name != label}
+
+
+def _odd_numbers(labels: Any) -> list[str]:
+    """Labels that begin like a number and are no whole number as it is usually written."""
+    import pyarrow.compute as pc
+
+    if len(labels) <= _FEW:  # Arrow takes longer to begin
+        return [one for one in labels.to_pylist() if re.match(_NUMERIC, one) and not re.fullmatch(_PLAIN[1:-1], one)]
+    is_odd = pc.and_(pc.match_substring_regex(labels, _NUMERIC), pc.invert(pc.match_substring_regex(labels, _PLAIN)))
+    odd: list[str] = pick(labels, places_where(is_odd)).to_pylist()
+    return odd
 
 
 def _plain_number(label: str) -> str:
