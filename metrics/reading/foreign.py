@@ -37,7 +37,7 @@ _MOST_LABELS = 10_000
 _MOST_CURES = 3
 _FEW_LABELS = 1000
 """The most distinct labels of a file that is told that none of them looks like the sample's."""
-_KEPT_SETS = 100
+_MAX_SETS = 100
 """The most sets of labels that are remembered as faultless: the files of a class mostly have the same ones."""
 _MARKS = "[](){}'\"`‘’“”«»"
 _QUOTES = _MARKS[6:]
@@ -78,7 +78,7 @@ def judge_labels(cells: Cells, labels: Coded, form: LabelForm) -> None:
     met = frozenset(texts) if len(texts) <= _FEW_LABELS else None
     if met in form.faultless:
         return
-    findings, told = _Findings(max(1, len(texts))), len(cells.warnings) + len(cells.problems)
+    findings, before = _Findings(max(1, len(texts))), len(cells.warnings) + len(cells.problems)
     faults = _faults_of(form, texts)
     for code, fault in faults.items():
         findings.note(fault.words, texts[code], fault.cured)
@@ -87,8 +87,8 @@ def judge_labels(cells: Cells, labels: Coded, form: LabelForm) -> None:
     findings.tell(cells, labels.codes)
     if not faults:
         _warn_of_other_looks(cells, texts, form.sample)
-    is_faultless = not faults and told == len(cells.warnings) + len(cells.problems)
-    if is_faultless and met is not None and len(form.faultless) < _KEPT_SETS:
+    is_faultless = not faults and before == len(cells.warnings) + len(cells.problems)
+    if is_faultless and met is not None and len(form.faultless) < _MAX_SETS:
         form.faultless.add(met)
 
 
