@@ -24,8 +24,8 @@ def mend_letters(text: str) -> str:
     >>> mend_letters("M\u00c3\u00bcller"), mend_letters("R&amp;D"), mend_letters("Müller")
     ('Müller', 'R&D', 'Müller')
     """
-    found = html.unescape(text) if _ENTITY.search(text) else text
-    if formula := _FORMULA.fullmatch(found):
+    found = html.unescape(text) if "&" in text and _ENTITY.search(text) else text
+    if found[:2] == '="' and (formula := _FORMULA.fullmatch(found)):
         found = formula[1]
     if found.isascii():
         return found
@@ -47,7 +47,9 @@ def with_plain_signs(text: str, known: set[str]) -> str:
     >>> with_plain_signs("the  \ufb01rst\u00a0of \u201cten\u201d", set("é"))
     'the first of "ten"'
     """
-    odd = set() if text.isascii() else {sign for sign in text if not sign.isascii()} - known
+    if text.isascii():
+        return text if "  " not in text or "  " in known else _SPACES.sub(" ", text)
+    odd = {sign for sign in text if not sign.isascii()} - known
     plain = {ord(sign): "" if sign in HIDDEN else unicodedata.normalize("NFKC", sign) for sign in odd}
     found = unicodedata.normalize("NFC", text.translate(plain | {ord(sign): _PLAIN[sign] for sign in odd & {*_PLAIN}}))
     return found if "  " in known else _SPACES.sub(" ", found)
