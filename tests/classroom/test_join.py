@@ -50,6 +50,15 @@ def test_without_a_part_of_the_form_nothing_is_made(pets: Competition, client: C
     assert not Membership.objects.exists()
 
 
+def test_where_institutions_alone_sign_in_the_page_still_names_the_host(
+    pets: Competition, client: Client, settings: LazySettings
+) -> None:
+    settings.LOCAL_PASSWORDS = False
+    page = client.get(f"/join/{pets.admission.join_code}/").content.decode()
+    assert "Host" in page.partition("<main")[2]
+    assert "password1" not in page
+
+
 def test_the_real_name_is_for_hosts_alone(pets: Competition, ada: User, bo: User, client: Client) -> None:
     client.post(f"/join/{pets.admission.join_code}/", DEE)
     enter(pets, bo)

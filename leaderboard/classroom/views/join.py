@@ -172,12 +172,11 @@ class JoinSignUpView(SignUpView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """The competition and its hosts, and nothing about other students."""
-        hosts = self.competition.hosts.filter(is_active=True).order_by("username").values_list("username", flat=True)
         return {
             **super().get_context_data(**kwargs),
             "competition": self.competition,
             "state": self.competition.state(timezone.now()),
-            "host": self.competition.contact or ", ".join(hosts),
+            "host": _host_of(self.competition),
             "is_team": self.is_team,
         }
 
@@ -198,7 +197,8 @@ def _sign_up(
     """
     refusal = _closed_refusal(competition)
     if refusal or not settings.LOCAL_PASSWORDS:
-        response = _signed_out_page(request, competition, refusal=refusal, is_team=is_team)
+        host = _host_of(competition)
+        response = _signed_out_page(request, competition, host=host, refusal=refusal, is_team=is_team)
     else:
         setattr(request, WAY_IN, way)
         view = JoinSignUpView.as_view(competition=competition, enter=enter, is_listed=is_listed, is_team=is_team)
@@ -206,12 +206,18 @@ def _sign_up(
     return remember_way_in(response, **way) if way else response
 
 
+def _host_of(competition: Competition) -> str:
+    """The contact, else the usernames of the hosts."""
+    hosts = competition.hosts.filter(is_active=True).order_by("username").values_list("username", flat=True)
+    return competition.contact or ", ".join(hosts)
+
+
 def _signed_out_page(
-    request: HttpRequest, competition: Competition, *, refusal: str = "", is_team: bool = False
+    request: HttpRequest, competition: Competition, *, host: str = "", refusal: str = "", is_team: bool = False
 ) -> HttpResponse:
-    """The page for visitors who must sign in first."""
+    """The page for visitors who must sign in first; `host` is shown to those with a code or link."""
     context = {"competition": competition, "state": competition.state(timezone.now())}
-    context |= {"refusal": refusal, "is_team": is_team}
+    context |= {"host": host, "refusal": refusal, "is_team": is_team}
     return render(request, "classroom/join_signed_out.html", context)
 
 
