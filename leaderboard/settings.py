@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from leaderboard.common import child_processes, folders
+from leaderboard.common import child_processes, folders, network
 from leaderboard.common.institutions import BadInstitution, institutions_in
 from leaderboard.common.languages import languages_in
 
@@ -49,6 +49,9 @@ ALLOWED_HOSTS = [
     *env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"]),
     *filter(None, [urlsplit(SITE_URL).hostname]),
 ]
+NETWORK_PORT = env.str(network.PORT_VARIABLE, default="")
+if NETWORK_PORT and not SITE_URL:
+    ALLOWED_HOSTS = network.AllowedHosts(ALLOWED_HOSTS)
 CSRF_TRUSTED_ORIGINS = [SITE_URL] if SITE_URL else []
 IS_HTTPS = SITE_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS

@@ -20,7 +20,7 @@ from django.http.request import split_domain_port
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from . import folders
+from . import folders, network
 from .storage import path_of, scratch_folder
 from .web_requests import counted_address
 
@@ -114,16 +114,23 @@ USUAL_PORT = "8000"
 
 
 def absolute_url(request: HttpRequest, name: str, *args: object) -> str:
-    """The absolute URL of a page: below `SITE_URL`, else below the address of the request."""
+    """The absolute URL of a page for other computers: below `SITE_URL`, else below the address of the request, or below
+    one of the network if that address means this computer alone."""
     path = reverse(name, args=args)
-    return settings.SITE_URL + path if settings.SITE_URL else request.build_absolute_uri(path)
+    if settings.SITE_URL:
+        return f"{settings.SITE_URL}{path}"
+    urls = network.own_urls(settings.NETWORK_PORT) if _is_local(request.get_host()) and settings.NETWORK_PORT else []
+    return urls[0].rstrip("/") + path if urls else request.build_absolute_uri(path)
 
 
 def opening_command(request: HttpRequest) -> str:
     """The command that makes the site reachable from other machines; `""` if it is reachable already."""
-    host = urlsplit(settings.SITE_URL).netloc or request.get_host()
-    if split_domain_port(host)[0] not in HERE:
+    if not _is_local(urlsplit(absolute_url(request, "home")).netloc):
         return ""
     port = split_domain_port(request.get_host())[1] or USUAL_PORT
-    command = f"SITE_URL=http://…:{port} {folders.COMMAND} up --host 0.0.0.0"
+    command = f"{folders.COMMAND} up --host 0.0.0.0"
     return command if port == USUAL_PORT else f"{command} --port {port}"
+
+
+def _is_local(host: str) -> bool:
+    return split_domain_port(host)[0] in HERE

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from leaderboard.accounts.models import SetupLink, User
+from leaderboard.common import network
 from leaderboard.operations.supervisor import place as place_module
 from leaderboard.operations.supervisor import prepare
 from leaderboard.operations.supervisor.place import Trouble
@@ -192,7 +193,9 @@ def test_olga_reads_which_port_is_taken(start: Callable[..., Up]) -> None:
 @pytest.mark.long
 def test_the_class_can_come_in_by_the_machines_address(start: Callable[..., Up]) -> None:
     site = start("--host", "0.0.0.0").started()
-    assert "127.0.0.1" not in site.url or not place_module.own_addresses()[1:]
+    addresses = network.own_addresses()
+    assert all(f"http://{address}:" in site.text for address in addresses)
+    assert "127.0.0.1" not in site.url or not addresses
     assert site.page("") == 200
 
 
@@ -370,6 +373,8 @@ def test_only_who_lets_the_network_in_answers_to_other_names() -> None:
     assert place_module.allowed_hosts("127.0.0.1", "") == "localhost,127.0.0.1,[::1]"
     assert place_module.allowed_hosts("127.0.0.1", "a.example").startswith("a.example,localhost,")
     assert socket.gethostname() in place_module.allowed_hosts("0.0.0.0", "").split(",")
+    assert "localhost" in network.AllowedHosts(["localhost"])
+    assert set(network.own_addresses()) <= {*network.AllowedHosts([])}
 
 
 # --- the operator -----------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import reveal
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
+from leaderboard.common import network
 from leaderboard.competitions.models import Competition, DataFile, Membership
 from leaderboard.ground_truths.services import copying
 from leaderboard.notifications.models import Notice
@@ -236,8 +237,8 @@ def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: 
 @pytest.mark.parametrize(
     ("site", "host", "address", "command"),
     [
-        ("", "127.0.0.1:8000", "http://127.0.0.1:8000/join/", "…:8000 python3 manage.py up --host 0.0.0.0<"),
-        ("", "[::1]:9001", "http://[::1]:9001/join/", "…:9001 python3 manage.py up --host 0.0.0.0 --port 9001<"),
+        ("", "127.0.0.1:8000", "http://127.0.0.1:8000/join/", ">python3 manage.py up --host 0.0.0.0<"),
+        ("", "[::1]:9001", "http://[::1]:9001/join/", ">python3 manage.py up --host 0.0.0.0 --port 9001<"),
         ("", "testserver", "http://testserver/join/", ""),
         ("https://board.example.org", "127.0.0.1:8000", "https://board.example.org/join/", ""),
     ],
@@ -252,6 +253,24 @@ def test_a_join_link_that_opens_on_this_computer_alone_says_so(
     assert f"{address}{pets.admission.join_code}/" in page
     assert ("Only this computer can open this link" in page) is bool(command)
     assert command in page
+
+
+def test_a_laptop_in_the_network_hands_out_the_address_of_the_network_it_is_in(
+    ada: User, pets: Competition, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ada looks at `localhost`; the link, the code for phones and the wall show what her class can open."""
+    settings.NETWORK_PORT = "8000"
+    settings.ALLOWED_HOSTS = network.AllowedHosts(["127.0.0.1"])
+    client = Client(headers={"host": "127.0.0.1:8000"})
+    client.force_login(ada)
+    for address in ("192.168.7.5", "10.1.2.3"):  # at home, then in the classroom
+        monkeypatch.setattr(network, "own_addresses", lambda address=address: [address])
+        page = client.get("/host/pets/").content.decode()
+        assert f"http://{address}:8000/join/{pets.admission.join_code}/" in page
+        assert "Only this computer can open this link" not in page
+        assert f"<strong>{address}:8000</strong>" in client.get("/host/pets/projector/?show=join").content.decode()
+        assert Client(headers={"host": f"{address}:8000"}).get("/").status_code == 200
+    assert Client(headers={"host": "192.168.7.5:8000"}).get("/").status_code == 400
 
 
 def test_a_deadline_in_the_past_closes_only_what_ada_wants_closed(hers: Client, pets: Competition) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -42,7 +43,7 @@ def _join_screen(request: HttpRequest, page_context: PageContext) -> dict[str, A
     names, joined = _newest_names(competition), competition.memberships.count()
     return {
         "qr": drawings.qr_code(responses.absolute_url(request, "join_code", code)),
-        "site": request.get_host(),
+        "site": urlsplit(responses.absolute_url(request, "home")).netloc,
         "opening_command": responses.opening_command(request),
         "code": " ".join(code[begin : begin + 4] for begin in range(0, len(code), 4)),
         "names": names,

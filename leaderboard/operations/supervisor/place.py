@@ -9,19 +9,17 @@ import os
 import shutil
 import socket
 import stat
-import struct
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 from leaderboard.common import folders
+from leaderboard.common.network import EVERYWHERE, own_urls
 
 LONGEST_SOCKET_PATH = 103  # bytes; Linux takes 107, macOS 103
 LOG_ROTATED_AT = 20 * 2**20
 RESTARTS = "restarts.log"
-EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
-_SIOCGIFADDR = 0x8915
 
 
 class Trouble(Exception):
@@ -190,34 +188,19 @@ def claim_port(host: str, port: int) -> int:
 
 
 def url_of(host: str, port: int) -> str:
-    """The URL to type into a browser; for a host that means all addresses, the one that others on the network can
-    use."""
+    """The URL to type into a browser; for a host that means all addresses, one that others in the network can use."""
     if host in EVERYWHERE:
-        host = next((own for own in own_addresses() if not own.startswith("127.")), "127.0.0.1")
+        return next(iter(own_urls(port)), f"http://127.0.0.1:{port}/")
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
-def own_addresses() -> list[str]:
-    """The IPv4 addresses of this machine's network cards (Linux; elsewhere only the outgoing one)."""
-    found: list[str] = []
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        for _, name in socket.if_nameindex():
-            with contextlib.suppress(OSError):
-                answer = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", os.fsencode(name)[:15]))
-                found.append(socket.inet_ntoa(answer[20:24]))
-        if not found:
-            with contextlib.suppress(OSError):
-                probe.connect(("192.0.2.1", 9))  # sends nothing; the system picks the card
-                found.append(probe.getsockname()[0])
-    return found
-
-
 def allowed_hosts(host: str, configured: str) -> str:
-    """Django's `ALLOWED_HOSTS`: the configured names, localhost, and this machine's names if others may connect."""
+    """Django's `ALLOWED_HOSTS`: the configured names, localhost, and this machine's names if others may connect. Its
+    addresses then are allowed too, whichever they are (`network.AllowedHosts`)."""
     hosts = [*filter(None, configured.split(",")), "localhost", "127.0.0.1", "[::1]"]
     if host in EVERYWHERE:
         name = socket.gethostname()
-        hosts += [*own_addresses(), name, f"{name}.local"]
+        hosts += [name, f"{name}.local"]
     else:
         hosts.append(f"[{host}]" if ":" in host else host)
     return ",".join(dict.fromkeys(hosts))

@@ -8,13 +8,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from leaderboard.common import child_processes, folders
+from leaderboard.common import child_processes, folders, network
 
 from . import processes
 from .place import SiteFolders, Trouble, allowed_hosts, claim_port, url_of
@@ -129,7 +129,8 @@ def welcome(supervisor: Supervisor, options: argparse.Namespace, link: str | Non
     """Print the address, load the demo if asked, and open a browser."""
     place, url = supervisor.place, url_of(options.host, options.port)
     place.note_address(f"{url} (process {os.getpid()})")
-    print_text(f"{make_box(os.environ.get('SITE_URL') or url, link, place)}\n{started}")
+    urls = network.own_urls(options.port) if options.host in network.EVERYWHERE else []
+    print_text(f"{make_box(os.environ.get('SITE_URL') or url, link, place, urls)}\n{started}")
     if options.demo:
         supervisor.run_once("demo", [sys.executable, "-m", "leaderboard", "demo"], {})
     if not options.no_browser and has_screen():
@@ -147,6 +148,7 @@ def environment(options: argparse.Namespace, var: Path, broker_socket: Path) -> 
     env["REDIS_URL"] = os.environ.get("REDIS_URL") or "unix://" + quote(str(broker_socket))
     env[child_processes.STOP_VARIABLE] = str(SERVICE_TIME_TO_FINISH if options.only else TIME_TO_FINISH)
     env["ALLOWED_HOSTS"] = allowed_hosts(options.host, os.environ.get("ALLOWED_HOSTS", ""))
+    env[network.PORT_VARIABLE] = str(options.port) if options.host in network.EVERYWHERE else ""
     return env
 
 
@@ -177,10 +179,12 @@ def prepare_database(supervisor: Supervisor, options: argparse.Namespace, parts:
     return found["link"]
 
 
-def make_box(url: str, link: str | None, place: SiteFolders) -> str:
-    """The start message in a box: the address, the setup link, and the folder of data and logs."""
+def make_box(url: str, link: str | None, place: SiteFolders, network_urls: Sequence[str] = ()) -> str:
+    """The start message in a box: the addresses, the setup link, and the folder of data and logs."""
     url = url.rstrip("/") + "/"
     lines = [f"Leaderboard runs at {url}", ""]
+    if network_urls and not os.environ.get("SITE_URL"):
+        lines += [f"Your class opens it in the same network: {' or '.join(network_urls)}", ""]
     if link:
         lines += ["Not set up yet. The first person to open this link becomes the administrator:", ""]
         lines += [f"{url}setup/{link}/", ""]
