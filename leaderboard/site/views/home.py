@@ -22,6 +22,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.boards import team_ranks
 from leaderboard.boards.rows import Placing
+from leaderboard.common import folders
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.charts import small_bars
 from leaderboard.common.queries import count_rows
@@ -83,6 +84,7 @@ def _visitor_context(at: datetime) -> dict[str, Any]:
         "total": board.total if board else 0,
         "open": [(one, one.state(at)) for one in listed[:OPEN_SHOWN]],
         "is_new": is_new,
+        "command": folders.COMMAND,
     }
 
 
