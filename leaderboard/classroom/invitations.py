@@ -104,7 +104,8 @@ def invitation_text(competition: Competition, *, name: str, link: str, host: str
 
     In the host's language, because the student's is not known before there is an account.
     """
-    title = f"{competition.title} ({competition.course})" if competition.course else competition.title
+    course = competition.course.title
+    title = f"{competition.title} ({course})" if course else competition.title
     with translation.override(language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE):
         text = _(
             "%(greeting)s\n\nyou're invited to the competition “%(title)s”. This link is only for you and works "

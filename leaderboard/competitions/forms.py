@@ -77,6 +77,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("Deadline"),
         help_text=_("Everything uploaded before the deadline counts."),
     )
+    course = setting_field("course", label=_("Course"))
     zone = forms.ChoiceField(label=_("Time zone"), initial="UTC", widget=LongSelect)
     max_megabytes = forms.IntegerField(label=_("Largest file (MB)"), min_value=1, initial=50)
     reveals_itself = setting_field(
@@ -124,7 +125,6 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "overview": _("Overview"),
             "rules": _("Rules"),
             "slug": _("Address"),
-            "course": _("Course"),
             "contact": _("Contact"),
         }
         help_texts: ClassVar = {

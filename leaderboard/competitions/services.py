@@ -18,7 +18,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent, audit_values
 from leaderboard.common.storage import remove_file
 
 from . import hooks
-from .models import Archive, Competition, DailyAttempts, Limits, Submission, Team, TruthDraft
+from .models import Archive, Competition, Course, DailyAttempts, Limits, Submission, Team, TruthDraft
 from .models.competition_settings import (
     EDITABLE,
     check_settings,
@@ -27,6 +27,7 @@ from .models.competition_settings import (
     save_settings,
     write_setting,
 )
+from .models.course import lock_course, make_course
 from .models.extension import team_deadline
 from .models.team import give_pseudonyms, number_shared_names
 
@@ -55,16 +56,20 @@ def lock_competition(competition_id: int) -> Competition:
     return Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=competition_id)
 
 
-def create_competition(*, user: User, is_proposal: bool = False, **fields: Any) -> Competition:
+def create_competition(
+    *, user: User, course: Course | str = "", is_proposal: bool = False, **fields: Any
+) -> Competition:
     """Create a draft hosted by `user`; `fields` are among `EDITABLE`. Raises `ValidationError`.
 
-    With `is_proposal` its limits and admission are marked as proposed, until the host has confirmed them.
+    `course` is an existing course, or the title of a new one. With `is_proposal` its limits and admission are marked
+    as proposed, until the host has confirmed them.
     """
     competition = Competition()
     make_settings(competition)
     competition.admission.is_proposed = competition.limits.is_proposed = is_proposal
-    _write_settings(competition, fields)
     with transaction.atomic():
+        competition.course = course if isinstance(course, Course) else make_course(course)
+        _write_settings(competition, fields if isinstance(course, Course) else {"course": course, **fields})
         competition.save()
         save_settings(competition)
         competition.hosts.add(user)
@@ -98,6 +103,8 @@ def change_competition(*, competition: Competition, user: User | None = None, **
         held.admission.is_proposed &= "needs_code" not in fields
         held.save()
         save_settings(held)
+        if "course" in fields:
+            _rename_course(held.course)
         if held.closes_at != had_deadline:
             recompute_lateness(held)
             hooks.deadline_changed(competition=held, before=had_deadline)
@@ -110,6 +117,12 @@ def change_competition(*, competition: Competition, user: User | None = None, **
         held.bump_board_version()
         _log_changes(held, user, before)
     return held
+
+
+def _rename_course(course: Course) -> None:
+    """Save the title of a course, which the boards of all its competitions show."""
+    course.save(update_fields=["title"])
+    course.competitions.update(board_version=F("board_version") + 1)
 
 
 def _ranking_settings(competition: Competition) -> tuple[object, ...]:
@@ -139,7 +152,10 @@ def recompute_lateness(competition: Competition) -> None:
 
 
 def delete_competition(*, competition: Competition, user: User | None = None) -> None:
-    """Delete a competition with all its rows and files; the audit log keeps its numbers of teams and files."""
+    """Delete a competition with all its rows and files, and its course if that has no other.
+
+    The audit log keeps its numbers of teams and files.
+    """
     truths = list(competition.ground_truths.all())
     keys = [
         *(truth.file_key for truth in truths),
@@ -163,6 +179,9 @@ def delete_competition(*, competition: Competition, user: User | None = None) ->
         Submission.objects.filter(competition=competition).delete()
         Team.objects.filter(competition=competition).delete()
         competition.delete()
+        course = lock_course(competition.course_id)
+        if not course.competitions.exists():
+            course.delete()
         AuditEntry.append(AuditEvent.DELETED, user=user, competition=gone, before=audit_values(last_words))
     for key in keys:
         remove_file(key)

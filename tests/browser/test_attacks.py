@@ -7,7 +7,7 @@ from playwright.sync_api import Page
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import teams
-from leaderboard.competitions.models import Baseline, Competition, Submission, Team
+from leaderboard.competitions.models import Baseline, Competition, Course, Submission, Team
 from leaderboard.ground_truths.services import data_files
 from tests.browser.conftest import OpenPage
 from tests.browser.waiting import until_page_says
@@ -60,9 +60,8 @@ def infested(ada: User, bo: User) -> Competition:
     teams.rename_team(membership=membership, name=PAYLOADS[0])
     for number, payload in enumerate(PAYLOADS[1:]):
         Team.objects.create(competition=competition, name=f"{number}{payload}"[:60])
-    Competition.objects.update(
-        title=PAYLOADS[4][:100], subtitle=PAYLOADS[5], course=PAYLOADS[6][:60], contact=PAYLOADS[8][:60]
-    )
+    Competition.objects.update(title=PAYLOADS[4][:100], subtitle=PAYLOADS[5], contact=PAYLOADS[8][:60])
+    Course.objects.update(title=PAYLOADS[6][:60])
     return Competition.objects.get()
 
 

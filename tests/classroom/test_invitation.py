@@ -8,7 +8,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
-from leaderboard.competitions.models import Competition, Limits, Membership
+from leaderboard.competitions.models import Competition, Course, Limits, Membership
 from tests.conftest import answers, close, enter, submit
 from tests.pages import signed_in, text_of
 
@@ -31,7 +31,8 @@ def test_without_an_account_the_link_says_what_for_and_names_nobody_of_the_class
     team = enter(pets, bo).team
     team.name = "Night Owls"
     team.save()
-    Competition.objects.update(course="BIO 101", contact="Ada Hale, room 3")
+    Competition.objects.update(contact="Ada Hale, room 3")
+    Course.objects.update(title="BIO 101")
     page = text_of(client.get(f"/invitation/{team.invitation}/"))
     for words in ("You're invited to a team", "“Cats or dogs”", "BIO 101", "Host Ada Hale, room 3"):
         assert words in page

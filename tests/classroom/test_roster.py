@@ -18,7 +18,7 @@ from leaderboard.classroom import joining, people, roster, teams
 from leaderboard.classroom.models import RosterEntry, RosterList, join_card_digest
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
-from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.models import Competition, Course, Membership
 from tests.conftest import enter, make_competition, person
 from tests.pages import signed_in, text_of, tidy
 
@@ -254,7 +254,8 @@ def test_a_join_card_is_a_way_to_an_account(hers: Client, pets: Competition, cli
     assert "Your name" not in asked  # the list has it
     # Who invites, in the host's own words or by name, and what for; whom of the class the link is for is not said.
     assert "Host ada" in asked
-    Competition.objects.update(course="BIO 101", contact="Ms Hale")
+    Competition.objects.update(contact="Ms Hale")
+    Course.objects.update(title="BIO 101")
     asked = text_of(client.get(f"/slip/{code}/"))
     assert "Course BIO 101" in asked
     assert "Host Ms Hale" in asked

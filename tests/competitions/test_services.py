@@ -15,7 +15,7 @@ from leaderboard.boards import services as boards
 from leaderboard.boards import standings
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions
-from leaderboard.competitions.models import Competition, GroundTruth, Submission
+from leaderboard.competitions.models import Competition, Course, GroundTruth, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.services import data_files, drafts
 from leaderboard.ground_truths.specs import GroundTruthSpec
@@ -107,3 +107,26 @@ def test_a_file_counts_when_the_deadline_moves_behind_it(pets: Competition, bo: 
     assert lateness_and_rows() == (False, 1)
     competitions.change_competition(competition=pets, closes_at=late.received_at)
     assert lateness_and_rows() == (True, 0)
+
+
+def test_a_course_ends_with_its_last_competition(ada: User) -> None:
+    first = make_competition(ada, course="STAT 451")
+    second = make_competition(ada, slug="birds", title="Birds", course=first.course)
+    other = make_competition(ada, slug="fish", title="Fish", course="STAT 451")
+    assert other.course.slug != first.course.slug
+    competitions.delete_competition(competition=first, user=ada)
+    assert Course.objects.filter(pk=second.course_id).exists()
+    competitions.delete_competition(competition=second, user=ada)
+    assert list(Course.objects.all()) == [other.course]
+
+
+def test_a_new_title_of_a_course_is_that_of_all_its_competitions(ada: User) -> None:
+    first = make_competition(ada, course="STAT 451")
+    second = make_competition(ada, slug="birds", title="Birds", course=first.course)
+    competitions.change_competition(competition=first, user=ada, course="STAT 452")
+    version = second.board_version
+    second.refresh_from_db()
+    assert second.course.title == "STAT 452"
+    assert second.board_version > version
+    with pytest.raises(ValidationError, match="at most 120"):
+        competitions.change_competition(competition=first, user=ada, course="x" * 121)

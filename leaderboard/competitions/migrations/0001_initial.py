@@ -25,13 +25,24 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='Course',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('slug', models.SlugField(editable=False, max_length=60, unique=True)),
+                ('title', models.CharField(blank=True, help_text='For example “STAT 451 · Prof. Rivera”.', max_length=120, verbose_name='course')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+            ],
+            options={
+                'ordering': ['-created_at', '-pk'],
+            },
+        ),
+        migrations.CreateModel(
             name='Competition',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('slug', models.SlugField(max_length=60, unique=True)),
                 ('title', models.CharField(max_length=120)),
                 ('subtitle', models.CharField(blank=True, max_length=200)),
-                ('course', models.CharField(blank=True, help_text='For example “STAT 451 · Prof. Rivera”.', max_length=120)),
                 ('overview', models.TextField(blank=True, help_text='Markdown.')),
                 ('rules', models.TextField(blank=True, help_text='Markdown. Students accept it before they see the data.')),
                 ('rules_version', models.PositiveIntegerField(default=1, editable=False)),
@@ -45,6 +56,7 @@ class Migration(migrations.Migration):
                 ('score_decimals', models.PositiveSmallIntegerField(default=3, editable=False)),
                 ('is_demo', models.BooleanField(default=False, editable=False)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('course', models.ForeignKey(editable=False, on_delete=django.db.models.deletion.PROTECT, related_name='competitions', to='competitions.course')),
                 ('assistants', models.ManyToManyField(blank=True, related_name='assisted_competitions', to=settings.AUTH_USER_MODEL)),
                 ('hosts', models.ManyToManyField(blank=True, related_name='hosted_competitions', to=settings.AUTH_USER_MODEL)),
             ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .competition import Competition, DataFile
 from .competition_settings import Admission, Archive, BoardSettings, Limits
+from .course import Course
 from .extension import Extension
 from .ground_truth import GroundTruth, Rescoring, RowReport, StudentPreview, TruthCheck, TruthDraft
 from .page_task import PageTask
@@ -27,6 +28,7 @@ __all__ = [
     "CandidateProblem",
     "Competition",
     "Conversion",
+    "Course",
     "DailyAttempts",
     "DataFile",
     "Duty",

@@ -17,6 +17,8 @@ from leaderboard.accounts.models import User, Viewer
 from leaderboard.common import numbers
 from leaderboard.common.display_time import check_zone
 
+from .course import Course
+
 # Without letters and digits that look alike on a projector.
 CODE_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 
@@ -95,10 +97,10 @@ _Manager = models.Manager.from_queryset(CompetitionQuerySet)
 
 
 class CompetitionManager(_Manager["Competition"]):
-    """Loads competitions with all their settings, which nearly every page needs."""
+    """Loads competitions with all their settings and their course, which nearly every page needs."""
 
     def get_queryset(self) -> CompetitionQuerySet:
-        return CompetitionQuerySet(self.model, using=self._db).select_related(*ROWS)
+        return CompetitionQuerySet(self.model, using=self._db).select_related(*ROWS, "course")
 
 
 def _run_by(user: User) -> Q:
@@ -111,7 +113,7 @@ class Competition(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     title = models.CharField(max_length=120)
     subtitle = models.CharField(max_length=200, blank=True)
-    course = models.CharField(max_length=120, blank=True, help_text=_("For example “STAT 451 · Prof. Rivera”."))
+    course = models.ForeignKey(Course, editable=False, on_delete=models.PROTECT, related_name="competitions")
     overview = models.TextField(blank=True, help_text=_("Markdown."))
     rules = models.TextField(blank=True, help_text=_("Markdown. Students accept it before they see the data."))
     rules_version = models.PositiveIntegerField(default=1, editable=False)

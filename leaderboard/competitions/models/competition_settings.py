@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from leaderboard.accounts.models import User
 
 from .competition import CODE_ALPHABET, ROWS, Competition, normalize_code
+from .course import Course
 
 
 def new_join_code() -> str:
@@ -169,6 +170,7 @@ class Archive(models.Model):
 
 # Name of a setting in forms, imports, exports and the audit log → its place outside the competition's row.
 PLACES = {
+    "course": "course.title",
     "is_listed": "admission.is_listed",
     "join_code": "admission.join_code",
     "needs_code": "admission.needs_code",
@@ -185,13 +187,14 @@ PLACES = {
     "max_bytes": "limits.max_bytes",
     "allows_late": "limits.allows_late",
 }
-OWN_FIELDS = ("title", "slug", "subtitle", "course", "overview", "rules", "contact", "opens_at", "closes_at", "zone")
+OWN_FIELDS = ("title", "slug", "subtitle", "overview", "rules", "contact", "opens_at", "closes_at", "zone")
 EDITABLE = (*OWN_FIELDS, *PLACES)
 """Names of all settings that hosts change."""
 
 
 def make_settings(competition: Competition) -> None:
     """Make the settings of a competition that is not stored yet, with default values."""
+    competition.course = Course()
     for row in (Admission, BoardSettings, Limits, Archive):
         row(competition=competition)
 
@@ -228,9 +231,9 @@ def write_rows(competition: Competition, values: Mapping[str, Any]) -> None:
 def _check_rows(competition: Competition) -> None:
     names = {place: name for name, place in PLACES.items()}
     errors: dict[str, list[ValidationError]] = {}
-    for row in ROWS:
+    for row in (*ROWS, "course"):
         try:
-            getattr(competition, row).full_clean(exclude={"competition"})
+            getattr(competition, row).full_clean(exclude={"competition", "slug"})
         except ValidationError as error:
             for field, found in error.error_dict.items():
                 errors.setdefault(names.get(f"{row}.{field}", field), []).extend(found)

@@ -59,10 +59,8 @@ def clone_competition(
     `ValidationError` for title and address, `CannotHost` and `JobFailed`; nothing is left behind then.
     """
     fields = {name: read_setting(competition, name) for name in EDITABLE if name not in ITS_OWN}
-    slug = slug or free_slug(title)
-    copy = competitions.create_competition(
-        user=user, is_proposal=True, title=title, slug=slug, **fields, **_dates_of_copy(competition)
-    )
+    fields |= {"title": title, "slug": slug or free_slug(title), **_dates_of_copy(competition)}
+    copy = competitions.create_competition(user=user, is_proposal=True, **fields)
     try:
         with transaction.atomic():
             AuditEntry.append(AuditEvent.CLONED, user=user, competition=copy, about=competition.slug)

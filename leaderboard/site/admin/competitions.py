@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -47,7 +48,7 @@ class AdminCompetitionForm(CompetitionForm):
 class CompetitionAdmin(ScopedAdmin):
     form = AdminCompetitionForm
     list_display = ("title", "state", "closes_at", "team_count", "host_pages")
-    search_fields = ("title", "slug", "course")
+    search_fields = ("title", "slug", "course__title")
     autocomplete_fields = ("hosts",)
     readonly_fields = ("state", "answers", "launched_at", "revealed_at", "host_pages")
     actions = ("launch", "reveal", "look_at_candidate")
@@ -62,8 +63,14 @@ class CompetitionAdmin(ScopedAdmin):
         return self._is_in_scope(request, obj)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        shown = [name for name in AdminCompetitionForm.Meta.fields if name != "hosts" or _is_operator(request)]
+        own = AdminCompetitionForm.Meta.fields
+        shown = [name for name in ("course", *own) if name != "hosts" or _is_operator(request)]
         return shown if obj is None else [*self.readonly_fields, *shown]
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        # The title of the course is a field of the form and none of the row, so Django must not look for it there.
+        kwargs["fields"] = [name for name in flatten_fieldsets(self.get_fieldsets(request, obj)) if name != "course"]
+        return super().get_form(request, obj, change=change, **kwargs)
 
     def get_autocomplete_fields(self, request: HttpRequest) -> tuple[str, ...]:
         return ("hosts",) if _is_operator(request) else ()

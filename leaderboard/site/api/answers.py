@@ -52,8 +52,9 @@ def visible_competition(user: User, slug: str) -> Competition:
 
 
 def competition_summary(competition: Any, at: datetime) -> dict[str, Any]:
-    names = ("slug", "title", "subtitle", "course", "opens_at", "closes_at", "is_member", "is_host")
+    names = ("slug", "title", "subtitle", "opens_at", "closes_at", "is_member", "is_host")
     return {name: getattr(competition, name) for name in names} | {
+        "course": competition.course.title,
         "state": competition.state(at),
         "metric": competition.ground_truth.metric if competition.ground_truth else None,
         "teams": competition.team_count,

@@ -65,7 +65,7 @@ def _find_competitions(user: Viewer, show: str, text: str, at: datetime) -> Comp
     }
     found = found.filter(states.get(show, Q()))
     if text:
-        found = found.filter(Q(title__icontains=text) | Q(subtitle__icontains=text) | Q(course__icontains=text))
+        found = found.filter(Q(title__icontains=text) | Q(subtitle__icontains=text) | Q(course__title__icontains=text))
     # Live competitions first, then upcoming ones, then ended ones.
     turn = Case(When(states["live"], then=0), When(states["upcoming"], then=1), default=2)
     return found.select_related("ground_truth", "limits").order_by(turn, "-opens_at", "slug")
