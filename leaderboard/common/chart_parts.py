@@ -17,9 +17,9 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-NARROW, HALF, THREE, WIDE = 326, 530, 760, 1110
+NARROW, HALF, THREE, WIDE = 326, 550, 820, 1158
 """Widths of drawings in CSS pixels: a phone, half a page, a page with a side column, a page."""
-FONT_SIZE = 11.5
+FONT_SIZE, LABEL_SIZE = 12, 13
 LINE_HEIGHT = 20
 """Least distance between labels below each other, in CSS pixels."""
 HUGE, TINY = 1e300, 1e-300
@@ -57,7 +57,7 @@ def bounded(value: float) -> float:
 
 
 def count_ticks(highest: int) -> list[float]:
-    return [tick for tick in nice_ticks(0, max(1, highest)) if tick == int(tick)]
+    return [tick for tick in nice_ticks(0, max(2, highest)) if tick == int(tick)]
 
 
 class Scale(NamedTuple):
@@ -74,12 +74,6 @@ class Scale(NamedTuple):
 
     def at_time(self, moment: datetime) -> float:
         return self.at(moment.timestamp())
-
-
-def better_scale(ticks: Sequence[float], sign: float, best: float, worst: float) -> Scale:
-    """A scale over the ticks whose better end is at the coordinate `best`."""
-    ends = (best, worst) if sign > 0 else (worst, best)
-    return Scale(ticks[0], ticks[-1], *ends)
 
 
 def push_apart(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
@@ -137,11 +131,13 @@ def fitted(text: str, room: float, size: float = FONT_SIZE) -> str:
     return text.rstrip() + "…"
 
 
-def axis_words(axis: str, sign: float) -> str:
-    """The unit of an axis and its better direction."""
+def axis_words(axis: str, sign: float, room: float = math.inf) -> str:
+    """The unit of an axis and its better direction, the direction alone where both do not fit."""
     if sign > 0:
-        return _("%(axis)s, lower is better") % {"axis": axis}
-    return _("%(axis)s, higher is better") % {"axis": axis}
+        words, short = _("%(axis)s, lower is better") % {"axis": axis}, _("lower is better")
+    else:
+        words, short = _("%(axis)s, higher is better") % {"axis": axis}, _("higher is better")
+    return words if text_width(words) <= room else short
 
 
 def tick_texts(ticks: Sequence[float]) -> list[str]:
@@ -210,6 +206,22 @@ class Plot:
         hover = f"<title>{escape(hover)}</title>" if hover else ""
         self.marks.append(f"<{tag} {attributes}>{hover}</{tag}>")
 
+    def better_up(self, axis: str, sign: float) -> None:
+        """The words of a vertical axis, with an arrow, at its better end."""
+        if sign > 0:
+            words = axis_words(axis, sign, self.right - self.left - 20)
+            self.text(self.left + 4, self.bottom - 6, f"↓ {words}", "on-line")
+        else:
+            self.text(self.left, self.top - 8, f"↑ {axis_words(axis, sign, self.width - self.left - 20)}")
+
+    def better_across(self, axis: str, sign: float, room: float) -> None:
+        """The words of a horizontal axis, with an arrow, at its better end."""
+        words = axis_words(axis, sign, room - 20)
+        if sign > 0:
+            self.text(self.left, self.bottom + 38, f"← {words}")
+        else:
+            self.text(self.right, self.bottom + 38, f"{words} →", anchor="end")
+
     def grid(self, ticks: Sequence[float], up: Scale) -> None:
         """Horizontal lines with their numbers."""
         for tick, text in zip(ticks, tick_texts(ticks), strict=True):
@@ -252,11 +264,11 @@ class ChartTable:
 
 
 def drawn_chart(kind: str, label: str, draw: Callable[[int], Plot], width: int, table: ChartTable) -> SafeString:
-    """The drawing at each width up to `width`, then the table."""
+    """The drawing at each usual width up to `width`, then the table."""
     context = {
         "kind": kind,
         "label": label,
-        "plots": [draw(each) for each in sorted({NARROW, min(HALF, width), width})],
+        "plots": [draw(each) for each in (NARROW, HALF, THREE, WIDE) if each <= width],
         "caption": table.caption,
         "heads": table.styled(table.heads),
         "rows": [(row[0], table.styled(row)[1:]) for row in table.rows],

@@ -1,7 +1,7 @@
 """Charts as SVG made on the server: pure functions of their numbers, without inline styles and scripts.
 
-A chart is drawn at several widths, of which the stylesheet shows the one that fits: text keeps its size. Better is up
-or left. `sign` is +1 where a lower score is better and −1 where a higher one is. Colours are classes.
+A chart is drawn at several widths, of which the stylesheet shows the one that fits: text keeps its size. Numbers ascend
+up and to the right. `sign` is +1 where a lower score is better and −1 where a higher one is. Colours are classes.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from django.utils.translation import ngettext
 from .chart_parts import (
     HALF,
     HUGE,
+    LABEL_SIZE,
     LINE_HEIGHT,
     NARROW,
     WIDE,
@@ -29,7 +30,6 @@ from .chart_parts import (
     Plot,
     Scale,
     axis_words,
-    better_scale,
     bounded,
     count_ticks,
     drawn_chart,
@@ -84,11 +84,11 @@ def draw_race(
     others = [line for line in lines if not line.is_mine]
 
     def draw(width: int) -> Plot:
-        room = {NARROW: 116, HALF: 160}.get(width, 200)
-        bottom = max(230 if width == NARROW else 300, 14 + LINE_HEIGHT * (len(lines) - 1))
-        plot = Plot(width, left_room(ticks), width - room - 12, 14, bottom, foot=28)
+        room = {NARROW: 124, HALF: 170}.get(width, 210)
+        bottom = max(230 if width == NARROW else 300, 24 + LINE_HEIGHT * (len(lines) - 1))
+        plot = Plot(width, left_room(ticks), width - room - 12, 24, bottom, foot=28)
         across = Scale(opens_at.timestamp(), now.timestamp(), plot.left, plot.right)
-        up = better_scale(ticks, sign, plot.top, bottom)
+        up = Scale(ticks[0], ticks[-1], bottom, plot.top)
         plot.grid(ticks, up)
         _draw_baselines(plot, [(f"{name} {number_text(value, decimals)}", value) for name, value in baselines], up)
         heights = push_apart([up.at(line.score) for line in lines], LINE_HEIGHT, plot.top, bottom)
@@ -96,15 +96,16 @@ def draw_race(
             line, y, end = lines[place], heights[place], up.at(lines[place].score)
             style = "mine" if line.is_mine else f"s{others.index(line) % SERIES_COLOURS + 1}"
             label = "label mine" if line.is_mine else "label"
-            stairs = _stair_path(line.points, across, up, plot.right)
+            stairs = _stair_path(line.points, across, up, plot.right, worst=bottom if sign < 0 else plot.top)
             plot.path(f"step {style}", stairs, f"{names[place]} {scores[place]}")
             plot.dot(plot.right, end, 3, style)
             plot.line(plot.right + 3, end, plot.right + 12, y, "hair")
             plot.dot(plot.right + 16, y, 3, style)
-            name = fitted(names[place], room - 24 - text_width(scores[place]))
+            name = fitted(names[place], room - 20 - text_width(scores[place], LABEL_SIZE), LABEL_SIZE)
             plot.text(plot.right + 24, y + 4, name, label, full=names[place])
             plot.text(width, y + 4, scores[place], label, "end")
         plot.times_below(opens_at, now, across, _("end") if is_over else _("now"))
+        plot.better_up(axis, sign)
         return plot
 
     rows = (
@@ -134,18 +135,18 @@ def _draw_baselines(plot: Plot, baselines: Iterable[tuple[str, float]], up: Scal
         y = up.at(value)
         plot.line(plot.left, y, plot.right, y, "baseline")
         if all(abs(y - other) >= 14 for other in named):
-            plot.text(plot.left + 4, y - 5, fitted(text, (plot.right - plot.left) * 0.6), "on-line", full=text)
+            plot.text(plot.left + 4, y - 5, fitted(text, plot.right - plot.left - 8), "on-line", full=text)
             named.append(y)
 
 
-def _stair_path(points: Sequence[tuple[datetime, float]], across: Scale, up: Scale, right: float) -> str:
-    """A path of steps to the right edge; it comes from below where the first scores are too bad for the axis."""
-    path, bottom = "", max(up.start, up.end)
+def _stair_path(points: Sequence[tuple[datetime, float]], across: Scale, up: Scale, right: float, worst: float) -> str:
+    """A path of steps to the right edge, from the worse end where the first scores are too bad for the axis."""
+    path = ""
     for at, score in points:
         x, y = across.at_time(at), up.at(score)
-        if path or y < bottom:
-            path += f"H{x:g}V{y:g}" if path else f"M{x:g} {bottom:g}V{y:g}"
-    return f"{path or f'M{across.at_time(points[-1][0]):g} {bottom:g}'}H{right:g}"
+        if path or y != worst:
+            path += f"H{x:g}V{y:g}" if path else f"M{x:g} {worst:g}V{y:g}"
+    return f"{path or f'M{across.at_time(points[-1][0]):g} {worst:g}'}H{right:g}"
 
 
 def draw_history(
@@ -165,7 +166,7 @@ def draw_history(
     def draw(width: int) -> Plot:
         plot = Plot(width, left_room(ticks), width - 8, 22, 130)
         across = Scale(first.timestamp(), last.timestamp(), plot.left + 6, plot.right - 6)
-        up = better_scale(ticks, sign, plot.top, plot.bottom)
+        up = Scale(ticks[0], ticks[-1], plot.bottom, plot.top)
         plot.grid(ticks, up)
         steps = "".join(f"H{across.at_time(at):g}V{up.at(value):g}" for at, value in best[1:])
         start = f"M{across.at_time(first):g} {up.at(best[0][1]):g}"
@@ -173,7 +174,7 @@ def draw_history(
         for (at, value), (received, _score) in zip(points, rows, strict=True):
             plot.dot(across.at_time(at), up.at(value), 3, "dot", f"{received}: {number_text(value, decimals)}")
         plot.times_below(first, last, across)
-        plot.text(plot.left, 10, axis_words(axis, sign))
+        plot.better_up(axis, sign)
         return plot
 
     label = _("%(number)s scores of your team over time") % {"number": len(points)}
@@ -204,6 +205,10 @@ def draw_curve(points: Sequence[Sequence[float]], label: str, *, diagonal: bool,
     return format_html(svg, plot.view_box, label, plot.drawing)
 
 
+FAR = 10
+"""Ranks from which on a move is coloured and named by its number."""
+
+
 @dataclass(frozen=True)
 class Move:
     """A team's ranks on two boards."""
@@ -221,7 +226,7 @@ class Move:
     def style(self) -> str:
         if self.is_mine:
             return "mine"
-        return "up" if self.gained > 0 else "down" if self.gained else "still"
+        return "still" if abs(self.gained) < FAR else "up" if self.gained > 0 else "down"
 
     @property
     def arrow(self) -> str:
@@ -252,9 +257,9 @@ def draw_slope(moves: Sequence[Move], *, before: str, after: str, width: int = H
             plot.text(x1 - 8, y1 + 4, str(move.before), label, "end")
             plot.text(x2 + 24, y2 + 4, str(move.after), label, "end")
             if not is_narrow:
-                plot.text(x1 - 32, y1 + 4, fitted(move.name, x1 - 34, 12), label, "end", move.name)
-            plot.text(x2 + 34, y2 + 4, fitted(move.name, width - x2 - 68, 12), label, full=move.name)
-            if move.arrow:
+                plot.text(x1 - 32, y1 + 4, fitted(move.name, x1 - 34, LABEL_SIZE), label, "end", move.name)
+            plot.text(x2 + 34, y2 + 4, fitted(move.name, width - x2 - 72, LABEL_SIZE), label, full=move.name)
+            if move.arrow and move.style != "still":
                 plot.text(width, y2 + 4, move.arrow, f"label arrow {'up' if move.gained > 0 else 'down'}", "end")
         return plot
 
@@ -348,7 +353,7 @@ def draw_histogram(
             plot.line(across.at(value), top, across.at(value), plot.bottom, "baseline")
         if mine is not None:
             text = _("You %(score)s") % {"score": number_text(mine, decimals)}
-            x, room = across.at(mine), text_width(text, 13) + 14
+            x, room = across.at(mine), text_width(text, LABEL_SIZE) + 14
             start = _text_start(plot, x, room)
             plot.line(x, 22, x, plot.bottom, "flag-pole")
             plot.rect(start, 0, room, 23, "flag", rx=5)
@@ -358,11 +363,9 @@ def draw_histogram(
             x = _text_start(plot, across.at(value), text_width(text))
             plot.text(x, top + 12 - LINE_HEIGHT * level, text, "on-line", full=name)
         plot.numbers_below(bins.ticks, across)
-        worse_end, better_end = (plot.right, plot.left) if sign > 0 else (plot.left, plot.right)
-        plot.text(better_end, plot.bottom + 38, axis_words(axis, sign), anchor="start" if sign > 0 else "end")
-        if bins.beyond:
-            words = _("%(n)s worse →") if sign > 0 else _("← %(n)s worse")
-            plot.text(worse_end, plot.bottom + 38, words % {"n": bins.beyond}, anchor="end" if sign > 0 else "start")
+        worse = (_("%(n)s worse →") if sign > 0 else _("← %(n)s worse")) % {"n": bins.beyond} if bins.beyond else ""
+        plot.text(plot.right if sign > 0 else plot.left, plot.bottom + 38, worse, anchor="end" if sign > 0 else "start")
+        plot.better_across(axis, sign, plot.right - plot.left - text_width(worse) - 12)
         return plot
 
     rows: list[Sequence[object]] = [
@@ -476,8 +479,8 @@ def draw_residuals(points: Sequence[Point], *, spread: float) -> SafeString:
         plot.path("cloud", "".join(cloud))
         heights = push_apart([up.at(point.y) for point in outliers], 14, plot.top, plot.bottom)
         for point, y in zip(outliers, heights, strict=True):
-            x, text = across.at(point.x), fitted(point.name, 120)
-            is_left = x + text_width(text) + 12 > plot.right
+            x, text = across.at(point.x), fitted(point.name, 120, LABEL_SIZE)
+            is_left = x + text_width(text, LABEL_SIZE) + 12 > plot.right
             plot.dot(x, up.at(point.y), 4, "outlier", f"{point.name}: {point.x:.4g}, {point.y:.4g}")
             plot.text(x - 9 if is_left else x + 9, y + 4, text, "label outlier", "end" if is_left else "start")
         plot.text(left, 10, _("Prediction minus answer"))

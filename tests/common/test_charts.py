@@ -132,12 +132,31 @@ def heights(drawn: str) -> list[float]:
     return [float(y) for y in re.findall(r'class="dot" cx="[\d.]+" cy="([\d.]+)"', drawn.partition("</svg>")[0])]
 
 
-def test_up_is_better_whatever_the_metric() -> None:
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_scores_ascend_upwards_whichever_end_is_better(sign: float) -> None:
     points = [(START, 0.2), (START + timedelta(minutes=20), 0.8)]
-    first, second = heights(charts.draw_history(points, sign=-1.0, axis="Accuracy"))
-    assert first > second, "a higher score is better, so the second dot stands above the first"
-    first, second = heights(charts.draw_history(points, sign=1.0, axis="RMSE"))
-    assert first < second
+    first, second = heights(charts.draw_history(points, sign=sign, axis="Score"))
+    assert first > second, "the second dot stands above the first"
+
+
+@pytest.mark.parametrize(("sign", "up", "across"), [(1.0, "↓", "←"), (-1.0, "↑", "→")])
+def test_an_arrow_points_to_the_better_end(sign: float, up: str, across: str) -> None:
+    points = [(START, 0.2), (START + timedelta(minutes=20), 0.8)]
+    lines = [charts.RaceLine("Toads", points)]
+    for drawn in (
+        charts.draw_history(points, sign=sign, axis="Score"),
+        charts.draw_race(lines, sign=sign, axis="Score", opens_at=START, now=points[-1][0]),
+    ):
+        assert set("↑↓") & set(drawn) == {up}
+    drawn = charts.draw_histogram([0.1, 0.2, 0.3, 0.4, 0.5], sign=sign, axis="Score")
+    assert set("←→") & set(drawn) == {across}
+
+
+def test_only_far_moves_and_mine_have_a_colour_and_a_number() -> None:
+    moves = [charts.Move("near", 3, 1), charts.Move("far", 1, 12), charts.Move("me", 2, 3, is_mine=True)]
+    drawn = charts.draw_slope(moves, before="Public", after="Final").partition("</svg>")[0]
+    assert re.findall(r"[▲▼]\d+", drawn) == ["▼11", "▼1"]
+    assert re.findall(r'class="slope (\w+)"', drawn) == ["still", "down", "mine"]
 
 
 def test_times_are_the_readers_own() -> None:
