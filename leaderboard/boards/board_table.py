@@ -30,8 +30,6 @@ from . import queries, secondary, standings, team_search
 from .rows import BoardRowData
 from .scores import ranked_files
 
-MEDALS = {1: "first", 2: "second", 3: "third"}
-
 
 @dataclass(frozen=True)
 class BoardColumn:
@@ -203,7 +201,7 @@ def _table_cell(text: str = "", style: str = "", hint: str = "") -> SafeString:
 def _rank_cell(row: BoardRowData) -> SafeString:
     if row.rank is None:
         return _table_cell()
-    medal = format_html(' class="medal {}"', MEDALS[row.rank]) if row.rank in MEDALS else ""
+    medal = format_html(' class="medal {}"', row.medal) if row.medal else ""
     if not row.movement:
         return format_html("<td><b{}>{}</b></td>", medal, row.rank)
     direction, word = ("up", _("up")) if row.movement > 0 else ("down", _("down"))

@@ -24,7 +24,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 
-from .rows import BoardPageData, BoardRowData, shown_moment
+from .rows import MEDALS, BoardPageData, BoardRowData, shown_moment
 from .scores import ranked_files, sign_of
 from .secondary import SecondaryMetric, secondary_metrics_of, shown_secondary_values
 from .standings import standings_before
@@ -205,14 +205,17 @@ def ranked_rows(
         people = {}
     elif people is None:
         people = member_names(standings)
-    for standing in standings:
+    best_ranks: dict[float, int] = {}
+    for standing, rank in zip(standings, ranks, strict=True):
         standing.ground_truth = ground_truth
+        best_ranks.setdefault(standing.sort_key, rank)
     return [
         _ranked_row(
             standing,
             rank,
             secondary_metrics,
             sees_names=sees_names,
+            medal=MEDALS[best_ranks[standing.sort_key]] if rank in MEDALS else "",
             movement=moved.get(standing.team_id),
             members=people.get(standing.team_id, ()),
         )
@@ -226,6 +229,7 @@ def _ranked_row(
     secondary_metrics: Sequence[SecondaryMetric],
     *,
     sees_names: bool,
+    medal: str = "",
     movement: int | None = None,
     members: Sequence[str] = (),
 ) -> BoardRowData:
@@ -244,6 +248,7 @@ def _ranked_row(
         team_id=standing.team_id,
         value=None if hides else standing.value,
         movement=movement,
+        medal="" if hides else medal,
         members=tuple(members),
         submission_id="" if hides else str(standing.submission_id),
         received_at=last_at if hides else received_at,

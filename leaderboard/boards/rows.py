@@ -20,6 +20,9 @@ def shown_moment(moment: datetime, competition: Competition, *, sees_names: bool
     return moment.replace(second=0, microsecond=0) if is_coarse else moment
 
 
+MEDALS = {1: "first", 2: "second", 3: "third"}
+
+
 @dataclass(frozen=True)
 class BoardRowData:
     """One row of a board. Baselines have no rank and team id 0; on a hidden board rank, value and movement are None."""
@@ -41,6 +44,8 @@ class BoardRowData:
     """Secondary metrics of the row's file; () if there are none to show."""
     real_name: str = ""
     """The name behind the pseudonym, in rows for hosts and assistants; "" if `name` is the real one."""
+    medal: str = ""
+    """The disc of the first three ranks; equal scores have equal discs."""
     within: int | None = None
     """Rank among the teams of the requested section; None without one."""
 

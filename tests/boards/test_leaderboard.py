@@ -242,6 +242,17 @@ def test_a_host_sees_baselines_privately_and_students_do_not(client: Client, boa
     assert "Only hosts see this" in page(client, "?board=private")
 
 
+def test_equal_scores_wear_equal_discs_on_board_and_podium(client: Client, board: Competition, dee: User) -> None:
+    enter(board, dee)
+    submit(board, dee, answers(public=0, private=2))
+    discs = re.findall(r'class="medal (\w+)">(\d)<', page(client))
+    assert discs == [("first", "1"), ("first", "2"), ("third", "3")]
+    close(board)
+    reveal.reveal_private_board(board, timezone.now())
+    podium = page(client).partition('<ol class="podium">')[2].partition("</ol>")[0]
+    assert re.findall(r'<li class="(\w+)">', podium) == ["first", "second", "second"]
+
+
 def test_after_the_reveal_the_private_board_comes_first_with_its_podium(client: Client, board: Competition) -> None:
     close(board)
     assert "the final ranking isn't open yet" in board_fact(page(client), "share")

@@ -33,7 +33,7 @@ from leaderboard.competitions.models.competition import Split
 from .. import board_cache, rows, team_ranks, team_search
 from .. import queries as boards_module
 from ..board_facts import BoardFacts, board_facts
-from ..board_table import MEDALS, anchor_of, board_csv, board_table
+from ..board_table import anchor_of, board_csv, board_table
 from ..charts import board_charts, moves_to_final
 
 # A viewer with no other cookies has no session and no messages, so the whole page can be shared.
@@ -242,7 +242,7 @@ def _podium_rows(query: BoardQuery, table: rows.BoardPageData) -> list[rows.Boar
     """Rows of the first three ranks, above the final ranking; [] on other boards and pages."""
     is_final = query.split == Split.PRIVATE and query.page_context.state == "revealed"
     ranked = table.rows if is_final and table.page == 1 and not query.is_selection else ()
-    return [row for row in ranked[: 2 * len(MEDALS)] if row.rank is not None and row.rank <= len(MEDALS)]
+    return [row for row in ranked[: 2 * len(rows.MEDALS)] if row.medal]
 
 
 def _own_address(query: BoardQuery, table: rows.BoardPageData, placing: rows.Placing | None) -> str:
