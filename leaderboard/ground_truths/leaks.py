@@ -18,6 +18,8 @@ from contextlib import suppress
 from itertools import chain, islice
 from pathlib import PurePath
 
+from django.utils.functional import cached_property
+
 import metrics
 from leaderboard.common.file_formats import BROKEN_ARCHIVE_ERRORS
 from metrics.reading.column_names import clean_name
@@ -25,6 +27,7 @@ from metrics.reading.header_lines import MAX_LINES, header_place
 
 MAX_CHARACTERS = 500_000_000
 MAX_LINE_CHARACTERS = 1_000_000
+BLOCK_ROWS = 500
 LEAK_SHARE = 0.9
 # A column of another name counts as a copy if all answers are equal and at least this many are not the commonest one.
 MIN_INFORMATIVE_ANSWERS = 3
@@ -49,20 +52,40 @@ def is_table_unread(name: str) -> bool:
     return OTHER_TABLES.fullmatch(PurePath(name).suffix) is not None
 
 
-def describe_leak(offered: bytes, truth: bytes, id_column: str, other_columns: Iterable[str] = ()) -> str:
-    """Description of the answers that a file contains, as the predicate of a sentence about it; "" if it contains none.
+class TruthAnswers:
+    """The answers of a ground truth, read once and compared with any number of files.
 
-    The file may contain the `other_columns` of the truth (`non_answer_columns`), which students often need.
+    Files may contain the `other_columns` of the truth (`non_answer_columns`), which students often need.
     """
-    if offered == truth:
+
+    def __init__(self, truth: bytes, id_column: str, other_columns: Iterable[str] = ()) -> None:
+        self.file, self.id_column, self.other_columns = truth, id_column, frozenset(other_columns)
+
+    @cached_property
+    def columns(self) -> Answers:
+        return _read_columns(next(_tables_in(self.file)), self.id_column, without=self.other_columns)
+
+    @cached_property
+    def ids(self) -> _TruthIds:
+        return _TruthIds(next((answers.keys() for answers in self.columns.values()), ()))
+
+    @cached_property
+    def in_order(self) -> list[list[str]]:
+        """The columns that a file without ids may hold."""
+        columns = [list(answers.values()) for answers in self.columns.values()]
+        return [answers for answers in columns if _informative_answers(answers) >= MIN_INFORMATIVE_ANSWERS]
+
+
+def describe_leak(offered: bytes, truth: TruthAnswers) -> str:
+    """Description of the answers that a file contains, as the predicate of a sentence about it; "" if it contains
+    none."""
+    if offered == truth.file:
         return metrics.Message("is the answer file itself")
-    true_columns = _read_columns(next(_tables_in(truth)), id_column, without=frozenset(other_columns))
-    ids = _TruthIds(next((answers.keys() for answers in true_columns.values()), ()))
     # Three passes over the same table: the column of the ids, if any, is only known after the last row.
     tables = zip(_tables_in(offered), _tables_in(offered), _tables_in(offered), strict=False)
     for for_ids, table, in_order in tables:
-        leak = _answers_by_id(table, _ids_in(for_ids, id_column, ids), ids, true_columns)
-        leak = leak or _answers_in_order(in_order, true_columns)
+        leak = _answers_by_id(table, _ids_in(for_ids, truth.id_column, truth.ids), truth)
+        leak = leak or _answers_in_order(in_order, truth.in_order)
         if leak:
             name, number = leak
             return metrics.Message(
@@ -76,8 +99,11 @@ class _TruthIds:
 
     def __init__(self, ids: Iterable[str]) -> None:
         self._exact = set(ids)
+
+    @cached_property
+    def _plain(self) -> dict[str, str]:
         plain = {_normalised_cell(key): key for key in self._exact}
-        self._plain = plain if len(plain) == len(self._exact) else {}
+        return plain if len(plain) == len(self._exact) else {}
 
     def resolve_id(self, cell: str) -> str:
         """The id that a cell stands for; the cell itself if it is no id."""
@@ -91,23 +117,19 @@ def _normalised_cell(cell: str) -> str:
     return (cell.removesuffix(".0").lstrip("0") or "0") if cell[:1].isdigit() else cell
 
 
-def _answers_by_id(
-    lines: Iterator[str], id_column: str, ids: _TruthIds, true_columns: Answers
-) -> tuple[str, int] | None:
+def _answers_by_id(lines: Iterator[str], id_column: str, truth: TruthAnswers) -> tuple[str, int] | None:
     """(column, number of ids) for the first column with answers in rows with their ids; None without one."""
-    for name, cells in _read_columns(lines, id_column, ids, true_columns).items():
-        for target, answers in true_columns.items():
+    for name, cells in _read_columns(lines, id_column, truth).items():
+        for target, answers in truth.columns.items():
             number = _leaked_by_id(answers, cells) if name == target else _leaked_by_copy(answers, cells)
             if number:
                 return name, number
     return None
 
 
-def _answers_in_order(lines: Iterator[str], true_columns: Answers) -> tuple[str, int] | None:
+def _answers_in_order(lines: Iterator[str], sought: Sequence[Sequence[str]]) -> tuple[str, int] | None:
     """(column, number of answers) for a column with all answers in the order of the truth, with or without a header;
     None without one. Such a file needs no ids."""
-    targets = [list(answers.values()) for answers in true_columns.values()]
-    sought = [answers for answers in targets if _informative_answers(answers) >= MIN_INFORMATIVE_ANSWERS]
     candidates: list[tuple[int, Sequence[str], int]] = []
     row, header = -1, list[str]()
     try:
@@ -144,14 +166,16 @@ def _leaked_by_id(truth: dict[str, str], offered: dict[str, str]) -> int:
     A sample submission, or training data with the same ids, agrees on the commonest answer at most.
     """
     shared = truth.keys() & offered.keys()
-    if not shared:
+    # More wrong ones than these are no leak, however many more follow.
+    most_wrong = round((1 - LEAK_SHARE) * len(shared)) + 1
+    wrong = list(islice((key for key in shared if not _says_answer(truth[key], offered[key])), most_wrong))
+    same = len(shared) - len(wrong)
+    if same <= LEAK_SHARE * len(shared):
         return 0
-    commonest = Counter(truth[key] for key in shared).most_common(1)[0][0]
-    informative = [key for key in shared if truth[key] != commonest]
-    same = sum(_says_answer(truth[key], offered[key]) for key in shared)
-    same_informative = sum(_says_answer(truth[key], offered[key]) for key in informative)
-    is_leak = informative and same > LEAK_SHARE * len(shared) and same_informative > LEAK_SHARE * len(informative)
-    return same if is_leak else 0
+    commonest, number = Counter(truth[key] for key in shared).most_common(1)[0]
+    informative = len(shared) - number
+    same_informative = informative - sum(truth[key] != commonest for key in wrong)
+    return same if informative and same_informative > LEAK_SHARE * informative else 0
 
 
 def _leaked_by_copy(truth: dict[str, str], offered: dict[str, str]) -> int:
@@ -191,35 +215,44 @@ def _rounding_error(answer: str, cell: str) -> float:
 
 
 def _read_columns(
-    lines: Iterator[str],
-    id_column: str,
-    ids: _TruthIds | None = None,
-    true_columns: Answers | None = None,
-    without: frozenset[str] = frozenset(),
+    lines: Iterator[str], id_column: str, truth: TruthAnswers | None = None, without: frozenset[str] = frozenset()
 ) -> Answers:
     """Column → id → cell, without the ids, `Usage` and the columns in `without`; {} if there is no `id_column`.
 
-    With `true_columns` (the answers) only their ids, and only columns that have their names or equal one of them cell
-    by cell, because a file for students may be far larger than the answers.
+    With a `truth` only its ids, and only columns that have the names of its answers or equal one of them cell by cell,
+    because a file for students may be far larger than the answers.
     """
-    columns: Answers = {}
     try:
         header, reader = open_table(lines)
-        if id_column not in header:
-            return {}
-        place = header.index(id_column)
-        places = {name: at for at, name in enumerate(header) if name not in {id_column, "Usage", ""} | without}
-        columns = {name: {} for name in places}
-        for row in reader:
-            if place < len(row):
-                cells = {name: row[places[name]].strip() for name in columns if places[name] < len(row)}
-                key = row[place].strip()
-                _add_cells(columns, ids.resolve_id(key) if ids else key, cells, true_columns)
-                if not columns:
-                    break
     except (csv.Error, *UNREADABLE):
-        pass  # the rows before the damage are used
+        return {}
+    if id_column not in header:
+        return {}
+    place = header.index(id_column)
+    places = {name: at for at, name in enumerate(header) if name not in {id_column, "Usage", ""} | without}
+    columns: Answers = {name: {} for name in places}
+    for block in _blocks_of(reader):
+        rows = [row for row in block if place < len(row)]
+        keys = [row[place].strip() for row in rows]
+        keys = [truth.ids.resolve_id(key) for key in keys] if truth else keys
+        for name in list(columns):
+            at = places[name]
+            cells = [(key, row[at].strip()) for key, row in zip(keys, rows, strict=True) if at < len(row)]
+            _add_cells(columns, name, cells, truth)
+        if not columns:
+            break
     return columns
+
+
+def _blocks_of(reader: Iterator[list[str]]) -> Iterator[list[list[str]]]:
+    """The rows of a table in blocks, up to its end or its damage."""
+    is_over = False
+    while not is_over:
+        block: list[list[str]] = []
+        with suppress(csv.Error, *UNREADABLE):
+            block.extend(islice(reader, BLOCK_ROWS))
+        is_over = len(block) < BLOCK_ROWS
+        yield block
 
 
 def open_table(lines: Iterator[str]) -> tuple[list[str], Iterator[list[str]]]:
@@ -254,18 +287,20 @@ def _ids_in(lines: Iterator[str], id_column: str, ids: _TruthIds) -> str:
     return best if len(ids_by_column.get(best, ())) >= MIN_INFORMATIVE_ANSWERS else id_column
 
 
-def _add_cells(columns: Answers, key: str, cells: dict[str, str], true_columns: Answers | None) -> None:
-    """Add a row to `columns`. A column of another name is dropped at its first cell that equals no answer."""
-    for name, cell in cells.items():
-        if true_columns is None or key in true_columns.get(name, ()):
-            columns[name][key] = cell
-        elif name not in true_columns and (
-            answers := [column[key] for column in true_columns.values() if key in column]
-        ):
-            if any(_says_answer(answer, cell) for answer in answers):
-                columns[name][key] = cell
-            else:
+def _add_cells(columns: Answers, name: str, cells: list[tuple[str, str]], truth: TruthAnswers | None) -> None:
+    """Add cells to a column. One of another name is dropped at its first cell that equals no answer."""
+    if truth is None:
+        columns[name].update(cells)
+    elif name in truth.columns:
+        columns[name].update((key, cell) for key, cell in cells if key in truth.columns[name])
+    else:
+        for key, cell in cells:
+            answers = [column[key] for column in truth.columns.values() if key in column]
+            if answers and not any(_says_answer(answer, cell) for answer in answers):
                 del columns[name]
+                return
+            if answers:
+                columns[name][key] = cell
 
 
 def _tables_in(data: bytes) -> Iterator[Iterator[str]]:

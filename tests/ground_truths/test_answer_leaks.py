@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
+from contextlib import nullcontext
 
 import pytest
 from django.conf import LazySettings
@@ -86,6 +87,34 @@ def test_a_data_file_with_answers_is_refused(pets: Competition, settings: LazySe
 )
 def test_a_data_file_without_answers_is_taken(pets: Competition, name: str, data: bytes) -> None:
     data_files.add_data_file(competition=pets, file_name=name, chunks=[data])
+
+
+@pytest.mark.parametrize("rows", [40, 1_200])
+@pytest.mark.parametrize(("percent_wrong", "is_refused"), [(0, True), (5, True), (10, False), (100, False)])
+@pytest.mark.parametrize("first", ["right", "wrong"])
+def test_answers_of_which_a_tenth_is_wrong_are_taken_wherever_the_wrong_ones_are(
+    ada: User, rows: int, percent_wrong: int, is_refused: bool, first: str
+) -> None:
+    truth = [f"{i},{i * 7 % 1_201}.5" for i in range(rows)]
+    parts = [f"{line},{'Public' if i % 2 else 'Private'}" for i, line in enumerate(truth)]
+    competition = make_competition(ada, metric="rmse", truth="\n".join(["id,y,Usage", *parts]) + "\n")
+    wrong = [f"{line}9" for line in truth[: rows * percent_wrong // 100]]
+    lines = [*wrong, *truth[len(wrong) :]] if first == "wrong" else [*reversed(truth[len(wrong) :]), *wrong]
+    sent = "\n".join(["id,y", *lines]).encode()
+    with pytest.raises(competitions.CannotHost) if is_refused else nullcontext():
+        data_files.add_data_file(competition=competition, file_name="data.csv", chunks=[sent])
+
+
+@pytest.mark.parametrize("place", [0, 499, 500, 1_199])
+def test_a_column_that_differs_in_one_answer_is_a_feature(ada: User, place: int) -> None:
+    truth = [(i, i * 7 % 1_201) for i in range(1_200)]
+    parts = [f"{i},{y},{'Public' if i % 2 else 'Private'}\n" for i, y in truth]
+    competition = make_competition(ada, metric="rmse", truth="id,y,Usage\n" + "".join(parts))
+    near = "id,size\n" + "".join(f"{i},{y + (i == place)}\n" for i, y in truth)
+    data_files.add_data_file(competition=competition, file_name="near.csv", chunks=[near.encode()])
+    same = "id,size\n" + "".join(f"{i},{y}\n" for i, y in truth)
+    with pytest.raises(competitions.CannotHost):
+        data_files.add_data_file(competition=competition, file_name="same.csv", chunks=[same.encode()])
 
 
 PRICES = {f"{n:04d}": 150 + n * 7.31 for n in range(1, 21)}

@@ -24,7 +24,7 @@ from metrics.checks.answer_columns import is_sample_file
 from metrics.core.custom_parameters import first_lines
 from metrics.core.messages import with_templates
 
-from ..leaks import describe_leak, is_table_unread, open_table
+from ..leaks import TruthAnswers, describe_leak, is_table_unread, open_table
 from ..specs import non_answer_columns
 
 HEAD_ROWS = 6
@@ -114,12 +114,13 @@ def leak_findings(
     They may contain the `other_columns` (`non_answer_columns`).
     """
     findings = []
+    answers = TruthAnswers(truth, id_column, other_columns)
     for data_file in competition.data_files.all():
         if is_table_unread(data_file.name):
             message = metrics.Message("The data file “{name}” wasn't checked for answers.", name=data_file.name)
             why = metrics.Message("We only check CSV files. Make sure it contains no answers, or upload it as CSV.")
             findings.append(metrics.Finding(DATA_UNREAD, message, blocking=False, why=why))
-        leak = describe_leak(path_of(data_file.file_key).read_bytes(), truth, id_column, other_columns)
+        leak = describe_leak(path_of(data_file.file_key).read_bytes(), answers)
         if leak:
             message = metrics.Message(
                 "The data file “{name}” {leak}. Students could download the answers.", name=data_file.name, leak=leak
@@ -142,8 +143,8 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
             id_column = truth.report.get("id_column") or id_column
         else:
             label = _("answers no. %(number)s") % {"number": truth.number}
-        answers = path_of(truth.file_key).read_bytes()
-        if leak := describe_leak(offered, answers, id_column, non_answer_columns(truth)):
+        answers = TruthAnswers(path_of(truth.file_key).read_bytes(), id_column, non_answer_columns(truth))
+        if leak := describe_leak(offered, answers):
             raise CannotHost(
                 _("“%(name)s” %(leak)s (%(whose)s). Students could download the answers.")
                 % {"name": name, "leak": translated_message(leak), "whose": label},
