@@ -50,13 +50,18 @@ def day_text(day: date) -> str:
     return f"{day.day} {MONTHS_3[day.month].title()} {day.year:04}"
 
 
-def moment_text(moment: datetime, zone: str) -> str:
-    """A time in a zone, with the zone's name, and in UTC: for texts whose readers' time zones are unknown."""
-    local, utc = moment.astimezone(zoneinfo.ZoneInfo(zone)), f"{day_and_time_text(moment.astimezone(UTC))} UTC"
+def zone_letters(local: datetime) -> str:
+    """The abbreviation of a time's zone, such as CET; GMT for UTC, which is a word of computers."""
     letters = local.tzname() or ""
+    return "GMT" if letters == "UTC" else letters
+
+
+def moment_text(moment: datetime, zone: str) -> str:
+    """A time in a zone, with the zone's name, for texts whose readers' time zones are unknown."""
+    local = moment.astimezone(zoneinfo.ZoneInfo(zone))
+    letters = zone_letters(local)
     # Half of the zones have an offset such as "+03" as abbreviation, which is not a name.
-    name = letters if letters.isalpha() else zone
-    return f"{day_and_time_text(local)} {name} ({utc})" if local.utcoffset() else utc
+    return f"{day_and_time_text(local)} {letters if letters.isalpha() else zone}"
 
 
 def moment(when: datetime | None, style: str = "") -> SafeString:
@@ -83,11 +88,9 @@ def _cached_moment(when: datetime, style: str, _zone: str, _language: str | None
 
 def _time_element(when: datetime, style: str, shown: str) -> SafeString:
     """A `<time>` element with the exact time on hover and, unless `shown` is set, as its text."""
-    utc, local = when.astimezone(UTC), when.astimezone(get_current_timezone())
-    text = title = f"{day_and_time_text(utc)} UTC"
-    if local.utcoffset():
-        text = f"{day_and_time_text(local)} {local.tzname()}"
-        title = f"{text} ({get_current_timezone_name()}; {title})"
+    utc, local, zone = when.astimezone(UTC), when.astimezone(get_current_timezone()), get_current_timezone_name()
+    text = f"{day_and_time_text(local)} {zone_letters(local)}"
+    title = text if zone == "UTC" else f"{text} ({zone})"
     iso = utc.isoformat(timespec="seconds")
     return format_html('<time datetime="{}" data-moment="{}" title="{}">{}</time>', iso, style, title, shown or text)
 

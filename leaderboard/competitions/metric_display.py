@@ -177,23 +177,9 @@ class CompetitionMetric:
 
     @property
     def settings(self) -> list[tuple[metrics.Parameter, Any]]:
-        """(parameter, value in this competition)."""
-        return [(parameter, self.params[parameter.name]) for parameter in self.metric.parameters]
-
-    @property
-    def best(self) -> str:
-        return best_value_text(self.metric, self.params)
-
-    @cached_property
-    def example(self) -> WorkedExample | None:
-        """The metric's worked example, which does not use this competition's data."""
-        return worked_example_of(self.metric)
-
-    @property
-    def has_other_params(self) -> bool:
-        """Whether the example is scored with other parameters, apart from the names of its columns."""
-        shown = example_params(self.metric)
-        return any(value != shown[name] for name, value in self.params.items() if name not in self.metric.roles)
+        """(parameter, value in this competition) of those that differ from their defaults."""
+        values = [(parameter, self.params[parameter.name]) for parameter in self.metric.parameters]
+        return [(parameter, value) for parameter, value in values if value != parameter.default]
 
 
 def competition_metric(ground_truth: GroundTruth | None) -> CompetitionMetric | None:

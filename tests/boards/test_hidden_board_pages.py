@@ -261,13 +261,13 @@ def test_programs_read_what_pages_show(ada: User, bo: User, cy: User) -> None:
 
 def test_ada_hides_the_board_in_the_settings_and_the_overview_says_so(ada: User) -> None:
     pets = hidden(ada, hides_scores=False, is_listed=True)
-    assert "Public leaderboard" not in text_of(Client(), "/c/pets/")
+    assert "No scores until the end" not in text_of(Client(), "/c/pets/")
     shown = signed_in(ada).get("/host/pets/settings/").context["form"]
     data = {name: value for name, value in shown.initial.items() if value not in (None, False)}
     assert signed_in(ada).post("/host/pets/settings/", {**data, "hides_scores": "on"}).status_code == 303
     pets.board.refresh_from_db()
     assert pets.board.hides_scores
-    assert "Public leaderboard no scores until the end" in text_of(Client(), "/c/pets/")
+    assert "Public leaderboard Hidden No scores until the end" in text_of(Client(), "/c/pets/")
 
 
 def test_log_loss_is_clipped_at_a_thousandth_unless_ada_says_otherwise(ada: User) -> None:

@@ -134,13 +134,9 @@ def test_ada_sees_exact_values_of_both_splits_and_named_parts_whatever_the_board
     assert all(repr(value) in table for value in values(mine, Split.PRIVATE))
 
 
-def test_the_overview_lists_them_with_links_and_says_how_to_run_all_at_home(
-    tides: Competition, client: Client, bo: User
-) -> None:
+def test_the_data_page_says_how_to_run_all_at_home(tides: Competition, client: Client, bo: User) -> None:
     client.force_login(bo)
-    page = output(client, "/c/tides/")
-    assert "Also shown, not ranked" in page
-    assert '<a href="/metrics/pinball/">' in page
+    page = output(client, "/c/tides/data/")
     command = "classboard-score score mae truth.csv submission.csv --also rmse --also pinball,quantile=0.9 --also rmsle"
     assert command in page
     assert [one["key"] for one in api_of(bo, submit(tides, bo, a_file(0.1)))["competition"]["secondary"]] == [

@@ -33,11 +33,11 @@ def test_every_time_is_written_alike_whatever_the_browser_speaks(
         page.goto("/c/pets/")
         written.append(page.locator("main time[data-moment='']").all_inner_texts())
     by_script, by_server = written
-    assert len(by_script) == len(by_server) >= 2
+    assert len(by_script) == len(by_server) > 0
     for text in by_script:
         assert re.fullmatch(r"\d{1,2} [A-Z][a-z]{2,3}(?: \d{4})?, \d\d:\d\d GMT\+9", text)
     for text in by_server:
-        assert re.fullmatch(r"\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d UTC", text)
+        assert re.fullmatch(r"\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d GMT", text)
 
 
 def test_a_date_of_another_year_shows_its_year_and_one_of_this_year_none(
@@ -45,12 +45,13 @@ def test_a_date_of_another_year_shows_its_year_and_one_of_this_year_none(
 ) -> None:
     this = timezone.now().astimezone(ZoneInfo("Asia/Tokyo")).replace(month=7, day=1)
     Admission.objects.update(is_listed=True)
-    Competition.objects.update(opens_at=this.replace(year=this.year - 1), closes_at=this)
-    page = open_page(timezone_id="Asia/Tokyo")
-    page.goto("/c/pets/")
-    opens, deadline = page.locator("dl.facts time[data-moment='']").all_inner_texts()[:2]
-    assert f" {this.year - 1}, " in opens
-    assert re.fullmatch(r"\d{1,2} Jul, \d\d:\d\d GMT\+9", deadline)
+    page, deadlines = open_page(timezone_id="Asia/Tokyo"), []
+    for year in (this.year - 1, this.year):
+        Competition.objects.update(opens_at=this.replace(year=year - 1), closes_at=this.replace(year=year))
+        page.goto("/c/pets/")
+        deadlines.append(page.locator("dl.stats time[data-moment='']").inner_text())
+    assert f" {this.year - 1}, " in deadlines[0]
+    assert re.fullmatch(r"\d{1,2} Jul, \d\d:\d\d GMT\+9", deadlines[1])
 
 
 def test_spans_of_time_are_in_the_language_of_the_page(open_page: OpenPage, pets: Competition) -> None:
@@ -95,4 +96,4 @@ def test_the_browser_tells_its_zone_and_the_next_page_has_it_without_the_script(
     without = open_page(bo, java_script_enabled=False)
     without.context.add_cookies([zone])  # type: ignore[list-item]
     without.goto("/notifications/")
-    assert "(America/New_York; " in (without.get_attribute("main time", "title") or "")
+    assert "(America/New_York)" in (without.get_attribute("main time", "title") or "")

@@ -18,6 +18,7 @@ from leaderboard.competitions.host_responses import (
     is_confirmed,
     posted_data,
 )
+from leaderboard.competitions.metric_display import competition_metric
 from leaderboard.competitions.views import answered_by_worker
 
 from ..leaks import is_table_unread
@@ -32,8 +33,14 @@ def data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         lock = "join"
     else:
         lock = "wait" if page_context.at < page_context.competition.opens_at else "rules"
-    files = list(page_context.competition.data_files.all())
-    return render(request, "ground_truths/data.html", {"page_context": page_context, "files": files, "lock": lock})
+    context = {
+        "page_context": page_context,
+        "files": list(page_context.competition.data_files.all()),
+        "lock": lock,
+        "measure": competition_metric(page_context.competition.ground_truth),
+        "site": request.build_absolute_uri("/").rstrip("/"),
+    }
+    return render(request, "ground_truths/data.html", context)
 
 
 @open_to(Audience.VISITORS)

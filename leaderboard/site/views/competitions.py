@@ -14,13 +14,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.models import Viewer
-from leaderboard.boards import queries as boards
-from leaderboard.boards import rows, team_ranks
+from leaderboard.boards import team_ranks
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.metric_display import competition_metric
 from leaderboard.competitions.models import Competition, Membership
-from leaderboard.competitions.models.competition import CompetitionQuerySet, Split
+from leaderboard.competitions.models.competition import CompetitionQuerySet
 from leaderboard.notifications.queries import announcements_for
 
 PER_PAGE = 24
@@ -103,18 +102,5 @@ def overview(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         "page_context": page_context,
         "measure": competition_metric(competition.ground_truth),
         "announcements": announcements_for(page_context),
-        "podium": podium(page_context) if page_context.state == "revealed" else (),
-        "site": request.build_absolute_uri("/").rstrip("/"),
     }
     return render(request, "site/overview.html", context)
-
-
-def podium(page_context: PageContext) -> tuple[rows.BoardRowData, ...]:
-    """Rows of the first three ranks of the private board; hosts and assistants get the names behind pseudonyms.
-
-    Callers check that the private board is open.
-    """
-    competition = page_context.competition
-    names = competition.board.uses_pseudonyms and page_context.assists
-    lines = boards.ranked_lines(competition, Split.PRIVATE, at_most=6, sees_names=names)
-    return tuple(row for row in lines if row.rank is not None and row.rank <= 3)

@@ -26,7 +26,8 @@
   };
   // The year of the reader's zone, which may not be the machine's.
   const year = new Intl.DateTimeFormat(locale, { timeZone, year: "numeric" });
-  const exact = (then) => (year.format(then) === year.format(new Date()) ? thisYear : absolute).format(then);
+  const named = (text) => text.replace("UTC", "GMT");
+  const exact = (then) => named((year.format(then) === year.format(new Date()) ? thisYear : absolute).format(then));
 
   const dayOf = (years) => new Intl.DateTimeFormat(locale, { timeZone, day: "numeric", month: "short", ...years });
   const thisYearsDay = dayOf({}), otherDay = dayOf({ year: "numeric" });
@@ -47,10 +48,8 @@
       // With a clock that is behind, a moment lies ahead, which is no “2 h ago”; the title has the hour.
       const words = { ago: seconds > 60 ? day(then) : since(seconds), left: remaining(seconds) }[time.dataset.moment] ?? exact(then);
       if (time.textContent !== words) time.textContent = words;
-      if (!time.dataset.utc) {
-        time.dataset.utc = time.title;
-        if (!time.title.includes(timeZone)) time.title = `${absolute.format(then)} (${[timeZone, time.title].filter(Boolean).join("; ")})`;
-      }
+      const title = named(absolute.format(then)) + (timeZone === "UTC" ? "" : ` (${timeZone})`);
+      if (time.title !== title) time.title = title;
     }
   };
 
