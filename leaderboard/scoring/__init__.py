@@ -6,7 +6,7 @@
     └── waiting process    a clean environment, libraries loaded
         └── sealed process    one ground truth, read once; scores the files of all teams, one after another
 
-A job of a page, such as the check of a truth, is a waiting process that seals itself.
+A job of a page, such as the check of a truth, has a sealed process too; all jobs of one page share a waiting process.
 
 Nothing here depends on Django. The answer of a sealed process is JSON of bounded size, and an answer about a submission
 is validated. `score_file` is the entry for submissions, `run_job` for everything else.
@@ -21,6 +21,7 @@ from .client import (
     ScorerDied,
     ScorerInterrupted,
     close_scorer,
+    kept_waiting_process,
     run_job,
     score_file,
     start_scorer,
@@ -41,6 +42,7 @@ __all__ = [
     "TruthSpec",
     "clean_environment",
     "close_scorer",
+    "kept_waiting_process",
     "run_job",
     "score_file",
     "start_scorer",

@@ -11,7 +11,9 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -211,30 +213,62 @@ class Scorer:
 
 # --- jobs of the site: a process for each -------------------------------------------------------------------------
 
+_kept: ContextVar[list[Scorer] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def kept_waiting_process() -> Iterator[None]:
+    """Have all jobs of this block forked from one waiting process, which the first of them starts."""
+    scorers: list[Scorer] = []
+    token = _kept.set(scorers)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+        for scorer in scorers:
+            scorer.close()
+
 
 def run_job(job: str, arguments: dict[str, Any], limits: JobLimits, memory_mb: int) -> dict[str, Any]:
     """Do a job in a new process, and return its answer. Raises `JobFailed`, `JobDied`, `JobTimedOut`."""
-    scorer = Scorer()
+    if (kept := _kept.get()) is None:
+        with kept_waiting_process():
+            return run_job(job, arguments, limits, memory_mb)
+    how = {"processor_seconds": limits.processor_seconds, "memory_mb": memory_mb}
     try:
-        scorer.wait_until_ready()
-        until = time.monotonic() + limits.seconds + GRACE_SECONDS
-        how = {"processor_seconds": limits.processor_seconds, "memory_mb": memory_mb}
-        scorer.channel.send({"job": job, "arguments": arguments, **how}, until)
-        message = scorer.channel.receive(until)
-    except DeadlinePassed:
-        raise JobTimedOut(f"{job} took longer than its time") from None
+        process = _start_from(kept, {"job": job, "arguments": arguments, **how})
+        message = _receive_answer(kept[-1], process, job, limits.seconds + GRACE_SECONDS)
     except ConnectionEnded as error:
-        scorer.kill()
-        status = scorer.process.wait()
-        if status == -signal.SIGXCPU:
-            raise JobTimedOut(f"{job} took longer than its seconds of the processor") from error
-        raise JobDied(f"{job} ended without an answer (status {status})") from error
-    finally:
-        scorer.close()
+        kept[-1].kill()
+        raise JobDied(f"{job} ended without an answer, with its waiting process") from error
     if "answer" not in message:
         raise JobFailed(f"{job} failed: {message.get('failure')} {message.get('details', '')}")
     answer: dict[str, Any] = message["answer"]
     return answer
+
+
+def _start_from(kept: list[Scorer], request: dict[str, Any]) -> SealedProcess:
+    """Have a process forked by the last waiting process, or by a new one if there is none. Raises `ConnectionEnded`."""
+    with suppress(IndexError, ConnectionEnded):
+        return kept[-1].start(request)
+    kept.append(Scorer())
+    return kept[-1].start(request)
+
+
+def _receive_answer(scorer: Scorer, process: SealedProcess, job: str, seconds: float) -> dict[str, Any]:
+    """The message of a job's process, which is ended then. Raises `JobDied`, `JobTimedOut`, `ConnectionEnded`."""
+    try:
+        message = process.channel.receive(time.monotonic() + seconds)
+    except DeadlinePassed:
+        scorer.end(process)
+        raise JobTimedOut(f"{job} took longer than its time") from None
+    except ConnectionEnded as error:
+        status, _seconds = scorer.end(process)
+        if status == -signal.SIGXCPU:
+            raise JobTimedOut(f"{job} took longer than its seconds of the processor") from error
+        raise JobDied(f"{job} ended without an answer (status {status})") from error
+    scorer.end(process)
+    return message
 
 
 # --- submissions: one waiting process for as long as the worker lives ----------------------------------------------

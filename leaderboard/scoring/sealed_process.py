@@ -1,5 +1,5 @@
 """The waiting process, `python -m leaderboard.scoring.sealed_process PARENT DESCRIPTOR`. It forks a sealed process for
-each ground truth, which scores file after file; or it becomes the sealed process of one job of a page.
+each ground truth, which scores file after file, and for each job of a page.
 
 It has read no file, so its forks are clean. It ends with its parent, and all its forks with it.
 """
@@ -38,7 +38,7 @@ Endings = dict[int, tuple[int, float]]
 
 
 def serve_client(client: Channel) -> None:
-    """Start a process for each ground truth that the client names, end those that it names, or do one job."""
+    """Start a process for each ground truth and each job that the client names, and end those that it names."""
     for name in PRELOADED:
         import_module(name)
     gc.collect()
@@ -54,8 +54,6 @@ def serve_client(client: Channel) -> None:
             pid = int(request["end"])
             status, seconds = endings.pop(pid) if pid in endings else end_process(pid)
             client.send({"status": status, "processor_seconds": seconds})
-        elif "job" in request:
-            work_and_exit(client, request)
         else:
             with closing(client.receive_channel()) as asker:
                 client.send({"begun": start_process(client, asker, request)})

@@ -509,7 +509,7 @@ def test_a_job_ends_with_the_web_process_that_asked_for_it(ground_truth: TruthSp
     web = subprocess.Popen([sys.executable, "-c", JOB, ground_truth.truth, str(tmp_path / "endless.csv")])
     until(lambda: has_reader(tmp_path / "endless.csv"), what="a job that reads")
     processes = below(web.pid)
-    assert len(processes) == 1
+    assert len(processes) == 2  # the waiting process, and the one that reads
     web.kill()
     web.wait()
     until(lambda: all(map(is_over, processes)), what="the end of all")

@@ -1,12 +1,15 @@
-"""A conversion takes seconds and no longer."""
+"""Jobs on tables take seconds and no longer, and load their libraries once for a page."""
 
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from pathlib import Path
 
 import pytest
 
+from leaderboard import scoring
 from leaderboard.scoring import table_jobs
 from leaderboard.scoring.client import JobLimits
 
@@ -29,3 +32,27 @@ def test_a_conversion_that_takes_its_seconds_is_stopped(tmp_path: Path, monkeypa
     monkeypatch.setitem(table_jobs.LIMITS, "convert_submission", JobLimits(1, 60))
     with pytest.raises(table_jobs.JobTimedOut, match="of the processor"):
         table_jobs.run_page_job("convert_submission", **arguments, submission=str(file), target=f"{file}.converted")
+
+
+def waiting_processes() -> set[str]:
+    return set(Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split())
+
+
+def test_the_jobs_of_a_page_share_a_waiting_process_that_outlives_each_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "truth.csv").write_text("id,l\n1,a\n2,b\n")
+    os.mkfifo(tmp_path / "endless.csv")
+    before = waiting_processes()
+    with scoring.kept_waiting_process():
+        for _ in range(2):
+            assert table_jobs.run_page_job("describe_table", truth=str(tmp_path / "truth.csv"))["rows"] == 2
+            (waiting,) = waiting_processes() - before
+            monkeypatch.setattr(table_jobs, "OF_HOSTS", JobLimits(10, 0.2))
+            with pytest.raises(table_jobs.JobTimedOut):
+                table_jobs.run_page_job("describe_table", truth=str(tmp_path / "endless.csv"))
+            monkeypatch.undo()
+            assert waiting_processes() - before == {waiting}
+        os.kill(int(waiting), signal.SIGKILL)
+        assert table_jobs.run_page_job("describe_table", truth=str(tmp_path / "truth.csv"))["rows"] == 2
+    assert waiting_processes() == before
