@@ -1,4 +1,5 @@
-"""The reveal: from then on, both boards show each team's best final submission.
+"""The reveal: from then on, both boards show each team's best final submission. Teams that still have time are added
+once their extension has ended.
 
 Before it, `unpicked_better_files` finds teams that picked worse files than their best one; after it, `missed_final`
 tells a team which file it should have picked.
@@ -8,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from leaderboard.accounts.models import User
 from leaderboard.common import logs
-from leaderboard.common.models import AuditEntry, AuditEvent, audit_values
+from leaderboard.common.models import AuditEntry, AuditEvent, audit_team, audit_values
 from leaderboard.common.numbers import number_text
 from leaderboard.competitions.models import Competition, Extension, GroundTruth, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
@@ -24,10 +25,13 @@ from .queries import ranks_by_team, standings_in_order
 from .scores import ranked_scores, sign_of
 from .standings import deciding_standings, make_standing, rebuild_standings
 
+ROWS_MAY_FOLLOW = timedelta(seconds=45)
+"""A file received before a deadline gets its row a little later: the request may wait for a thread or the database."""
+
 
 @transaction.atomic
 def reveal_private_board(competition: Competition, at: datetime, *, user: User | None = None) -> bool:
-    """Open the private board and rebuild both boards.
+    """Open the private board and rebuild both boards, without the teams whose extension ends after `at`.
 
     False if it is open already, or without a ground truth or before the launch. `user` is the host who reveals it; None
     at the deadline.
@@ -39,44 +43,76 @@ def reveal_private_board(competition: Competition, at: datetime, *, user: User |
         return False
     competition.refresh_from_db()
     assert competition.ground_truth is not None
+    late = Extension.objects.filter(team__competition=competition, closes_at__gt=at)
+    competition.teams.filter(pk__in=late.values("team")).update(is_awaited=True)
     rebuild_standings(competition.ground_truth)
     AuditEntry.append(AuditEvent.REVEALED, user=user, competition=competition, after=audit_values({"revealed_at": at}))
     return True
 
 
-def reveal_due_competitions(at: datetime) -> list[Competition]:
-    """Reveal the competitions that reveal themselves and are over; returns them.
+def reveal_due_competitions(at: datetime, *, over_since: datetime | None = None) -> list[Competition]:
+    """Reveal the competitions that reveal themselves and were over at `over_since` (default: `at`); returns them.
 
-    A competition is over once its deadline and all extensions have passed and all files received on time are scored.
+    A competition is over once its deadline and the extensions that delay the ranking have passed and all files received
+    on time are scored, except those of teams that still have time.
     """
     opened = []
-    for competition in _competitions_due(at):
+    for competition in _competitions_due(over_since or at):
         with logs.log_errors(competition=competition.slug):
-            if _reveal_if_still_due(competition, at):
+            if _reveal_if_still_due(competition, at, over_since or at):
                 opened.append(competition)
     return opened
 
 
 @transaction.atomic
-def _reveal_if_still_due(competition: Competition, at: datetime) -> bool:
+def _reveal_if_still_due(competition: Competition, at: datetime, over_since: datetime) -> bool:
     """Lock the competition and check again: an extension may have been granted while others were being revealed."""
     Competition.objects.select_for_update().filter(pk=competition.pk).first()
-    return _competitions_due(at).filter(pk=competition.pk).exists() and reveal_private_board(competition, at)
+    return _competitions_due(over_since).filter(pk=competition.pk).exists() and reveal_private_board(competition, at)
 
 
 def _competitions_due(at: datetime) -> QuerySet[Competition]:
-    waiting = Submission.objects.filter(
-        status=Submission.Status.PENDING, competition=OuterRef("pk"), is_late=False, team__isnull=False
+    due = Competition.objects.outside_bin().filter(
+        launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=at
     )
-    due = (
-        Competition.objects.outside_bin()
-        .filter(launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=at)
-        .exclude(Exists(waiting))
+    delaying = Extension.objects.filter(
+        team__competition=OuterRef("pk"), team__disqualified_at=None, delays_ranking=True, closes_at__gt=at
     )
-    has_time = Extension.objects.active().filter(
-        team__competition=OuterRef("pk"), team__disqualified_at=None, closes_at__gt=at
-    )
-    return due.exclude(Exists(has_time))
+    return due.exclude(Exists(files_to_wait_for(at).filter(competition=OuterRef("pk")))).exclude(Exists(delaying))
+
+
+def files_to_wait_for(at: datetime) -> QuerySet[Submission]:
+    """Files received on time without a score, of teams whose time is over at `at`."""
+    files = Submission.objects.filter(status=Submission.Status.PENDING, is_late=False, team__isnull=False)
+    return files.exclude(Exists(Extension.objects.filter(team=OuterRef("team"), closes_at__gt=at)))
+
+
+def add_late_teams(over_since: datetime) -> list[Team]:
+    """Add to open final rankings the teams whose extension had ended at `over_since`, once their files are scored."""
+    added = []
+    for team in _late_teams_due(over_since).select_related("competition"):
+        with logs.log_errors(competition=team.competition.slug):
+            if _add_if_still_due(team, over_since):
+                added.append(team)
+    return added
+
+
+@transaction.atomic
+def _add_if_still_due(team: Team, over_since: datetime) -> bool:
+    """Lock the competition and check again: the extension may have become longer."""
+    competition = Competition.objects.select_for_update().get(pk=team.competition_id)
+    if not _late_teams_due(over_since).filter(pk=team.pk).update(is_awaited=False):
+        return False
+    assert competition.ground_truth is not None, "a revealed competition has one"
+    rebuild_standings(competition.ground_truth)
+    AuditEntry.append(AuditEvent.REVEALED, user=None, competition=competition, about=audit_team(team))
+    return True
+
+
+def _late_teams_due(at: datetime) -> QuerySet[Team]:
+    has_time = Extension.objects.filter(team=OuterRef("pk"), closes_at__gt=at)
+    waiting = files_to_wait_for(at).filter(team=OuterRef("pk"))
+    return Team.objects.filter(is_awaited=True).exclude(Exists(has_time)).exclude(Exists(waiting))
 
 
 @dataclass(frozen=True)
@@ -181,7 +217,7 @@ class RevealReview:
     rows: tuple[ReviewRow, ...]
 
 
-def review_before_reveal(competition: Competition) -> RevealReview:
+def review_before_reveal(competition: Competition, at: datetime) -> RevealReview:
     """Review before the reveal. Only for hosts: it includes private ranks."""
     teams = {team.pk: team for team in competition.teams.all()}
     # Ranks by the deciding files, which both boards show after the reveal.
@@ -207,13 +243,13 @@ def review_before_reveal(competition: Competition) -> RevealReview:
     status = Submission.Status
     numbers = competition.submissions.filter(team__isnull=False).aggregate(
         scored=Count("pk", filter=Q(status=status.SCORED)),
-        waiting=Count("pk", filter=Q(status=status.PENDING, is_late=False)),
         failed=Count("pk", filter=Q(status=status.FAILED)),
         late=Count("pk", filter=Q(is_late=True)),
         hidden=Count("pk", filter=Q(hidden_at__isnull=False)),
     )
     return RevealReview(
         **numbers,
+        waiting=files_to_wait_for(at).filter(competition=competition).count(),
         ranked=len(private),
         picked_by_system=sum(best.is_picked_by_system for best in private),
         disqualified=disqualified,

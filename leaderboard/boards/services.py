@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from datetime import datetime
+from enum import StrEnum
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -16,9 +17,9 @@ from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.storage import clean_name, remove_file, store_file
 from leaderboard.competitions import wake_ups
-from leaderboard.competitions.models import Baseline, Competition, Submission
-from leaderboard.competitions.models.extension import last_deadline
-from leaderboard.competitions.services import CannotHost
+from leaderboard.competitions.models import Baseline, Competition, Extension, Submission
+from leaderboard.competitions.models.extension import ranking_opens_at
+from leaderboard.competitions.services import CannotHost, end_extension, lock_competition
 
 from . import reveal
 
@@ -82,29 +83,56 @@ def remove_baseline(*, baseline: Baseline, user: User | None = None) -> None:
         remove_file(file.file_key)
 
 
-def reveal_competition(*, competition: Competition, user: User | None = None) -> None:
+class LateTeams(StrEnum):
+    """What becomes of teams that still have time when a host opens the final ranking."""
+
+    WAIT = "wait"
+    """Open it no earlier than the extensions allow that delay it."""
+    END = "end"
+    """End their extensions now."""
+    LATER = "later"
+    """Open it for the others; these teams are added when their time is over."""
+
+
+def reveal_competition(
+    *, competition: Competition, user: User | None = None, late_teams: LateTeams = LateTeams.WAIT
+) -> None:
     """Open the private board now.
 
-    Raises `CannotHost` before the launch, before the last deadline, while files wait for scores, or if it is open.
+    Raises `CannotHost` before the launch, before the deadline, while files wait for scores, or if it is open.
     """
     with transaction.atomic():
         # Changes of deadlines and extensions take this lock too, so none comes between the check and the reveal.
-        _refuse_early(Competition.objects.select_for_update().get(pk=competition.pk), now := database_now())
+        locked = Competition.objects.select_for_update().get(pk=competition.pk)
+        if late_teams is LateTeams.END:
+            end_extensions(competition=locked, user=user)
+        _refuse_early(locked, now := database_now(), late_teams)
         if not reveal.reveal_private_board(competition, now, user=user):
             raise CannotHost(_("The final ranking is already open."))
 
 
-def _refuse_early(competition: Competition, now: datetime) -> None:
+def end_extensions(*, competition: Competition, user: User | None) -> None:
+    """End the extensions of all teams that still have time after the deadline. Raises `CannotHost` before it."""
+    with transaction.atomic():
+        locked, now = lock_competition(competition.pk), database_now()
+        if now < locked.closes_at:
+            raise CannotHost(_("You can open the final ranking after the deadline."))
+        running = Extension.objects.active().filter(team__competition=locked, team__disqualified_at=None)
+        for extension in running.filter(closes_at__gt=now).select_related("team__competition"):
+            end_extension(extension=extension, user=user)
+
+
+def _refuse_early(competition: Competition, now: datetime, late_teams: LateTeams) -> None:
     if competition.launched_at is None:
         raise CannotHost(_("The competition hasn't launched."))
     if now < competition.closes_at:
         raise CannotHost(_("You can open the final ranking after the deadline."))
-    if now < (last := last_deadline(competition)):
+    if late_teams is LateTeams.WAIT and now < (opens_at := ranking_opens_at(competition)):
         raise CannotHost(
-            _("A team has an extension until %(moment)s. You can open the final ranking after that.")
-            % {"moment": moment_text(last, competition.zone)}
+            _("A team has an extension until %(moment)s. End it, or open the final ranking for the others.")
+            % {"moment": moment_text(opens_at, competition.zone)}
         )
-    waiting = competition.submissions.filter(status=Submission.Status.PENDING, is_late=False).count()
+    waiting = reveal.files_to_wait_for(now).filter(competition=competition).count()
     if waiting:
         raise CannotHost(
             ngettext(

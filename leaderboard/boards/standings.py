@@ -105,8 +105,11 @@ def make_standing(
 
 
 def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing]]:
-    """Standings after the reveal: on both boards each team's final submission with the best private score."""
+    """Standings after the reveal: on both boards each team's final submission with the best private score, without the
+    teams that the final ranking still awaits."""
+    awaited = _awaited_teams(ground_truth)
     sign, picks = sign_of(ground_truth), final_submissions(ground_truth)
+    picks = {team_id: candidates for team_id, candidates in picks.items() if team_id not in awaited}
     private = _private_values(
         ground_truth, [best.submission_id for candidates in picks.values() for best in candidates]
     )
@@ -147,17 +150,27 @@ def deciding_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Stand
 
 def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing]]:
     """The correct standings, computed from scores and selected files only."""
+    shown = None
     if ground_truth.competition.revealed_at is not None:
         yield from final_standings(ground_truth)
-    else:
-        vacated = _teams_without_members(ground_truth)
-        candidates = best_submissions(ground_truth, Split.PUBLIC)
-        yield from ((Split.PUBLIC, best) for best in candidates if best.team_id not in vacated)
+        # On a board that was hidden, an awaited team would find its public score.
+        if ground_truth.competition.board.hides_scores or not (shown := _awaited_teams(ground_truth)):
+            return
+    vacated = _teams_without_members(ground_truth)
+    for best in best_submissions(ground_truth, Split.PUBLIC):
+        if best.team_id not in vacated and (shown is None or best.team_id in shown):
+            yield Split.PUBLIC, best
 
 
 def _teams_without_members(ground_truth: GroundTruth) -> set[int]:
     """Teams without members."""
     teams = Team.objects.filter(competition=ground_truth.competition_id, vacated_at__isnull=False)
+    return set(teams.order_by().values_list("pk", flat=True))
+
+
+def _awaited_teams(ground_truth: GroundTruth) -> set[int]:
+    """Teams that still had time when the final ranking was opened, and are not in it yet."""
+    teams = Team.objects.filter(competition=ground_truth.competition_id, is_awaited=True)
     return set(teams.order_by().values_list("pk", flat=True))
 
 

@@ -46,7 +46,10 @@ def placings_of(places: Iterable[tuple[int, GroundTruth, Split]]) -> dict[int, P
 
 
 def placings_now(teams: Mapping[int, Competition], at: datetime) -> dict[int, Placing]:
-    """Team → rank and score on the private board once it is revealed, before that on the public one."""
+    """Team → rank and score on the private board once it is revealed, before that on the public one.
+
+    A team that the final ranking still awaits has none.
+    """
     places = []
     for team_id, competition in teams.items():
         if (ground_truth := competition.ground_truth) is not None:

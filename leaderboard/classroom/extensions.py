@@ -12,9 +12,16 @@ from leaderboard.boards.standings import rebuild_boards
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent, audit_team, audit_values
 from leaderboard.competitions.models import Competition, Extension, Team
-from leaderboard.competitions.services import CannotHost, lock_competition, recompute_lateness, require_reason
+from leaderboard.competitions.models.extension import ranking_opens_at
+from leaderboard.competitions.services import (
+    CannotHost,
+    extension_facts,
+    lock_competition,
+    recompute_lateness,
+    require_reason,
+)
 from leaderboard.notifications import kinds
-from leaderboard.notifications.events import notify_extension, notify_extension_revoked
+from leaderboard.notifications.events import notify_extension
 from leaderboard.notifications.services import notify_team
 
 
@@ -25,72 +32,58 @@ def grant_extension(
     reason: str,
     extra_attempts: int = 0,
     closes_at: datetime | None = None,
+    delays_ranking: bool = True,
 ) -> Extension:
-    """Grant a team more attempts per day, a later deadline, or both.
+    """Grant a team more attempts per day, a later deadline, or both. `end_extension` of `competitions` ends it.
 
-    Raises `ValidationError` for an invalid extension, `CannotHost` for a later deadline after the reveal.
+    With `delays_ranking` everybody waits for the final ranking until the later deadline; else the others see it on
+    time, and the team is added to it later. Raises `ValidationError` for an invalid extension, `CannotHost` for a later
+    deadline of a team that is in the open final ranking.
     """
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
-        if closes_at is not None and competition.revealed_at is not None:
-            raise CannotHost(_("The final ranking is open, so deadlines can't be extended any more."))
         team = Team.objects.select_related("competition").get(pk=team.pk)
-        extension = Extension(team=team, extra_attempts=extra_attempts, closes_at=closes_at, reason=reason, by=user)
+        if closes_at is not None and competition.revealed_at is not None and not team.is_awaited:
+            raise CannotHost(_("The final ranking is open, so deadlines can't be extended any more."))
+        extension = Extension(
+            team=team,
+            extra_attempts=extra_attempts,
+            closes_at=closes_at,
+            delays_ranking=delays_ranking,
+            reason=reason,
+            by=user,
+        )
         extension.full_clean()
         extension.save()
-        _apply_change(competition, is_about_time=closes_at is not None)
+        if closes_at is not None:
+            recompute_lateness(competition)
+            rebuild_boards(competition=competition)
         notify_extension(extension)
         AuditEntry.append(
             AuditEvent.EXTENSION_GRANTED,
             user=user,
             competition=competition,
             about=audit_team(team),
-            after=audit_values(_extension_facts(extension)),
+            after=audit_values(extension_facts(extension)),
         )
     return extension
 
 
-def opens_final_ranking(extension: Extension) -> bool:
-    """Whether revoking this extension would reveal the final ranking at once.
+def opening_dates(competition: Competition, closes_at: datetime) -> tuple[datetime, datetime] | None:
+    """When the final ranking opens for the others if they do not wait for an extension until `closes_at`, and if they
+    do; None if the extension changes nothing for them."""
+    opens_at = ranking_opens_at(competition)
+    return (opens_at, closes_at) if competition.revealed_at is None and closes_at > opens_at else None
 
-    True if the ranking reveals itself, the deadline has passed, and no other team still has time.
-    """
-    competition, now = extension.team.competition, database_now()
-    if (
-        extension.closes_at is None
-        or extension.closes_at <= now
-        or extension.revoked_at is not None
-        or competition.revealed_at is not None
-        or not competition.board.reveals_itself
-        or now < competition.closes_at
-    ):
+
+def opens_final_ranking(extension: Extension, at: datetime) -> bool:
+    """Whether ending this extension would reveal the final ranking at once: it reveals itself, the deadline has passed,
+    and no other extension delays it."""
+    competition = extension.team.competition
+    if competition.revealed_at or not competition.board.reveals_itself or not extension.delays_ranking:
         return False
-    others = Extension.objects.active().filter(team__competition=competition, team__disqualified_at=None)
-    return not others.filter(closes_at__gt=now).exclude(pk=extension.pk).exists()
-
-
-def revoke_extension(*, extension: Extension, user: User | None) -> None:
-    """Revoke an extension. Used attempts stay used; files that were on time only through it become late.
-
-    Raises `CannotHost` for a later deadline after the reveal.
-    """
-    with transaction.atomic():
-        competition = lock_competition(extension.team.competition_id)
-        if extension.closes_at is not None and competition.revealed_at is not None:
-            raise CannotHost(
-                _("The final ranking is open, so this extension can't be revoked. Submissions made under it count.")
-            )
-        if not Extension.objects.active().filter(pk=extension.pk).update(revoked_at=database_now()):
-            return
-        _apply_change(competition, is_about_time=extension.closes_at is not None)
-        notify_extension_revoked(extension)
-        AuditEntry.append(
-            AuditEvent.EXTENSION_REVOKED,
-            user=user,
-            competition=competition,
-            about=audit_team(extension.team),
-            before=audit_values(_extension_facts(extension)),
-        )
+    others = Extension.objects.filter(team__competition=competition, team__disqualified_at=None, delays_ranking=True)
+    return at >= competition.closes_at and not others.filter(closes_at__gt=at).exclude(pk=extension.pk).exists()
 
 
 def disqualify_team(*, team: Team, user: User | None, reason: str) -> None:
@@ -115,22 +108,10 @@ def disqualify_team(*, team: Team, user: User | None, reason: str) -> None:
 
 
 def readmit_team(*, team: Team, user: User | None) -> None:
-    """End a disqualification: the team is ranked by its scores again.
-
-    Raises `CannotHost` if the team has an extension beyond the reveal: it would see private scores and still submit.
-    """
+    """End a disqualification: the team is ranked by its scores again."""
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
         team = Team.objects.get(pk=team.pk)
-        revealed_at = competition.revealed_at
-        if revealed_at and team.extensions.filter(revoked_at=None, closes_at__gt=revealed_at).exists():
-            raise CannotHost(
-                _(
-                    "“%(team)s” can't return: its extension ends later, so it could see the final ranking "
-                    "and still submit."
-                )
-                % {"team": team.name}
-            )
         if not Team.objects.filter(pk=team.pk, disqualified_at__isnull=False).update(
             disqualified_at=None, disqualified_reason=""
         ):
@@ -141,18 +122,3 @@ def readmit_team(*, team: Team, user: User | None) -> None:
         AuditEntry.append(
             AuditEvent.READMITTED, user=user, competition=competition, about=audit_team(team), before=before
         )
-
-
-def _apply_change(competition: Competition, *, is_about_time: bool) -> None:
-    if is_about_time:
-        recompute_lateness(competition)
-        rebuild_boards(competition=competition)
-
-
-def _extension_facts(extension: Extension) -> dict[str, object]:
-    facts = {
-        "extra_attempts": extension.extra_attempts or None,
-        "closes_at": extension.closes_at,
-        "reason": extension.reason,
-    }
-    return {name: value for name, value in facts.items() if value is not None}

@@ -186,6 +186,12 @@ class DeadlineForm(forms.Form):
         return moment_in(local_time, self.competition.zone) if local_time else None
 
 
+class MovedDeadlineForm(DeadlineForm):
+    """The deadline of the competition, and whether its students are notified of the change."""
+
+    notifies = forms.BooleanField(label=gettext_lazy("Tell the students"), required=False)
+
+
 class ExtensionForm(DeadlineForm):
     """Extra attempts, and a later deadline or an empty field."""
 

@@ -296,7 +296,7 @@ def team_lines(teams: Sequence[Team], competition: Competition) -> list[TeamLine
     counts = {row.pop("pk"): row for row in rows}
     best = best_public_scores(competition, keys)
     extensions: dict[int, list[Extension]] = defaultdict(list)
-    for extension in Extension.objects.active().filter(team__in=keys):
+    for extension in Extension.objects.filter(team__in=keys):
         extensions[extension.team_id].append(extension)
     return [
         TeamLine(
@@ -304,7 +304,7 @@ def team_lines(teams: Sequence[Team], competition: Competition) -> list[TeamLine
             memberships=tuple(members[team.pk]),
             best=best.get(team.pk),
             effective_limits=EffectiveLimits.from_extensions(competition, extensions[team.pk]),
-            has_extension=bool(extensions[team.pk]),
+            has_extension=any(extension.ended_at is None for extension in extensions[team.pk]),
             **counts[team.pk],
         )
         for team in teams

@@ -46,7 +46,7 @@ class AuditEvent(models.TextChoices):
     DATA_ADDED = "data_added", _("Data file added")
     DATA_REMOVED = "data_removed", _("Data file removed")
     EXTENSION_GRANTED = "extension_granted", _("Extension granted")
-    EXTENSION_REVOKED = "extension_revoked", _("Extension revoked")
+    EXTENSION_ENDED = "extension_ended", _("Extension ended")
     DISQUALIFIED = "disqualified", _("Team disqualified")
     READMITTED = "readmitted", _("Disqualification lifted")
     HIDDEN = "submission_hidden", _("Submission hidden")

@@ -41,8 +41,8 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
 
 from . import hooks, queries
-from .models import Competition, Membership
-from .models.extension import effective_limits_of, extended_deadline, last_deadline
+from .models import Competition, Membership, Team
+from .models.extension import effective_limits_of, extended_deadline, ranking_opens_at, teams_with_time
 
 
 class Audience(StrEnum):
@@ -106,9 +106,16 @@ class PageContext:
         return effective_limits_of(self.membership.team_id, self.competition).daily_attempts
 
     @cached_property
-    def last_deadline(self) -> datetime:
-        """The last deadline of all teams; the private board opens no earlier."""
-        return last_deadline(self.competition)
+    def ranking_opens_at(self) -> datetime:
+        """The time at which the final ranking opens for the viewer, or from which a host can open it; one query."""
+        return max(ranking_opens_at(self.competition), self.closes_at)
+
+    @cached_property
+    def late_teams(self) -> list[Team]:
+        """Teams that still have time after the deadline, latest first, with `extended_to`. For hosts."""
+        if self.at < self.competition.closes_at:
+            return []
+        return list(teams_with_time(self.competition, self.at).filter(disqualified_at=None))
 
     @property
     def may_view(self) -> bool:
@@ -139,9 +146,12 @@ class PageContext:
 
     @property
     def state(self) -> str:
-        """The competition's state, but `live` while the viewer's team has an extension."""
+        """The competition's state; for a team with an extension `live` until its end, then `closed` until the team is
+        in the final ranking."""
         state = self.competition.state(self.at)
-        return "live" if state == "closed" and self.at < self.closes_at else state
+        if state in ("closed", "revealed") and self.at < self.closes_at:
+            return "live"
+        return "closed" if state == "revealed" and not self.sees_private else state
 
     @cached_property
     def sees_private(self) -> bool:

@@ -5,7 +5,7 @@ The core calls the hook of an event inside the transaction of the event, so that
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
@@ -15,14 +15,20 @@ from django.db.models import QuerySet, Subquery
 from leaderboard.accounts.models import User
 from leaderboard.common.hooks import Hook
 
-from .models import Competition, Submission
+from .models import Competition, Extension, Submission
 
 # --- actions of hosts -------------------------------------------------------------------------------------------
 
 
 @Hook
-def deadline_changed(*, competition: Competition, before: datetime) -> None:
-    """A host moved the deadline of a competition; the new one is `competition.closes_at`."""
+def deadline_changed(*, competition: Competition, before: datetime, extensions: Sequence[Extension]) -> None:
+    """A host moved the deadline of a competition, and with it these extensions. The new deadline is
+    `competition.closes_at`."""
+
+
+@Hook
+def extension_ended(*, extension: Extension) -> None:
+    """A host ended an extension of a team."""
 
 
 @Hook

@@ -115,7 +115,7 @@ HOST_TABS: tuple[Tab, ...] = (
         _("Dashboard"),
         "home",
         (
-            NavigationPage("host_competition", _("Dashboard"), ("host_pause",)),
+            NavigationPage("host_competition", _("Dashboard"), ("host_pause", "host_deadline")),
             NavigationPage("host_announcements", _("Announcements"), ("host_announcement",)),
             NavigationPage("host_setup", _("Setup"), ("host_launch",), when=_is_draft),
         ),

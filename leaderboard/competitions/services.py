@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,11 +15,21 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common import logs
 from leaderboard.common.clock import database_now
-from leaderboard.common.models import AuditEntry, AuditEvent, audit_values
+from leaderboard.common.models import AuditEntry, AuditEvent, audit_team, audit_values
 from leaderboard.common.storage import remove_file
 
 from . import hooks
-from .models import Archive, Competition, Course, DailyAttempts, Limits, Submission, Team, TruthDraft
+from .models import (
+    Archive,
+    Competition,
+    Course,
+    DailyAttempts,
+    Extension,
+    Limits,
+    Submission,
+    Team,
+    TruthDraft,
+)
 from .models.competition_settings import (
     EDITABLE,
     check_settings,
@@ -28,7 +39,7 @@ from .models.competition_settings import (
     write_setting,
 )
 from .models.course import lock_course, make_course
-from .models.extension import team_deadline
+from .models.extension import extensions_to_move, team_deadline
 from .models.team import give_pseudonyms, number_shared_names
 
 LONGEST_REASON = 300
@@ -78,8 +89,12 @@ def create_competition(
     return competition
 
 
-def change_competition(*, competition: Competition, user: User | None = None, **fields: Any) -> Competition:
+def change_competition(
+    *, competition: Competition, user: User | None = None, notifies: bool = True, **fields: Any
+) -> Competition:
     """Change fields among `EDITABLE`; members must accept a new text of the rules again. Raises `ValidationError`.
+
+    Extended deadlines of teams move along with the deadline; with `notifies` the students read of it.
 
     Here and below, `user` is the person for the audit log; None for the site itself or a command.
     """
@@ -106,8 +121,11 @@ def change_competition(*, competition: Competition, user: User | None = None, **
         if "course" in fields:
             _rename_course(held.course)
         if held.closes_at != had_deadline:
+            moved = extensions_to_move(held, held.closes_at - had_deadline)
+            Extension.objects.bulk_update(moved, ["closes_at"])
             recompute_lateness(held)
-            hooks.deadline_changed(competition=held, before=had_deadline)
+            if notifies:
+                hooks.deadline_changed(competition=held, before=had_deadline, extensions=moved)
         if _ranking_settings(held) != board_settings:
             hooks.ranking_changed(competition=held)
         if held.board.uses_pseudonyms:
@@ -149,6 +167,62 @@ def recompute_lateness(competition: Competition) -> None:
     files = Submission.objects.filter(competition=competition, team__isnull=False).annotate(deadline=team_deadline())
     files.filter(is_late=True, received_at__lt=F("deadline")).update(is_late=False)
     files.filter(is_late=False, received_at__gte=F("deadline")).update(is_late=True, is_selected=False)
+
+
+@dataclass(frozen=True)
+class DeadlineChange:
+    """What moving the deadline would do."""
+
+    closes_at: datetime
+    is_earlier: bool
+    late_files: int
+    """Number of files, on time so far, that would be late."""
+    extensions: list[Extension]
+    """Extensions that move along, the latest first, with their new ends."""
+
+
+def deadline_change(competition: Competition, closes_at: datetime) -> DeadlineChange:
+    """What moving the deadline to `closes_at` would do."""
+    by = closes_at - competition.closes_at
+    files = Submission.objects.filter(competition=competition, team__isnull=False, is_late=False)
+    times = files.filter(received_at__gte=closes_at).order_by().values_list("received_at", team_deadline())
+    late = sum(received >= deadline + by for received, deadline in times)
+    extensions = extensions_to_move(competition, by)
+    return DeadlineChange(closes_at, by < timedelta(), late, extensions)
+
+
+def end_extension(*, extension: Extension, user: User | None) -> None:
+    """End an extension now; nothing if it is ended. Used attempts stay used, and files received until now stay on time.
+
+    Raises `CannotHost` for a later deadline of a team that is in the open final ranking.
+    """
+    with transaction.atomic():
+        competition, now = lock_competition(extension.team.competition_id), database_now()
+        is_ranked = competition.revealed_at is not None and not Team.objects.get(pk=extension.team_id).is_awaited
+        if is_ranked and extension.closes_at is not None:
+            raise CannotHost(_("The final ranking is open, so this extension can't be ended. Its submissions count."))
+        ended = Extension.objects.active().filter(pk=extension.pk).first()
+        if ended is None:
+            return
+        before, ended.ended_at = extension_facts(ended), now
+        if ended.closes_at is not None:
+            ended.closes_at = min(ended.closes_at, now)
+        ended.save(update_fields=["ended_at", "closes_at"])
+        competition.bump_board_version()
+        hooks.extension_ended(extension=ended)
+        AuditEntry.append(
+            AuditEvent.EXTENSION_ENDED,
+            user=user,
+            competition=competition,
+            about=audit_team(extension.team),
+            before=audit_values(before),
+        )
+
+
+def extension_facts(extension: Extension) -> dict[str, object]:
+    """What an extension gives, for the audit log."""
+    names = ("extra_attempts", "closes_at", "reason")
+    return {name: value for name in names if (value := getattr(extension, name))}
 
 
 def delete_competition(*, competition: Competition, user: User | None = None) -> None:

@@ -51,6 +51,8 @@ def release_obstacles(sheet: GradeSheet, competition: Competition) -> list[str]:
         obstacles.append(_("Save the grade rules first."))
     if competition.revealed_at is None:
         obstacles.append(_("Reveal the final ranking first: grade reasons contain private scores."))
+    elif competition.teams.filter(is_awaited=True, disqualified_at=None).exists():
+        obstacles.append(_("The final ranking isn't complete: a team still has an extension. End it, or wait for it."))
     # Baselines are skipped in Python: with a condition in the query SQLite would scan all files of the competition.
     files = competition.submissions.filter(status=Submission.Status.PENDING).order_by()
     waiting = sum(baseline is None for baseline in files.values_list("baseline_id", flat=True))

@@ -7,7 +7,7 @@ day are skipped.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -36,8 +36,10 @@ DAY = timedelta(days=1)
 
 
 @on(hooks.deadline_changed)
-def notify_deadline_change(competition: Competition, before: datetime) -> None:
+def notify_deadline_change(competition: Competition, before: datetime, extensions: Sequence[Extension]) -> None:
     notify_class(kinds.DEADLINE_MOVED, competition, before=before, after=competition.closes_at)
+    for extension in extensions:
+        notify_team(kinds.EXTENSION_MOVED, extension.team, deadline=extension.closes_at)
 
 
 @on(hooks.paused)
@@ -68,8 +70,9 @@ def _grants_text(extension: Extension) -> str:
     return _(" and ").join(grants)
 
 
-def notify_extension_revoked(extension: Extension) -> None:
-    notice = kinds.EXTENSION_REVOKED if extension.closes_at is None else kinds.EXTENDED_DEADLINE_REVOKED
+@on(hooks.extension_ended)
+def notify_extension_ended(extension: Extension) -> None:
+    notice = kinds.EXTENSION_ENDED if extension.closes_at is None else kinds.EXTENDED_DEADLINE_ENDED
     deadline = effective_limits_of(extension.team_id, extension.team.competition).closes_at
     notify_team(notice, extension.team, reason=extension.reason, deadline=deadline)
 
@@ -135,9 +138,12 @@ def notify_due(at: datetime) -> int:
     opened = launched.filter(opens_at__gt=at - DAY)
     # Teams with an extension are reminded before their later deadline.
     soon = Q(closes_at__gt=at, closes_at__lte=at + DAY)
-    extended = Extension.objects.active().filter(soon, team__competition=OuterRef("pk"))
+    extended = Extension.objects.filter(soon, team__competition=OuterRef("pk"))
     near = launched.filter(soon | Exists(extended)).select_related("ground_truth")
-    revealed = Competition.objects.outside_bin().filter(revealed_at__lte=at, revealed_at__gt=at - DAY)
+    # Late teams are notified when they are in the ranking too.
+    added = Extension.objects.filter(team__competition=OuterRef("pk"), closes_at__lte=at, closes_at__gt=at - DAY)
+    revealed = Competition.objects.outside_bin().filter(revealed_at__lte=at)
+    revealed = revealed.filter(Q(revealed_at__gt=at - DAY) | Exists(added))
     return (
         _notify_each(opened, _notify_opening)
         + _notify_each(near, partial(_notify_before_deadline, at=at))
@@ -155,7 +161,7 @@ def _notify_opening(competition: Competition) -> int:
 
 def _notify_reveal(competition: Competition) -> int:
     key = f"revealed:{competition.pk}:{competition.revealed_at:%Y%m%dT%H%M%S}"
-    members = _not_yet_notified(competition.memberships.all(), NoticeKind.REVEALED, key)
+    members = _not_yet_notified(competition.memberships.filter(team__is_awaited=False), NoticeKind.REVEALED, key)
     ranked = User.objects.filter(memberships__in=members.filter(team__disqualified_at=None))
     unranked = User.objects.filter(memberships__in=members.exclude(team__disqualified_at=None))
     notified = notify_people(kinds.REVEALED, ranked, competition=competition, key=key)
@@ -185,7 +191,7 @@ def _not_yet_notified(members: QuerySet[Membership], kind: NoticeKind, key: str)
 
 def _notify_before_deadline(competition: Competition, at: datetime) -> int:
     by_deadline: dict[datetime, list[int]] = defaultdict(list)
-    extensions = Extension.objects.active().filter(team__competition=competition, closes_at__isnull=False)
+    extensions = Extension.objects.filter(team__competition=competition, closes_at__isnull=False)
     # Sorted, so that the latest deadline of a team overwrites earlier ones.
     longer = dict(extensions.order_by("closes_at").values_list("team", "closes_at"))
     teams = Team.objects.filter(competition=competition, disqualified_at=None)

@@ -148,19 +148,22 @@ EXTENSION_GRANTED = NoticeText(
     _("Your team has %(grants)s. The host's reason: %(reason)s"),
     TEAM_PAGE,
 )
-EXTENSION_REVOKED = NoticeText(
+EXTENSION_MOVED = NoticeText(
     NoticeKind.EXTENSION,
-    _("Your team's extension was revoked"),
-    _("The host revoked your team's extension (%(reason)s)."),
+    _("Your team's extension moves along"),
+    _("The deadline has moved, and your extension with it. It now ends %(deadline)s."),
     TEAM_PAGE,
 )
-EXTENDED_DEADLINE_REVOKED = NoticeText(
+EXTENSION_ENDED = NoticeText(
     NoticeKind.EXTENSION,
-    _("Your team's extension was revoked"),
-    _(
-        "The host revoked your team's extension (%(reason)s). Your deadline is now %(deadline)s. Anything submitted "
-        "after it counts as late."
-    ),
+    _("Your team's extension has ended"),
+    _("The host ended your team's extension (%(reason)s)."),
+    TEAM_PAGE,
+)
+EXTENDED_DEADLINE_ENDED = NoticeText(
+    NoticeKind.EXTENSION,
+    _("Your team's extension has ended"),
+    _("The host ended your team's extension (%(reason)s). Your deadline is %(deadline)s. Earlier submissions count."),
     TEAM_PAGE,
 )
 TEAM_DISQUALIFIED = NoticeText(

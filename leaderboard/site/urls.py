@@ -16,6 +16,7 @@ urlpatterns = [
     path("host/", host.host, name="host"),
     path("host/<slug:slug>/settings/", host.host_settings, name="host_settings"),
     path("host/<slug:slug>/audit/", host.host_audit, name="host_audit"),
+    path("host/<slug:slug>/deadline/", host.host_deadline, name="host_deadline"),
     path("host/<slug:slug>/pause/", host.host_pause, name="host_pause"),
     path("host/<slug:slug>/archive/", host.host_archive, name="host_archive"),
     path("host/<slug:slug>/restore/", host.host_restore, name="host_restore"),

@@ -27,7 +27,7 @@ from leaderboard.competitions.models import (
     Submission,
 )
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.models.extension import last_deadline
+from leaderboard.competitions.models.extension import ranking_opens_at
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
@@ -88,18 +88,16 @@ def test_bo_has_the_extra_attempts_of_every_day_and_cy_has_none(
     assert broken() == []
 
 
-def test_an_extension_taken_back_leaves_what_was_used_and_the_checks_hold(
-    strict: Competition, ada: User, bo: User
-) -> None:
+def test_an_ended_extension_leaves_what_was_used_and_the_checks_hold(strict: Competition, ada: User, bo: User) -> None:
     membership = enter(strict, bo)
     granted = give(membership, ada, extra_attempts=1)
     submit(strict, bo, answers()), submit(strict, bo, answers())
-    extensions.revoke_extension(extension=granted, user=ada)
-    extensions.revoke_extension(extension=granted, user=ada)
+    competitions.end_extension(extension=granted, user=ada)
+    competitions.end_extension(extension=granted, user=ada)
     assert submit_conditions.allowance_of(membership, timezone.now()).left == 0
     assert DailyAttempts.objects.get(team=membership.team).used == 2
     assert broken() == []
-    assert events(strict)[-2:] == ["extension_granted", "extension_revoked"]
+    assert events(strict)[-2:] == ["extension_granted", "extension_ended"]
 
 
 def test_who_loses_an_extension_reads_which_deadline_is_left(strict: Competition, ada: User, bo: User) -> None:
@@ -107,13 +105,13 @@ def test_who_loses_an_extension_reads_which_deadline_is_left(strict: Competition
     attempts = give(membership, ada, extra_attempts=1)
     longer, shorter = give(membership, ada, closes_at=later + timedelta(days=1)), give(membership, ada, closes_at=later)
     for extension in (attempts, longer, shorter):
-        extensions.revoke_extension(extension=extension, user=ada)
+        competitions.end_extension(extension=extension, user=ada)
     said_to_user = list(
-        Notice.objects.filter(user=bo, title__contains="revoked").order_by("pk").values_list("text", flat=True)
+        Notice.objects.filter(user=bo, title__contains="has ended").order_by("pk").values_list("text", flat=True)
     )
     assert "deadline" not in said_to_user[0]
-    assert f"Your deadline is now {moment_text(later, strict.zone)}." in said_to_user[1]
-    assert f"Your deadline is now {moment_text(strict.closes_at, strict.zone)}." in said_to_user[2]
+    assert f"Your deadline is {moment_text(later, strict.zone)}." in said_to_user[1]
+    assert f"Your deadline is {moment_text(strict.closes_at, strict.zone)}." in said_to_user[2]
 
 
 @pytest.mark.parametrize("what", [{}, {"extra_attempts": 1001}])
@@ -160,7 +158,7 @@ def test_nothing_is_revealed_before_the_last_extension_ends(pets: Competition, a
     until = pets.closes_at + timedelta(days=2)
     give(membership, ada, closes_at=until)
     close(pets)
-    assert last_deadline(pets) == until
+    assert ranking_opens_at(pets) == until
     assert reveal.reveal_due_competitions(timezone.now()) == []
     with pytest.raises(CannotHost, match=f"until {until.astimezone(UTC).day} {until.astimezone(UTC):%b %Y}, "):
         boards.reveal_competition(competition=pets)
@@ -209,8 +207,9 @@ def test_an_extension_of_a_disqualified_team_holds_nobody_up(pets: Competition, 
     close(pets)
     extensions.disqualify_team(team=membership.team, user=ada, reason="Copied")
     assert reveal.reveal_due_competitions(timezone.now()) == [pets]
-    with pytest.raises(CannotHost, match="extension ends later"):
-        extensions.readmit_team(team=membership.team, user=ada)
+    pets.refresh_from_db()
+    extensions.readmit_team(team=membership.team, user=ada)
+    assert not pets.private_is_visible_to(bo, timezone.now()), "bo can still submit"
     assert broken() == []
 
 
@@ -224,31 +223,62 @@ def test_once_the_private_board_is_open_nobody_gets_or_loses_time(pets: Competit
         give(membership, ada, closes_at=timezone.now() + timedelta(days=1))
     earlier.refresh_from_db()
     with pytest.raises(CannotHost, match="count"):
-        extensions.revoke_extension(extension=earlier, user=ada)
+        competitions.end_extension(extension=earlier, user=ada)
 
 
-def test_files_of_an_extension_taken_back_are_late_and_leave_the_board(pets: Competition, ada: User, bo: User) -> None:
+def test_files_received_before_an_extension_was_ended_count_and_later_ones_are_refused(
+    pets: Competition, ada: User, bo: User
+) -> None:
     membership = enter(pets, bo)
     granted = give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
     close(pets)
-    submit(pets, bo, answers())
-    extensions.revoke_extension(extension=granted, user=ada)
-    assert on_the_board(pets) == []
-    assert Submission.objects.get().is_late
-    give(membership, ada, closes_at=timezone.now() + timedelta(minutes=1))
-    assert not Submission.objects.get().is_late
+    submission = submit(pets, bo, answers())
+    competitions.end_extension(extension=granted, user=ada)
+    submission.refresh_from_db()
+    assert not submission.is_late
     assert on_the_board(pets) == ["bo"]
+    assert refusal(pets, bo).code == "closed"
+    give(membership, ada, closes_at=timezone.now() + timedelta(minutes=1))
+    assert submit(pets, bo, answers()).status == Submission.Status.SCORED
     assert broken() == []
 
 
-def test_an_earlier_deadline_for_all_leaves_the_extended_team_its_time(
+@pytest.mark.parametrize("hours", [-5, 30])
+def test_an_extension_moves_along_with_the_deadline_and_its_team_reads_the_new_date(
+    pets: Competition, ada: User, bo: User, cy: User, hours: int
+) -> None:
+    membership, other = enter(pets, bo), enter(pets, cy)
+    attempts, ended = give(membership, ada, extra_attempts=1), give(other, ada, closes_at=later(pets, days=1))
+    running = give(membership, ada, closes_at=later(pets, days=2))
+    competitions.end_extension(extension=ended, user=ada)
+    ended.refresh_from_db()
+    stays = ended.closes_at
+    moved_to = later(pets, hours=hours)
+    competitions.change_competition(competition=pets, user=ada, closes_at=moved_to)
+    for extension in (attempts, ended, running):
+        extension.refresh_from_db()
+    assert running.closes_at == moved_to + timedelta(days=2)
+    assert attempts.closes_at is None
+    assert ended.closes_at == stays
+    said_to_user = Notice.objects.filter(title__contains="moves along")
+    assert [notice.user for notice in said_to_user] == [bo]
+    assert moment_text(running.closes_at, pets.zone) in said_to_user.get().text
+
+
+def later(competition: Competition, **by: float) -> datetime:
+    return competition.closes_at + timedelta(**by)
+
+
+def test_an_earlier_deadline_for_all_leaves_the_extended_team_its_lead(
     pets: Competition, ada: User, bo: User, cy: User
 ) -> None:
     membership = enter(pets, bo)
     enter(pets, cy)
     give(membership, ada, closes_at=pets.closes_at + timedelta(days=1))
     mine, other = submit(pets, bo, answers()), submit(pets, cy, answers())
-    competitions.change_competition(competition=pets, user=ada, closes_at=timezone.now() - timedelta(hours=1))
+    change = competitions.deadline_change(pets, timezone.now() - timedelta(hours=1))
+    assert (change.is_earlier, change.late_files, len(change.extensions)) == (True, 1, 1)
+    competitions.change_competition(competition=pets, user=ada, closes_at=change.closes_at)
     mine.refresh_from_db()
     other.refresh_from_db()
     assert (mine.is_late, other.is_late) == (False, True)
@@ -385,7 +415,7 @@ def test_a_pause_refuses_files_in_the_hosts_words_and_moves_no_deadline(pets: Co
     assert events(pets)[-2:] == ["paused", "resumed"]
 
 
-def test_taking_back_the_last_extension_asks_before_it_opens_the_ranking(
+def test_ending_an_extension_is_asked_and_says_whether_it_opens_the_ranking(
     pets: Competition, ada: User, bo: User, cy: User
 ) -> None:
     team, other = enter(pets, bo).team, enter(pets, cy).team
@@ -393,13 +423,12 @@ def test_taking_back_the_last_extension_asks_before_it_opens_the_ranking(
     granted = extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=later)
     theirs = extensions.grant_extension(team=other, user=ada, reason="Ill", closes_at=later)
     close(pets)
-    page, form = f"/host/pets/teams/{team.pk}/", {"action": "revoke", "grant": granted.pk}
-    assert not extensions.opens_final_ranking(granted), "cy has time as well"
-    extensions.revoke_extension(extension=theirs, user=ada)
-    asked = signed_in(ada).post(page, form)
-    assert 'data-testid="ask-take-back"' in asked.content.decode()
+    page, form = f"/host/pets/teams/{team.pk}/", {"action": "end", "grant": granted.pk}
+    assert "open the ranking" not in signed_in(ada).post(page, form).content.decode(), "cy has time as well"
+    competitions.end_extension(extension=theirs, user=ada)
+    assert "open the ranking" in signed_in(ada).post(page, form).content.decode()
     granted.refresh_from_db()
-    assert granted.revoked_at is None
+    assert granted.ended_at is None
     assert signed_in(ada).post(page, {**form, "is_meant": "yes"}).status_code == 303
     granted.refresh_from_db()
-    assert granted.revoked_at is not None
+    assert granted.ended_at is not None

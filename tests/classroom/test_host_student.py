@@ -19,6 +19,8 @@ from leaderboard.competitions.models import Competition, Extension
 from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import link_in, signed_in
 
+WAITS = {"waits": "everybody"}
+
 
 def page_of(user: User) -> str:
     return f"/host/pets/people/{user.pk}/"
@@ -99,18 +101,18 @@ def test_who_does_not_compete_has_no_page(pets: Competition, client: Client, cy:
 @pytest.mark.parametrize("days", [1, 3])
 def test_one_click_gives_the_team_more_days(pets: Competition, client: Client, bo: User, days: int) -> None:
     team = enter(pets, bo).team
-    assert client.post(page_of(bo), {"action": "extend", "days": days}).status_code == 303
+    assert client.post(page_of(bo), {"action": "extend", "days": days, **WAITS}).status_code == 303
     given = team.extensions.get()
     assert given.closes_at == pets.closes_at + timedelta(days=days)
     assert given.reason
-    client.post(page_of(bo), {"action": "extend", "days": 1})
+    client.post(page_of(bo), {"action": "extend", "days": 1, **WAITS})
     assert team.extensions.filter(closes_at=pets.closes_at + timedelta(days=days + 1)).exists(), "on top of the first"
 
 
 def test_after_the_deadline_more_days_are_counted_from_now(pets: Competition, client: Client, bo: User) -> None:
     enter(pets, bo)
     close(pets)
-    client.post(page_of(bo), {"action": "extend", "days": 1})
+    client.post(page_of(bo), {"action": "extend", "days": 1, **WAITS})
     left = Extension.objects.get().closes_at - timezone.now()  # type: ignore[operator]
     assert timedelta(hours=23) < left <= timedelta(days=1)
 
@@ -122,7 +124,9 @@ def test_a_date_can_be_chosen_and_one_too_early_is_refused(pets: Competition, cl
     assert answer.status_code == 422
     assert not Extension.objects.exists()
     assert client.post(page_of(bo), {"action": "date", "closes_at": ""}).status_code == 422
-    assert client.post(page_of(bo), {"action": "date", "closes_at": f"{late:%Y-%m-%dT%H:%M}"}).status_code == 303
+    assert (
+        client.post(page_of(bo), {"action": "date", "closes_at": f"{late:%Y-%m-%dT%H:%M}", **WAITS}).status_code == 303
+    )
     assert Extension.objects.exists()
 
 
@@ -131,7 +135,7 @@ def test_once_the_final_ranking_is_open_nobody_gets_more_time(pets: Competition,
     close(pets)
     reveal.reveal_private_board(pets, timezone.now())
     assert 'value="extend"' not in client.get(page_of(bo)).content.decode()
-    assert client.post(page_of(bo), {"action": "extend", "days": 1}).status_code == 422
+    assert client.post(page_of(bo), {"action": "extend", "days": 1, **WAITS}).status_code == 422
     assert not Extension.objects.exists()
 
 
@@ -198,4 +202,4 @@ def test_assistants_give_time_but_no_password_links(
     roles.give_role(competition=pets, name="dee", role=HostingRole.ASSISTANT, user=ada)
     helper = signed_in(dee)
     assert helper.post(page_of(bo), {"action": "password"}).status_code == 403
-    assert helper.post(page_of(bo), {"action": "extend", "days": 1}).status_code == 303
+    assert helper.post(page_of(bo), {"action": "extend", "days": 1, **WAITS}).status_code == 303

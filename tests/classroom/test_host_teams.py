@@ -116,11 +116,17 @@ def test_an_extension_of_nothing_is_refused_in_words_alone(pets: Competition, cl
     assert "onstraint" not in text_of(response)
 
 
-def test_ada_gives_more_attempts_and_time_and_takes_them_back(pets: Competition, client: Client, bo: User) -> None:
+def test_ada_gives_more_attempts_and_time_and_ends_them(pets: Competition, client: Client, bo: User) -> None:
     team = enter(pets, bo).team
     address = f"/host/pets/teams/{team.pk}/"
     until = (pets.closes_at + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
-    sent = {"action": "grant", "extra_attempts": "3", "closes_at": until, "reason": "Ill last week"}
+    sent = {
+        "action": "grant",
+        "extra_attempts": "3",
+        "closes_at": until,
+        "reason": "Ill last week",
+        "waits": "everybody",
+    }
     assert client.post(address, sent).status_code == 303
     page = text_of(client.get(address))
     assert "3 extra attempts" in page
@@ -130,10 +136,11 @@ def test_ada_gives_more_attempts_and_time_and_takes_them_back(pets: Competition,
     mine = text_of(signed_in(bo).get("/c/pets/submit/"))
     assert "The host extended your team" in mine
     extension = Extension.objects.get()
-    assert client.post(address, {"action": "revoke", "grant": str(extension.pk)}).status_code == 303
-    assert "Revoked" in text_of(client.get(address))
+    end = {"action": "end", "grant": str(extension.pk), "is_meant": "yes"}
+    assert client.post(address, end).status_code == 303
+    assert "Ended" in text_of(client.get(address))
     assert "The host extended" not in text_of(signed_in(bo).get("/c/pets/submit/"))
-    assert client.post(address, {"action": "revoke", "grant": "x"}).status_code == 404
+    assert client.post(address, {"action": "end", "grant": "x"}).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -159,7 +166,7 @@ def test_an_extension_with_mistakes_says_which_and_keeps_what_was_typed(
 def test_a_deadline_is_meant_in_the_zone_of_the_competition(ada: User, bo: User) -> None:
     pets = make_competition(ada, zone="Europe/Vienna")
     team = enter(pets, bo).team
-    sent = {"action": "grant", "closes_at": "2031-07-01T12:00", "reason": "Ill"}
+    sent = {"action": "grant", "closes_at": "2031-07-01T12:00", "reason": "Ill", "waits": "everybody"}
     signed_in(ada).post(f"/host/pets/teams/{team.pk}/", sent)
     granted = Extension.objects.get().closes_at
     assert granted is not None
@@ -176,10 +183,9 @@ def test_a_student_with_more_time_finds_the_page_open_while_others_find_it_close
     mine, other = (text_of(signed_in(user).get("/c/pets/submit/")) for user in (bo, cy))
     assert "Submit" in mine
     assert "Ended" in other
-    assert "One team has an extension until" in text_of(signed_in(cy).get("/c/pets/leaderboard/?board=private"))
+    assert "when a team's extension ends" in text_of(signed_in(cy).get("/c/pets/leaderboard/?board=private"))
     waiting = signed_in(ada).get("/host/pets/reveal/").content.decode()
-    assert 'href="/host/pets/teams/?show=granted"' in waiting
-    assert 'name="confirm"' not in waiting
+    assert f'href="/host/pets/teams/{team.pk}/"' in waiting
 
 
 def test_a_disqualified_team_reads_why_and_the_host_undoes_it(

@@ -13,6 +13,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import reveal
 from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, queries
+from leaderboard.competitions import services as competitions
 from leaderboard.competitions.metric_display import problem_label
 from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team, Worker
 from leaderboard.insights import activity
@@ -168,7 +169,7 @@ def test_the_dashboard_offers_the_final_ranking_when_it_can_open_and_not_before(
     extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
     close(pets)
     assert not offers_reveal(), "bo has more time"
-    extensions.revoke_extension(extension=team.extensions.get(), user=ada)
+    competitions.end_extension(extension=team.extensions.get(), user=ada)
     assert offers_reveal()
     BoardSettings.objects.update(reveals_itself=True)
     assert not offers_reveal(), "it opens by itself"

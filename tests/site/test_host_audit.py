@@ -49,7 +49,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
         work()
         client.post(f"{host}/candidate/", {"action": action})
     close(made)
-    client.post(f"{host}/reveal/", {"confirm": made.slug})
+    client.post(f"{host}/reveal/", {"action": "wait"})
     client.post(f"{host}/delete/", {"confirm": made.slug})
     written = list(AuditEntry.objects.order_by("pk"))
     assert {entry.event for entry in written} >= {

@@ -156,16 +156,15 @@ def test_a_team_name_is_no_formula_in_the_exported_board(pets: Competition, ada:
     assert board(signed_in(ada), "public")[0].startswith("1,'=1+1")
 
 
-def test_the_reveal_needs_the_deadline_and_the_address(pets: Competition, ada: User) -> None:
+def test_the_reveal_needs_the_deadline(pets: Competition, ada: User) -> None:
     client = signed_in(ada)
-    assert 'name="confirm"' not in client.get("/host/pets/reveal/").content.decode()
-    early = client.post("/host/pets/reveal/", {"confirm": "pets"})
-    assert early.status_code == 409
+    assert 'href="/host/pets/deadline/"' in client.get("/host/pets/reveal/").content.decode()
+    assert client.post("/host/pets/reveal/", {"action": "wait"}).status_code == 409
+    assert client.post("/host/pets/reveal/", {"action": "end"}).status_code == 409
+    assert client.post("/host/pets/reveal/", {"action": "whatever"}).status_code == 200
     assert Competition.objects.get().revealed_at is None
     close(pets)
-    assert client.post("/host/pets/reveal/", {"confirm": "Pets"}).status_code == 422
-    assert Competition.objects.get().revealed_at is None
-    assert client.post("/host/pets/reveal/", {"confirm": "pets"})["Location"] == "/c/pets/leaderboard/"
+    assert client.post("/host/pets/reveal/", {"action": "wait"})["Location"] == "/host/pets/reveal/"
     assert Competition.objects.get().revealed_at is not None
     assert "Open since" in text_of(client.get("/host/pets/reveal/"))
 
@@ -176,7 +175,7 @@ def test_the_reveal_waits_for_files_received_in_time(pets: Competition, ada: Use
     close(pets)
     client = signed_in(ada)
     assert "submission is still waiting for its score" in text_of(client.get("/host/pets/reveal/"))
-    assert client.post("/host/pets/reveal/", {"confirm": "pets"}).status_code == 409
+    assert client.post("/host/pets/reveal/", {"action": "wait"}).status_code == 409
 
 
 def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
@@ -197,12 +196,12 @@ def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
     close(pets)
     with CaptureQueriesContext(connection) as queries:
         text = text_of(client.get("/host/pets/reveal/"))
-    counted = "In the final ranking 2 Teams without a score 1 Disqualified 1 Hidden submissions 1"
+    counted = "In the final ranking 2 Teams without a score 1 Hidden submissions 1"
     assert counted in text
     assert "dee : copied" in text or "dee: copied" in text
     assert "1 bo 2 ▲1 up 1 rank 1.000 chosen automatically 2 cy 1 ▼1 down 1 rank 0.667" in text.replace("’", "'")
     assert len(queries) <= 16, [query["sql"][:90] for query in queries]
-    assert client.post("/host/pets/reveal/", {"confirm": "pets"}).status_code == 303
+    assert client.post("/host/pets/reveal/", {"action": "wait"}).status_code == 303
     assert board(client, "private")[0].startswith("1,bo")
     assert "Before you open it" not in text_of(client.get("/host/pets/reveal/"))
 

@@ -61,7 +61,9 @@ class BoardQuery:
         self.section = request.GET.get("section", "")[:200] if page_context.sees_sections else ""
         # Whether only some teams are requested.
         self.is_selection = bool(self.text or self.section)
-        self.is_locked = self.split == Split.PRIVATE and not page_context.sees_private
+        # A board that was hidden stays closed for a team that the open final ranking still awaits.
+        is_public_closed = self.competition.is_revealed(page_context.at) and not page_context.sees_public
+        self.is_locked = is_public_closed if self.split == Split.PUBLIC else not page_context.sees_private
         # Whether the names behind pseudonyms are shown.
         self.sees_names = self.competition.board.uses_pseudonyms and page_context.assists
 

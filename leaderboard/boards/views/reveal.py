@@ -1,4 +1,4 @@
-"""The host's page that opens the private board."""
+"""The host's page that opens the final ranking."""
 
 from __future__ import annotations
 
@@ -9,26 +9,39 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms import SlugForm
-from leaderboard.competitions.host_responses import add_refusal, posted_data
-from leaderboard.competitions.services import CannotHost
+from leaderboard.competitions.services import CannotHost, change_competition
 
 from .. import reveal, services
+from ..services import LateTeams
 
 
 @open_to(Audience.HOSTS)
 def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    form = SlugForm(page_context.competition.slug, posted_data(request))
-    status = 422 if request.method == "POST" else 200
-    if request.method == "POST" and form.is_valid():
+    """What is open before the final ranking, and a button for what is possible now."""
+    competition, refusal = page_context.competition, ""
+    if request.method == "POST":
         try:
-            services.reveal_competition(competition=page_context.competition, user=signed_in_user(page_context.user))
+            if done := _do_action(request.POST.get("action", ""), page_context):
+                messages.success(request, done)
+                return see_other("host_reveal", slug=competition.slug)
         except CannotHost as error:
-            status = add_refusal(form, error)
-        else:
-            messages.success(request, _("The final ranking is open."))
-            return see_other("leaderboard", slug=page_context.competition.slug)
-    has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
-    review = reveal.review_before_reveal(page_context.competition) if has_choice else None
-    context = {"page_context": page_context, "form": form, "review": review}
-    return render(request, "boards/host_reveal.html", context, status=status)
+            refusal = error.message
+    is_ready = page_context.state == "closed"
+    review = reveal.review_before_reveal(competition, page_context.at) if is_ready else None
+    context = {"page_context": page_context, "review": review, "refusal": refusal}
+    return render(request, "boards/host_reveal.html", context, status=409 if refusal else 200)
+
+
+def _do_action(action: str, page_context: PageContext) -> str:
+    """Do the posted action; returns the message, or "" if the action is unknown. Raises `CannotHost`."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    if action in list(LateTeams):
+        services.reveal_competition(competition=competition, user=user, late_teams=LateTeams(action))
+        return _("The final ranking is open.")
+    if action == "end_extensions":
+        services.end_extensions(competition=competition, user=user)
+        return _("Extension ended. The team is in the final ranking within a minute.")
+    if action == "when_scored":
+        change_competition(competition=competition, user=user, reveals_itself=True)
+        return _("The final ranking opens once the last submissions are scored.")
+    return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -28,6 +28,7 @@ from ..forms import DeadlineForm, TeamForm
 from ..models import MAX_SECTION_CHARACTERS, RosterEntry
 from ..queries import name_on_roster, section_names
 from ..teams import CannotJoin
+from .teams import ask_who_waits, everybody_waits
 
 SHOWN_FILES = 8
 MORE_DAYS = (1, 3)
@@ -50,7 +51,10 @@ def host_student(request: HttpRequest, page_context: PageContext, user_id: int) 
         link = responses.absolute_url(request, "password_link", _make_password_link(page_context, member))
     elif action and action != "team":
         try:
-            if _give_time(page_context, member, request, form):
+            if closes_at := _requested_deadline(page_context, member, request, form):
+                if question := ask_who_waits(request, page_context, member.team, {"action": "date"}, closes_at):
+                    return question
+                _give_time(page_context, member, request, closes_at)
                 return see_other("host_student", slug=page_context.competition.slug, user_id=user_id)
         except ValidationError as error:
             refusal = " ".join(error.messages)
@@ -89,6 +93,8 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
     sign = sign_of(competition.ground_truth) if competition.ground_truth else 1.0
     facts = hooks.student_facts(competition=competition, user=member.user) if page_context.grades else []
     extended_to = getattr(member, "extended_to", None)
+    has_time = extended_to is not None and extended_to > page_context.at
+    running = list(team.extensions.active().filter(closes_at__gt=page_context.at)) if has_time else []
     return {
         "entry": RosterEntry.objects.filter(competition=competition, user=member.user_id).first(),
         "placing": team_ranks.placings_now({team.pk: competition}, page_context.at).get(team.pk),
@@ -97,9 +103,9 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
         "file_count": len(files),
         "invalid_count": sum(file.status == Submission.Status.INVALID for file in files),
         "facts": [fact for fact in facts if fact],
-        "is_extended": extended_to is not None,
         "closes_at": max(extended_to or competition.closes_at, competition.closes_at),
-        "can_extend": competition.revealed_at is None and team.disqualified_at is None,
+        "can_extend": (competition.revealed_at is None or team.is_awaited) and team.disqualified_at is None,
+        "running": running,
         "more_days": MORE_DAYS,
         "sections": section_names(competition),
         "chart": charts.draw_history(
@@ -113,26 +119,27 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
     }
 
 
-def _give_time(page_context: PageContext, member: Membership, request: HttpRequest, form: DeadlineForm) -> bool:
-    """Extend the team's deadline to a date, or by days, counted from now if it has passed. False if invalid.
-
-    Raises `ValidationError` or `CannotHost`.
-    """
-    competition = page_context.competition
+def _requested_deadline(
+    page_context: PageContext, member: Membership, request: HttpRequest, form: DeadlineForm
+) -> datetime | None:
+    """The date of the form, or the team's deadline and some days, counted from now if it has passed; else None."""
     if request.POST.get("action") == "date":
-        if not form.is_valid():
-            return False
-        closes_at = form.cleaned_data["closes_at"]
-    elif request.POST.get("days", "") in {str(days) for days in MORE_DAYS}:
-        deadline = effective_limits_of(member.team_id, competition).closes_at
-        closes_at = max(deadline, page_context.at) + timedelta(days=int(request.POST["days"]))
-    else:
-        return False
-    user = signed_in_user(page_context.user)
-    extensions.grant_extension(team=member.team, user=user, reason=_("Extension"), closes_at=closes_at)
+        return form.cleaned_data["closes_at"] if form.is_valid() else None
+    if request.POST.get("days", "") not in {str(days) for days in MORE_DAYS}:
+        return None
+    deadline = effective_limits_of(member.team_id, page_context.competition).closes_at
+    return max(deadline, page_context.at) + timedelta(days=int(request.POST["days"]))
+
+
+def _give_time(page_context: PageContext, member: Membership, request: HttpRequest, closes_at: datetime) -> None:
+    """Extend the team's deadline. Raises `ValidationError` or `CannotHost`."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    delays_ranking = everybody_waits(request)
+    extensions.grant_extension(
+        team=member.team, user=user, reason=_("Extension"), closes_at=closes_at, delays_ranking=delays_ranking
+    )
     until = moment_text(effective_limits_of(member.team_id, competition).closes_at, zone=competition.zone)
     messages.success(request, _("Extension given: “%(team)s” until %(until)s.") % {"team": member.team, "until": until})
-    return True
 
 
 def _move(page_context: PageContext, member: Membership, request: HttpRequest, team_form: TeamForm) -> bool:

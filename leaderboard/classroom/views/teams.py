@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -16,7 +17,7 @@ from leaderboard.common import responses
 from leaderboard.common.responses import posted_number, see_other, signed_in_user
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms import ReasonForm
+from leaderboard.competitions.forms import ReasonForm, wall_text
 from leaderboard.competitions.host_responses import is_confirmed
 from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
 from leaderboard.submissions import submit_conditions
@@ -68,17 +69,14 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 @open_to(Audience.ASSISTANTS)
 def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> HttpResponse:
-    """One team: its files and extensions, and the forms to extend, revoke, disqualify and readmit."""
+    """One team: its files and extensions, and the forms to grant and end these, disqualify and readmit."""
     team = get_object_or_404(page_context.competition.teams, pk=team_id)
     action = request.POST.get("action", "")
     extension_form = ExtensionForm(page_context.competition, request.POST if action == "grant" else None)
     reason_form = ReasonForm(request.POST if action == "disqualify" else None, auto_id="out_%s")
     refusal = ""
-    if action == "revoke" and not is_confirmed(request):
-        granted = team.extensions.filter(pk=posted_number(request.POST.get("grant", ""))).first()
-        if granted is not None and extensions.opens_final_ranking(granted):
-            context = {"page_context": page_context, "team": team, "extension": granted}
-            return render(request, "classroom/ask_revoke_extension.html", context)
+    if question := _question(request, page_context, team, extension_form):
+        return question
     if request.method == "POST":
         try:
             if done := _do_action(page_context, team, request, extension_form, reason_form):
@@ -142,12 +140,13 @@ def _do_action(
     if action in ("disqualify", "readmit") and not page_context.is_host:
         raise competitions.CannotHost(_("Only hosts can disqualify teams. Ask one of them."))
     if action == "grant" and extension_form.is_valid():
-        extensions.grant_extension(team=team, user=user, **extension_form.cleaned_data)
+        delays_ranking = everybody_waits(request)
+        extensions.grant_extension(team=team, user=user, delays_ranking=delays_ranking, **extension_form.cleaned_data)
         return _("Extension granted to “%(team)s”.") % {"team": team}
-    if action == "revoke":
+    if action == "end":
         extension = get_object_or_404(team.extensions, pk=posted_number(request.POST.get("grant", "")))
-        extensions.revoke_extension(extension=extension, user=user)
-        return _("Extension revoked.")
+        competitions.end_extension(extension=extension, user=user)
+        return _("Extension ended.")
     if action == "disqualify" and reason_form.is_valid():
         extensions.disqualify_team(team=team, user=user, reason=reason_form.cleaned_data["reason"])
         return _("“%(team)s” is disqualified and off the leaderboards.") % {"team": team}
@@ -155,6 +154,50 @@ def _do_action(
         extensions.readmit_team(team=team, user=user)
         return _("“%(team)s” is no longer disqualified.") % {"team": team}
     return ""
+
+
+def _question(request: HttpRequest, page_context: PageContext, team: Team, form: ExtensionForm) -> HttpResponse | None:
+    """The page that asks whether the others wait for an extension, or whether to end one that still gives time; None if
+    nothing is to be asked."""
+    action = request.POST.get("action", "")
+    if action == "grant" and form.is_valid() and (closes_at := form.cleaned_data["closes_at"]):
+        facts = {name: form.cleaned_data[name] for name in ("extra_attempts", "reason")}
+        return ask_who_waits(request, page_context, team, {"action": "grant", **facts}, closes_at)
+    if action != "end" or is_confirmed(request):
+        return None
+    running = Extension.objects.active().filter(team=team, closes_at__gt=page_context.at)
+    extension = running.filter(pk=posted_number(request.POST.get("grant", ""))).first()
+    if extension is None:
+        return None
+    extension.team = team
+    opens = extensions.opens_final_ranking(extension, page_context.at)
+    context = {"page_context": page_context, "team": team, "extension": extension, "opens": opens}
+    return render(request, "classroom/ask_end_extension.html", context)
+
+
+def ask_who_waits(
+    request: HttpRequest, page_context: PageContext, team: Team, fields: dict[str, object], closes_at: datetime
+) -> HttpResponse | None:
+    """The page that asks whether everybody waits for the final ranking until a later deadline; None if it is answered,
+    or if the deadline is invalid or changes nothing for the others. `fields` of the form are sent again."""
+    competition = page_context.competition
+    dates = extensions.opening_dates(competition, closes_at)
+    if dates is None or "waits" in request.POST or team.disqualified_at is not None:
+        return None
+    context = {
+        "page_context": page_context,
+        "team": team,
+        "closes_at": closes_at,
+        "fields": {**fields, "closes_at": wall_text(closes_at, competition.zone)},
+        "opens_for_others": dates[0],
+        "is_open_for_others": dates[0] <= page_context.at,
+    }
+    return render(request, "classroom/ask_who_waits.html", context)
+
+
+def everybody_waits(request: HttpRequest) -> bool:
+    """The answer to `ask_who_waits`."""
+    return request.POST.get("waits") == "everybody"
 
 
 # --- for the members of a team ------------------------------------------------------------------------------------

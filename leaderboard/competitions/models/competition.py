@@ -69,13 +69,14 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
         return found.filter(Q(admission__is_listed=True, launched_at__isnull=False) | mine | _run_by(user))
 
     def with_roles_of(self, user: Viewer) -> CompetitionQuerySet:
-        """Annotate the roles of a person, so that `is_hosted_by` and `is_run_by` need no further query."""
+        """Annotate the roles of a person, so that the methods below that take a user need no further query."""
         if user.is_anonymous:
             return self
         return self.annotate(
             role_of=Value(user.pk),
             is_own=Exists(Competition.hosts.through.objects.filter(competition=OuterRef("pk"), user=user)),
             is_helped=Exists(Competition.assistants.through.objects.filter(competition=OuterRef("pk"), user=user)),
+            is_awaited=Exists(user.memberships.filter(competition=OuterRef("pk"), team__is_awaited=True)),
         )
 
     def hosted_by(self, user: Viewer) -> CompetitionQuerySet:
@@ -229,11 +230,19 @@ class Competition(models.Model):
         return super().unique_error_message(model_class, unique_check)
 
     def private_is_visible_to(self, user: Viewer, at: datetime) -> bool:
-        """Whether a person may see private scores: everybody after the reveal, before it only hosts and assistants.
+        """Whether a person may see private scores: hosts and assistants always, all others after the reveal, but
+        members of a team that still had time only once it has been added to the final ranking.
 
         All code that shows private scores must call this.
         """
-        return self.is_revealed(at) or self.is_run_by(user)
+        return (self.is_revealed(at) and not self._awaits_team_of(user)) or self.is_run_by(user)
+
+    def _awaits_team_of(self, user: Viewer) -> bool:
+        if user.is_anonymous:
+            return False
+        if self._has_roles_of(user):
+            return bool(getattr(self, "is_awaited", False))
+        return self.memberships.filter(user=user, team__is_awaited=True).exists()
 
     @property
     def board_is_hidden(self) -> bool:

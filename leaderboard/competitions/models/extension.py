@@ -1,16 +1,16 @@
-"""Extensions of single teams: extra attempts, a later deadline; and the limits that result from them."""
+"""Extensions of single teams: extra attempts, a later deadline; and the deadlines and limits that result from them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
-from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
@@ -25,14 +25,16 @@ from .team import Team
 
 class ExtensionQuerySet(models.QuerySet["Extension"]):
     def active(self) -> ExtensionQuerySet:
-        """Extensions that are not revoked."""
-        return self.filter(revoked_at=None)
+        """Extensions that have not been ended by a host."""
+        return self.filter(ended_at=None)
 
 
 class Extension(models.Model):
-    """Extra attempts, a later deadline, or both, for one team, with the reason. Never edited, but revoked.
+    """Extra attempts, a later deadline, or both, for one team, with the reason.
 
     Several add up: extra attempts are summed, and the latest deadline counts, but never one before the competition's.
+    `closes_at` moves with the competition's deadline. Ending an extension moves it to that time, so that files
+    received until then stay on time.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="extensions")
@@ -43,7 +45,9 @@ class Extension(models.Model):
     reason = models.CharField(gettext_lazy("reason"), max_length=300)
     by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", editable=False)
     at = models.DateTimeField(default=timezone.now, editable=False)
-    revoked_at = models.DateTimeField(null=True, editable=False)
+    ended_at = models.DateTimeField(null=True, editable=False)
+    # Whether the final ranking waits for this extension. If not, it opens without the team, which is added later.
+    delays_ranking = models.BooleanField(default=True)
 
     objects = ExtensionQuerySet.as_manager()
 
@@ -75,30 +79,30 @@ class EffectiveLimits:
 
     @classmethod
     def from_extensions(cls, competition: Competition, extensions: Iterable[Extension]) -> EffectiveLimits:
-        """The limits that result from the active extensions of one team."""
+        """The limits that result from all extensions of one team."""
         closes_at, attempts = competition.closes_at, competition.limits.daily_attempts
         for extension in extensions:
             closes_at = max(closes_at, extension.closes_at or closes_at)
-            attempts += extension.extra_attempts
+            attempts += 0 if extension.ended_at else extension.extra_attempts
         return cls(closes_at, attempts)
 
 
 def effective_limits_of(team: Team | int, competition: Competition) -> EffectiveLimits:
     """The limits of one team; one query. While the competition is locked they do not change."""
-    return EffectiveLimits.from_extensions(competition, Extension.objects.active().filter(team=team).order_by())
+    return EffectiveLimits.from_extensions(competition, Extension.objects.filter(team=team).order_by())
 
 
 def effective_limits_of_teams(teams: Mapping[int, Competition]) -> dict[int, EffectiveLimits]:
     """Team → its limits, for teams of any competitions. One query."""
     granted: dict[int, list[Extension]] = {key: [] for key in teams}
-    for extension in Extension.objects.active().filter(team__in=list(teams)):
+    for extension in Extension.objects.filter(team__in=list(teams)):
         granted[extension.team_id].append(extension)
     return {key: EffectiveLimits.from_extensions(competition, granted[key]) for key, competition in teams.items()}
 
 
 def extended_deadline() -> Subquery:
     """Annotation for rows with a `team`: the latest deadline granted to it; NULL without one."""
-    granted = Extension.objects.active().filter(team=OuterRef("team"), closes_at__isnull=False)
+    granted = Extension.objects.filter(team=OuterRef("team"), closes_at__isnull=False)
     return Subquery(granted.order_by("-closes_at").values("closes_at")[:1])
 
 
@@ -108,8 +112,25 @@ def team_deadline() -> Combinable:
     return Greatest(everybodys, Coalesce(extended_deadline(), everybodys))
 
 
-def last_deadline(competition: Competition) -> datetime:
-    """The last deadline of all teams, before which the private board does not open. Disqualified teams do not count."""
-    extended = Extension.objects.active().filter(team__competition=competition, team__disqualified_at=None)
-    latest: datetime | None = extended.aggregate(latest=Max("closes_at"))["latest"]
+def ranking_opens_at(competition: Competition) -> datetime:
+    """The time at which the final ranking opens, or from which a host can open it: the deadline, or the end of the last
+    extension that delays the ranking. Disqualified teams delay nothing."""
+    delaying = Extension.objects.filter(team__competition=competition, team__disqualified_at=None, delays_ranking=True)
+    latest: datetime | None = delaying.aggregate(latest=Max("closes_at"))["latest"]
     return max(competition.closes_at, latest or competition.closes_at)
+
+
+def teams_with_time(competition: Competition, at: datetime) -> QuerySet[Team]:
+    """Teams whose extension ends after `at`, with `extended_to`, its end; latest first. For use after the deadline."""
+    teams = competition.teams.annotate(extended_to=Max("extensions__closes_at"))
+    return teams.filter(extended_to__gt=at).order_by("-extended_to", "name")
+
+
+def extensions_to_move(competition: Competition, by: timedelta) -> list[Extension]:
+    """Extensions that move along with the deadline, with their new ends, not saved; latest first. Ended ones stay."""
+    running = Extension.objects.active().filter(team__competition=competition, closes_at__isnull=False)
+    moved = list(running.select_related("team").order_by("-closes_at"))
+    for extension in moved:
+        assert extension.closes_at is not None
+        extension.closes_at += by
+    return moved

@@ -46,6 +46,9 @@ class Team(models.Model):
     # A disqualified team cannot submit and is on no board; its files and scores are kept.
     disqualified_at = models.DateTimeField(null=True, editable=False)
     disqualified_reason = models.CharField(max_length=300, blank=True, editable=False)
+    # Whether the final ranking was opened without this team, because it still had time. Until it is added to the
+    # ranking, its members see nothing private and the boards show its best public submission.
+    is_awaited = models.BooleanField(default=False, editable=False)
     # Time at which the account of its last member was deleted. Until the reveal such a team is on no board.
     vacated_at = models.DateTimeField(null=True, editable=False)
 

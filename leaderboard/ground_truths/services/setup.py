@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -328,7 +329,7 @@ def _name_draft(competition: Competition, user: User, earlier_answers: Sequence[
         return
     (title, subtitle), (earlier_title, earlier_subtitle) = _draft_title(answers), _draft_title(earlier_answers)
     is_new = competition.title == NEW_TITLE
-    fields = {}
+    fields: dict[str, Any] = {}
     if is_new:
         fields["slug"] = free_slug(title)
     if is_new or competition.title == earlier_title:

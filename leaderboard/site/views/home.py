@@ -109,9 +109,11 @@ class MyTeam:
 
     @property
     def state(self) -> str:
-        """The competition's state, but `live` while this team has an extension."""
+        """The competition's state as in `PageContext.state`."""
         state = self.competition.state(self.at)
-        return "live" if state == "closed" and self.at < self.allowance.closes_at else state
+        if state in ("closed", "revealed") and self.at < self.allowance.closes_at:
+            return "live"
+        return "closed" if state == "revealed" and self.membership.team.is_awaited else state
 
     @property
     def is_running(self) -> bool:

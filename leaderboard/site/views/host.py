@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Count, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
@@ -17,15 +17,17 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.classroom.forms import MovedDeadlineForm
 from leaderboard.common.access import SiteAudience, open_page_to
+from leaderboard.common.display_time import moment_text
 from leaderboard.common.markdown import render_markdown
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms import CompetitionForm, ReasonForm, SlugForm
-from leaderboard.competitions.host_responses import add_refusal, posted_data, save_competition
+from leaderboard.competitions.forms import CompetitionForm, ReasonForm, SlugForm, wall_text
+from leaderboard.competitions.host_responses import add_refusal, is_confirmed, posted_data, save_competition
 from leaderboard.competitions.models import Archive, Competition, Submission, Team
 
 AUDIT_ENTRIES_PER_PAGE = 50
@@ -106,6 +108,33 @@ def host_settings(request: HttpRequest, page_context: PageContext) -> HttpRespon
         return see_other("host_settings", slug=changed.slug)
     context = {"page_context": page_context, "form": form}
     return render(request, "site/host_settings.html", context, status=422 if form.errors else 200)
+
+
+@open_to(Audience.HOSTS)
+def host_deadline(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Move the deadline; asks first if students would lose time."""
+    competition, user, change = page_context.competition, signed_in_user(page_context.user), None
+    form = MovedDeadlineForm(
+        competition,
+        request.POST if request.method == "POST" else None,
+        initial={"closes_at": wall_text(competition.closes_at, competition.zone), "notifies": True},
+    )
+    if form.is_valid():
+        closes_at, notifies = form.cleaned_data["closes_at"], form.cleaned_data["notifies"]
+        change = competitions.deadline_change(competition, closes_at)
+        if not change.is_earlier or is_confirmed(request):
+            try:
+                competitions.change_competition(
+                    competition=competition, user=user, notifies=notifies, closes_at=closes_at
+                )
+            except ValidationError as error:
+                form.add_error("closes_at", error.messages)
+            else:
+                until = moment_text(closes_at, zone=competition.zone)
+                messages.success(request, _("The deadline is now %(until)s.") % {"until": until})
+                return see_other("host_competition", slug=competition.slug)
+    context = {"page_context": page_context, "form": form, "change": None if form.errors else change}
+    return render(request, "site/host_deadline.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.HOSTS)
