@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html.parser import HTMLParser
 from typing import NamedTuple
 
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -74,3 +75,40 @@ def board_fact(page: str, name: str) -> str:
     """The words of one fact above a board; "" where it is not there."""
     found = tidy(page).partition(f'data-testid="{name}">')[2].partition("data-testid=")[0].partition("<section")[0]
     return " ".join(re.sub(r"<[^>]*(>|$)", " ", found).split())
+
+
+class _Form(HTMLParser):
+    """Collects what a browser would send of the fields of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fields: dict[str, str | list[str]] = {}
+        self.name, self.is_text, self.is_multiple = "", False, False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        name, value, kind = given.get("name") or "", given.get("value") or "", given.get("type") or "text"
+        if tag in ("select", "textarea"):
+            self.name, self.is_text, self.is_multiple = name, tag == "textarea", "multiple" in given
+            if not self.is_multiple:
+                self.fields[name] = ""
+        elif tag == "option" and "selected" in given:
+            self.fields[self.name] = [*self.fields.get(self.name, []), value] if self.is_multiple else value
+        elif tag == "input" and name and kind not in ("file", "submit", "checkbox", "radio"):
+            self.fields[name] = value
+        elif tag == "input" and name and "checked" in given:
+            self.fields[name] = value or "on"
+
+    def handle_endtag(self, tag: str) -> None:
+        self.is_text &= tag != "textarea"
+
+    def handle_data(self, data: str) -> None:
+        if self.is_text:
+            self.fields[self.name] = f"{self.fields[self.name]}{data}"
+
+
+def form_of(response: HttpResponseBase) -> dict[str, str | list[str]]:
+    """The fields of a page as it shows them, to send them again; without files and buttons."""
+    form = _Form()
+    form.feed(response.content.decode())  # type: ignore[attr-defined]
+    return form.fields

@@ -12,6 +12,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.ground_truths.services import publishing
 from tests.conftest import make_competition
+from tests.site.test_admin import change_of, page_fields
 
 TRUTH = "id,y,w,Usage\n" + "".join(
     f"{i},{(i * 7) % 10 / 10},{1 + i % 3},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 25)
@@ -102,17 +103,11 @@ def test_an_unfinished_row_that_needs_a_column_is_said_so(as_ada: Client, tides:
 
 def test_olga_does_the_same_in_the_admin(client: Client, tides: Competition, olga: User) -> None:
     client.force_login(olga)
-    form = {
-        "competition": tides.pk,
-        "metric": "mae",
-        "public_percent": "30",
-        "seed": "0",
-    }
 
     def send(metric: str, params: str) -> Any:
         file = SimpleUploadedFile("truth.csv", TRUTH.encode())
         also = {"also-metric_1": metric, "also-params_1": params}
-        return client.post("/admin/competitions/truthdraft/add/", {**form, "file": file, **also})
+        return client.post(change_of(tides), page_fields(tides, metric="mae", file=file, **also))
 
     assert send("nothing", "").status_code == 422
     assert send("", "weight=w").status_code == 422

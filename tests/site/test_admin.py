@@ -11,17 +11,26 @@ import pytest
 from django.conf import LazySettings
 from django.contrib import admin
 from django.test import Client
+from django.utils import timezone
 
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
-from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
-from leaderboard.ground_truths.services import data_files, publishing
-from tests.conftest import TRUTH, answers, close, enter, make_competition, person, save_truth, submit
-from tests.pages import signed_in, text_of, upload
+from leaderboard.competitions.models import (
+    Baseline,
+    Competition,
+    DataFile,
+    GroundTruth,
+    Submission,
+    TruthDraft,
+)
+from leaderboard.ground_truths.services import data_files
+from leaderboard.submissions import score
+from tests.conftest import TRUTH, answers, enter, make_competition, person, save_truth, submit
+from tests.pages import form_of, signed_in, text_of, upload
 from tests.site.test_host import FILLED
 
-MODELS = ("competition", "truthdraft", "groundtruth", "datafile", "baseline", "team", "submission")
+MODELS = ("competition", "groundtruth", "datafile", "baseline", "team", "submission")
 
 
 @pytest.fixture
@@ -43,166 +52,203 @@ def act(client: Client, model: str, action: str, *keys: object) -> str:
     return text_of(client.post(address_of(model), sent, follow=True))
 
 
-def draft_fields(competition: Competition, **fields: object) -> dict[str, object]:
-    return {
-        "competition": competition.pk,
-        "metric": "accuracy",
-        "public_percent": "50",
-        "seed": "0",
-        "file": upload(TRUTH),
-        **fields,
-    }
+ADD = "/admin/competitions/competition/add/"
+NEW = {**FILLED, "metric": "", "public_percent": "30", "seed": "0"}
 
 
-def test_a_hosts_whole_job_is_done_in_the_admin(hers: Client, ada: User, work: Callable[[], int]) -> None:
-    made = hers.post("/admin/competitions/competition/add/", FILLED)
-    assert made.status_code == 302
+def change_of(competition: Competition) -> str:
+    return f"/admin/competitions/competition/{competition.pk}/change/"
+
+
+def page_fields(competition: Competition, **fields: object) -> dict[str, object]:
+    """The form of a competition's page, with answers to check."""
+    settings = {"title": competition.title, "slug": competition.slug, "zone": competition.zone}
+    return {**NEW, **settings, "metric": "Accuracy", "public_percent": "50", "file": upload(TRUTH), **fields}
+
+
+def press(client: Client, competition: Competition, **button: str) -> str:
+    """Press a button of the page, with nothing else changed; returns what Ada reads then."""
+    fields = form_of(client.get(change_of(competition)))
+    return text_of(client.post(change_of(competition), {**fields, **button}, follow=True))
+
+
+def test_a_host_launches_from_one_form(hers: Client, ada: User, work: Callable[[], int]) -> None:
+    made = hers.post(
+        ADD, {**NEW, "metric": "Accuracy", "file": upload(TRUTH), "students": upload("id,x\n1,2\n", "x.csv")}
+    )
     pond = Competition.objects.get(slug="pond-life")
-    assert list(pond.hosts.all()) == [ada]
-    assert "The answers are ready" in act(hers, "competition", "launch", pond.pk)
+    assert (made.status_code, made["Location"]) == (303, f"{change_of(pond)}#check")
+    assert (list(pond.hosts.all()), pond.zone, pond.limits.daily_attempts) == ([ada], "Europe/Vienna", 5)
+    assert (TruthDraft.objects.get().metric, DataFile.objects.get().name) == ("accuracy", "x.csv")
+    page = text_of(hers.get(change_of(pond)))
+    assert "6 public, 6 private rows" in page
+    assert "Use these answers" in hers.get(change_of(pond)).content.decode()
 
-    hers.post("/admin/competitions/truthdraft/add/", draft_fields(pond))
-    draft = TruthDraft.objects.get()
-    assert "can be published" in text_of(hers.get(f"/admin/competitions/truthdraft/{draft.pk}/change/"))
-    assert "is published" in act(hers, "truthdraft", "publish", draft.pk)
-    assert "is launched" in act(hers, "competition", "launch", pond.pk)
+    assert "Testing a sample submission" in press(hers, pond, use="yes")
+    assert "The competition can't launch yet" in act(hers, "competition", "launch", pond.pk)
+    score.score_preview(pond.ground_truths.get().pk)
+    assert 'name="launch"' in hers.get(change_of(pond)).content.decode()
+    assert "is launched" in press(hers, pond, launch="yes")
+    pond.refresh_from_db()
+    assert pond.launched_at is not None
 
-    hers.post("/admin/competitions/datafile/add/", {"competition": pond.pk, "file": upload("id,x\n1,2\n", "train.csv")})
-    hers.post("/admin/competitions/baseline/add/", {"competition": pond.pk, "name": "Guess", "file": upload(answers())})
+
+def test_the_actions_of_the_list_lead_to_the_launch_too(hers: Client, ada: User, draft: Competition) -> None:
+    assert "Add the answer file first" in act(hers, "competition", "use_answers", draft.pk)
+    hers.post(change_of(draft), page_fields(draft))
+    assert "not used yet" in text_of(hers.get(address_of("competition")))
+    assert "uses the answers" in act(hers, "competition", "use_answers", draft.pk)
+    score.score_preview(draft.ground_truths.get().pk)
+    assert "is launched" in act(hers, "competition", "launch", draft.pk)
+    opened = {"action": "open_page", "_selected_action": [draft.pk]}
+    assert hers.post(address_of("competition"), opened)["Location"] == f"/host/{draft.slug}/"
+    other = make_competition(ada, slug="second", title="Second")
+    assert "Choose one competition" in act(hers, "competition", "open_page", draft.pk, other.pk)
+
+
+def test_data_files_and_baselines_are_added_and_removed(
+    hers: Client, pets: Competition, work: Callable[[], int]
+) -> None:
+    hers.post("/admin/competitions/datafile/add/", {"competition": pets.pk, "file": upload("id,x\n1,2\n", "train.csv")})
+    hers.post("/admin/competitions/baseline/add/", {"competition": pets.pk, "name": "Guess", "file": upload(answers())})
     work()
     assert DataFile.objects.get().name == "train.csv"
-    assert Submission.objects.get().status == "scored"
     assert "public 1.0" in text_of(hers.get(f"/admin/competitions/submission/{Submission.objects.get().pk}/change/"))
-
-    pond.refresh_from_db()
-    close(pond)
-    answer = hers.post("/admin/competitions/competition/", {"action": "reveal", "_selected_action": [pond.pk]})
-    assert answer["Location"] == "/host/pond-life/reveal/"
     for model, obj in (("datafile", DataFile.objects.get()), ("baseline", Baseline.objects.get())):
         hers.post(f"{address_of(model)}{obj.pk}/delete/", {"post": "yes"})
     assert not DataFile.objects.exists()
     assert not Submission.objects.exists()
 
 
-def test_the_form_of_a_competition_leads_to_each_page_that_does_what_it_does_not(
-    hers: Client, pets: Competition, bo: User
-) -> None:
-    enter(pets, bo)
-
-    def links() -> dict[str, str]:
-        page = hers.get(f"/admin/competitions/competition/{pets.pk}/change/").content.decode()
-        shown = page.partition("field-host_pages")[2].partition("form-row")[0]
-        return {text: link for link, text in re.findall(r'<a href="([^"]+)">([^<]+)</a>', shown)}
-
-    found = links()
-    assert {"Dashboard", "Data", "Submissions", "People", "Teams", "Reveal", "Grades", "Delete"} <= set(found)
-    assert "Waiting ground truth" not in found
-    save_truth(pets, TRUTH.replace("\n7,cat", "\n7,dog"), public_share=0.5, seed=1)
-    publishing.publish_draft(competition=pets, user=None)
-    waiting = links()
-    assert set(waiting) - set(found) == {"Waiting ground truth"}
-    assert {text: hers.get(link).status_code for text, link in waiting.items()} == dict.fromkeys(waiting, 200)
-    listed = hers.get("/admin/competitions/competition/").content.decode()
-    assert all(f'href="{link}"' in listed for link in waiting.values())
-
-
 def test_a_change_goes_through_the_rules_of_the_site(hers: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hers.post(f"/admin/competitions/competition/{pets.pk}/change/", {**FILLED, "slug": "pets", "rules": "Be fairer."})
+    press(hers, pets, rules="Be fairer.")
     changed = Competition.objects.get()
     assert (changed.rules, changed.rules_version) == ("Be fairer.", 2)
-    wrong = hers.post(f"/admin/competitions/competition/{pets.pk}/change/", {**FILLED, "slug": "new"})
-    assert "Another page uses the address “" in text_of(wrong)
+    assert "Another page uses the address “" in press(hers, pets, slug="new")
+    past = {"opens_at": "2026-03-01T08:00", "closes_at": "2026-03-02T08:00"}
+    assert "Close the competition at this date" in press(hers, pets, **past)
+    press(hers, pets, **past, closes_now="1")
+    assert Competition.objects.get().state(timezone.now()) != "live"
+    assert not TruthDraft.objects.exists(), "nothing about the answers was changed"
 
 
-ADD = "/admin/competitions/truthdraft/add/"
+def test_a_new_one_needs_title_and_file_and_finds_a_free_address(hers: Client, pets: Competition) -> None:
+    page = text_of(hers.post(ADD, {**NEW, "title": ""}))
+    assert "Choose the answer file." in page
+    assert "Title: This field is required." in page
+    assert Competition.objects.count() == 1
+    hers.post(ADD, {**NEW, "title": "Pets", "file": upload(TRUTH)})
+    assert set(Competition.objects.values_list("slug", flat=True)) == {"pets", "pets-2"}
 
 
 def test_the_metric_is_searched_and_none_is_chosen_before(hers: Client, draft: Competition) -> None:
-    page = hers.get(f"{ADD}?competition={draft.pk}").content.decode()
-    field = page.partition('name="metric"')[2].partition(">")[0]
-    assert "value=" not in field
-    assert 'list="metrics"' in field
-    options = page.partition('<datalist id="metrics">')[2].partition("</datalist>")[0]
-    assert options.count("<option") == len(metrics.catalogue())
-    assert 'name="parameters_of"' not in page
-    assert hers.post(ADD, draft_fields(draft, metric="")).status_code == 422
-    assert hers.post(ADD, draft_fields(draft, metric="no such")).status_code == 422
+    for path in (ADD, change_of(draft)):
+        page = hers.get(path).content.decode()
+        field = page.partition('name="metric"')[2].partition(">")[0]
+        assert "value=" not in field
+        assert 'list="metrics"' in field
+        options = re.findall("<option value=[^>]*>([a-z0-9_]+)<", page.partition('<datalist id="metrics">')[2])
+        assert options == [metric.key for metric in metrics.catalogue()], "the usual ones first"
+        assert 'name="parameters_of"' not in page
+    assert hers.post(change_of(draft), page_fields(draft, metric="no such")).status_code == 422
     assert not TruthDraft.objects.exists()
 
 
+def test_without_a_metric_one_is_proposed(hers: Client, draft: Competition) -> None:
+    hers.post(change_of(draft), page_fields(draft, metric=""))
+    made = TruthDraft.objects.get()
+    assert made.report["ok"]
+    assert metrics.get(made.metric).title in text_of(hers.get(change_of(draft)))
+
+
 def test_a_metric_brings_the_fields_of_its_parameters(hers: Client, draft: Competition, bo: User) -> None:
+    fragment = "/admin/competitions/competition/parameters/"
     asked = {"competition": str(draft.pk), "metric": "F-beta"}
-    assert 'name="param-beta"' in hers.get("/admin/competitions/truthdraft/parameters/", asked).content.decode()
-    unknown = hers.get("/admin/competitions/truthdraft/parameters/", {"metric": "?"}).content.decode()
+    assert 'name="param-beta"' in hers.get(fragment, asked).content.decode()
+    unknown = hers.get(fragment, {"metric": "?"}).content.decode()
     assert 'id="parameters"' in unknown
     assert "param-" not in unknown
-    assert signed_in(bo).get("/admin/competitions/truthdraft/parameters/", asked).status_code == 302
-    fields = draft_fields(draft, metric="fbeta")
-    unseen = hers.post(ADD, fields)  # a browser without scripts shows them now
+    assert signed_in(bo).get(fragment, asked).status_code == 302
+    fields = page_fields(draft, metric="fbeta")
+    unseen = hers.post(change_of(draft), fields)  # a browser without scripts shows them now
     assert unseen.status_code == 422
     assert 'name="param-beta"' in unseen.content.decode()
     seen = {**fields, "file": upload(TRUTH), "parameters_of": "fbeta", "param-beta": "0.5", "param-positive": "1"}
     seen["param-average"] = "binary"
-    assert hers.post(ADD, seen).status_code == 303
+    assert hers.post(change_of(draft), seen).status_code == 303
     made = TruthDraft.objects.get()
     assert (made.metric, made.params["beta"], made.public_share) == ("fbeta", 0.5, 0.5)
 
 
-def test_the_answer_columns_are_named_on_the_same_form(hers: Client, draft: Competition) -> None:
+def test_the_answer_columns_are_proposed_or_named(hers: Client, draft: Competition) -> None:
     wide = "id,age,label\n" + "".join(f"{i},{i % 7},{'cat' if i % 2 else 'dog'}\n" for i in range(1, 21))
-    missing = hers.post(ADD, draft_fields(draft, file=upload(wide), answers="species"))
+    missing = hers.post(change_of(draft), page_fields(draft, file=upload(wide), answers="species"))
     assert missing.status_code == 409
     assert "species" in text_of(missing)
     assert not TruthDraft.objects.exists()
-    hers.post(ADD, draft_fields(draft, file=upload(wide), answers="label"))
+    hers.post(change_of(draft), page_fields(draft, file=upload(wide)))
     made = TruthDraft.objects.get()
     assert (made.report["ok"], made.report["target_columns"]) == (True, ["label"])
-    change = f"/admin/competitions/truthdraft/{made.pk}/change/"
-    page = hers.get(change).content.decode()
-    assert 'value="label"' in page
-    again = {**draft_fields(draft, answers="label", seed="5"), "file": ""}
-    assert hers.post(change, again)["Location"] == change
+    assert 'name="predict" value="age"' in hers.get(change_of(draft)).content.decode()
+    assert DataFile.objects.exists(), "students get the other columns"
+    named = page_fields(draft, file="", answers="age", metric="mae")
+    assert hers.post(change_of(draft), named)["Location"] == f"{change_of(draft)}#check"
     made.refresh_from_db()
-    assert (made.seed, made.report["target_columns"], made.file_name) == (5, ["label"], "truth.csv")
+    assert (made.report["target_columns"], made.metric, made.file_name) == (["age"], "mae", "truth.csv")
 
 
-def test_the_admin_and_the_page_of_the_answers_lead_to_each_other(hers: Client, pets: Competition, bo: User) -> None:
-    here = f"{ADD}?competition={pets.pk}"
-    assert 'href="/host/pets/truth/"' in hers.get(here).content.decode()
-    assert f'href="{here}"' in hers.get("/host/pets/truth/").content.decode()
-    assert f'href="{here}"' in hers.get(f"/admin/competitions/competition/{pets.pk}/change/").content.decode()
-    hers.post(ADD, draft_fields(pets))
-    made = TruthDraft.objects.get()
-    assert hers.get(here)["Location"] == f"/admin/competitions/truthdraft/{made.pk}/change/"
+def test_a_spreadsheets_file_is_converted_on_the_page(hers: Client, draft: Competition) -> None:
+    prices = "id;price\n" + "".join(f"{i};{i},5\n" for i in range(1, 21))
+    hers.post(change_of(draft), page_fields(draft, file=upload(prices), metric=""))
+    page = hers.get(change_of(draft)).content.decode()
+    assert 'value="convert"' in page
+    assert 'name="use"' not in page
+    press(hers, draft, fix="convert")
+    assert TruthDraft.objects.get().report["ok"]
 
 
-def test_wrong_parameters_and_blocking_findings_are_shown(hers: Client, pets: Competition) -> None:
+def test_corrected_answers_lead_to_the_preview_of_who_would_move(
+    hers: Client, pets: Competition, bo: User, work: Callable[[], int]
+) -> None:
+    enter(pets, bo)
+    submit(pets, bo, answers())
+    hers.post(change_of(pets), page_fields(pets, file=upload(TRUTH.replace("\n7,cat", "\n7,dog"))))
+    assert not pets.candidate_id
+    used = hers.post(change_of(pets), page_fields(pets, file="", use="yes"))
+    assert used["Location"] == "/host/pets/candidate/"
+    pets.refresh_from_db()
+    assert (pets.ground_truth.number, pets.candidate.number) == (1, 2)  # type: ignore[union-attr]
+    assert "correction pending" in text_of(hers.get(address_of("competition")))
+
+
+def test_the_admin_and_the_pages_of_the_site_lead_to_each_other(hers: Client, pets: Competition) -> None:
+    assert f'href="{change_of(pets)}"' in hers.get("/host/pets/truth/").content.decode()
+    assert 'href="/host/pets/"' in hers.get(change_of(pets)).content.decode()
+    assert 'href="/host/pets/"' in hers.get(address_of("competition")).content.decode()
+
+
+def test_wrong_parameters_and_errors_of_the_file_are_shown(hers: Client, pets: Competition) -> None:
     wrong = {"metric": "fbeta", "parameters_of": "fbeta", "param-beta": "-1"}
-    assert "Beta: Must be over 0" in text_of(hers.post(ADD, draft_fields(pets, **wrong)))
-    hers.post(ADD, draft_fields(pets, file=upload("id,label,Usage\n1,a,Public\n1,b,Private\n")))
-    draft = TruthDraft.objects.get()
-    page = text_of(hers.get(f"/admin/competitions/truthdraft/{draft.pk}/change/"))
-    assert "Blocks: 1 row with an id that was there before" in page
-    assert "The answers can't be published" in act(hers, "truthdraft", "publish", draft.pk)
+    assert "Beta: Must be over 0" in text_of(hers.post(change_of(pets), page_fields(pets, **wrong)))
+    twice = upload("id,label,Usage\n1,a,Public\n1,b,Private\n")
+    page = text_of(hers.post(change_of(pets), page_fields(pets, file=twice), follow=True))
+    assert "Error: 1 row with an id that was there before" in page
+    assert "The answers can't be published" in act(hers, "competition", "use_answers", pets.pk)
     assert GroundTruth.objects.count() == 1
-    assert "thrown away" in act(hers, "truthdraft", "discard", draft.pk)
-    assert not TruthDraft.objects.exists()
 
 
-def test_a_confirmation_is_an_action_of_its_own(hers: Client, pets: Competition) -> None:
+def test_a_risky_metric_is_confirmed_on_the_page(hers: Client, pets: Competition) -> None:
     phrases = "id,w,Usage\n" + "".join(f"{i},a {i},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 9))
     fields = {"metric": "coleridge_fbeta", "parameters_of": "coleridge_fbeta", "param-matching": "per_prediction"}
     shown = metrics.get("coleridge_fbeta").parameters
     fields = {**{f"param-{one.name}": "" if one.default is None else one.default for one in shown}, **fields}
-    hers.post(ADD, draft_fields(pets, file=upload(phrases), **fields))
-    draft = TruthDraft.objects.get()
-    assert "repeating one right phrase" in act(hers, "truthdraft", "publish", draft.pk)
-    assert "is published" in act(hers, "truthdraft", "publish_confirmed", draft.pk)
-    answer = hers.post(
-        "/admin/competitions/competition/", {"action": "look_at_candidate", "_selected_action": [pets.pk]}
-    )
-    assert answer["Location"] == "/host/pets/candidate/"
+    hers.post(change_of(pets), page_fields(pets, file=upload(phrases), **fields))
+    assert "repeating one right phrase" in act(hers, "competition", "use_answers", pets.pk)
+    assert "repeating one right phrase" in press(hers, pets, use="yes")
+    assert GroundTruth.objects.count() == 1
+    press(hers, pets, use="yes", is_confirmed="on")
+    assert GroundTruth.objects.count() == 2
 
 
 def test_answers_and_large_files_are_refused_in_words(hers: Client, pets: Competition, settings: LazySettings) -> None:
@@ -241,7 +287,6 @@ def test_staff_see_only_the_competitions_they_host(hers: Client, ada: User, bo: 
     save_truth(secret, TRUTH, file_name="secret-truth.csv")
     keys = {
         "competition": secret.pk,
-        "truthdraft": TruthDraft.objects.get().pk,
         "groundtruth": GroundTruth.objects.get().pk,
         "datafile": DataFile.objects.get().pk,
         "baseline": baseline.baseline_id,
@@ -255,12 +300,15 @@ def test_staff_see_only_the_competitions_they_host(hers: Client, ada: User, bo: 
             address = f"{address_of(model)}{keys[model]}/{page}/"
             response = getattr(hers, method)(address, {"post": "yes"}, follow=True)
             assert "ecret" not in text_of(response), address
-    for model, action in (("competition", "launch"), ("truthdraft", "publish"), ("truthdraft", "discard")):
-        act(hers, model, action, keys[model])
+    for action in ("use_answers", "launch", "open_page"):
+        assert "ecret" not in act(hers, "competition", action, secret.pk)
+    for button in ({}, {"use": "yes"}, {"launch": "yes"}, {"fix": "redraw"}, {"predict": "label"}):
+        assert hers.post(change_of(secret), page_fields(secret, **button)).status_code == 404
+    asked = {"competition": str(secret.pk), "metric": "weighted_mae"}
+    assert "<option" not in hers.get("/admin/competitions/competition/parameters/", asked).content.decode()
     fields = {"competition": secret.pk, "file": upload("id,x\n", "mine.csv"), "name": "mine"}
     hers.post("/admin/competitions/datafile/add/", fields)
     hers.post("/admin/competitions/baseline/add/", {**fields, "file": upload("id,x\n")})
-    hers.post("/admin/competitions/truthdraft/add/", draft_fields(secret))
     assert (DataFile.objects.count(), Baseline.objects.count()) == (1, 1)
     assert (TruthDraft.objects.get().file_name, GroundTruth.objects.count()) == ("secret-truth.csv", 1)
 
@@ -276,9 +324,19 @@ def test_people_are_the_operators_matter(hers: Client, olga: User, ada: User, bo
 
 
 def test_an_operator_sets_the_hosts(olga: User, pets: Competition, cy: User) -> None:
-    sent = {**FILLED, "slug": "pets", "hosts": [str(cy.pk)]}
-    signed_in(olga).post(f"/admin/competitions/competition/{pets.pk}/change/", sent)
+    signed_in(olga).post(change_of(pets), page_fields(pets, file="", hosts=[str(cy.pk)]))
     assert list(pets.hosts.all()) == [cy]
+
+
+def test_a_host_may_neither_add_hosts_nor_without_the_right_a_competition(
+    hers: Client, ada: User, pets: Competition, cy: User
+) -> None:
+    hers.post(change_of(pets), page_fields(pets, file="", hosts=[str(cy.pk)]))
+    assert list(pets.hosts.all()) == [ada]
+    User.objects.filter(pk=ada.pk).update(can_host=False)
+    assert hers.get(ADD).status_code == 403
+    assert hers.post(ADD, {**NEW, "file": upload(TRUTH)}).status_code == 403
+    assert Competition.objects.count() == 1
 
 
 @pytest.mark.parametrize("path", ["/admin/", *map(address_of, (*MODELS, "user"))])

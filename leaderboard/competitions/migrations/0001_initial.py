@@ -196,6 +196,8 @@ class Migration(migrations.Migration):
                 ('published_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
+                'verbose_name': 'answers',
+                'verbose_name_plural': 'answers',
                 'ordering': ['competition', 'number'],
             },
         ),

@@ -59,6 +59,7 @@ class GroundTruth(models.Model):
     published_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = verbose_name_plural = "answers"
         ordering: ClassVar = ["competition", "number"]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["competition", "number"], name="ground_truth_number_once"),

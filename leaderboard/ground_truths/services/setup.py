@@ -22,7 +22,7 @@ from leaderboard.scoring import table_jobs
 from metrics.checks.answer_columns import ColumnFacts, is_sample_file, is_train_file, propose_answers
 from metrics.reading.headers import USAGE, letters_of
 
-from ..queries import chosen_answers
+from ..queries import chosen_answers, current_truth
 from ..specs import GroundTruthSpec
 from . import checks, data_files, drafts, publishing
 from .copying import NEW_TITLE, free_slug
@@ -69,6 +69,16 @@ def add_files(*, competition: Competition, user: User, files: Sequence[tuple[str
                 checks.recheck_draft(competition=competition)
                 _propose_again(competition, user)
     return refusals
+
+
+def set_answers(*, competition: Competition, user: User, spec: GroundTruthSpec) -> None:
+    """Make a spec the draft with the answers, with proposals for what it leaves open in a new file. Raises as
+    `save_draft` does."""
+    with tempfile.TemporaryDirectory() as folder, _changing_answers(competition, user):
+        if spec.chunks is None:
+            drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
+        else:
+            _set_answers(competition, _new_file(Path(folder), 0, spec.file_name, spec.chunks), spec)
 
 
 def use_as_answers(*, competition: Competition, user: User, name: str) -> None:
@@ -121,6 +131,20 @@ def choose_answers(*, competition: Competition, user: User, names: Sequence[str]
         drafts.choose_answers(competition=competition, names=names)
 
 
+def fix_answers(*, competition: Competition, user: User, fix: str) -> None:
+    """Do the fix that a finding offers (`queries.ShownFinding`). Raises as `save_draft` does."""
+    match fix:
+        case "convert":
+            convert_answers(competition=competition, user=user)
+        case "redraw":
+            spec = replace(GroundTruthSpec.from_truth(current_truth(competition)), redraws_split=True)
+            drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
+        case "plain_lists":
+            drafts.write_plain_lists(competition=competition)
+        case "remove_leaks":
+            remove_leaks(competition=competition, user=user)
+
+
 def convert_answers(*, competition: Competition, user: User) -> None:
     """Convert the answers from a spreadsheet's format, and propose the columns to predict again.
 
@@ -133,7 +157,7 @@ def convert_answers(*, competition: Competition, user: User) -> None:
         converted = Path(folder) / "as_meant.csv"
         checks.convert_spreadsheet(path_of(draft.file_key), converted)
         file = _new_file(Path(folder), 0, draft.file_name, file_chunks(converted))
-        _set_answers(competition, file, drafts.spec_of_same_split(draft))
+        _set_answers(competition, file, replace(drafts.spec_of_same_split(draft), id_column=""))
 
 
 def remove_leaks(*, competition: Competition, user: User) -> None:
@@ -246,13 +270,16 @@ def _set_answers(competition: Competition, file: NewFile, spec: GroundTruthSpec 
 
 
 def _proposed_spec(competition: Competition, file: NewFile, spec: GroundTruthSpec) -> GroundTruthSpec:
-    """The spec with the proposed columns of a file; all columns are answers where it cannot be read."""
+    """The spec with the proposed columns of a file, unless it names them; all columns are answers where it cannot be
+    read."""
+    if spec.answers:
+        return spec
     if not file.is_sound or len(file.columns) < 2:
         return replace(spec, answers=())
     found = propose_answers(file.columns, _students_tables(competition))
     return replace(
         spec,
-        id_column="" if found.id_column == file.columns[0].name else found.id_column,
+        id_column=spec.id_column or ("" if found.id_column == file.columns[0].name else found.id_column),
         split_column=found.split_column,
         answers=found.answers,
         possible=found.possible,
@@ -266,7 +293,9 @@ def _propose_again(competition: Competition, user: User) -> None:
     if draft is not None and draft.answer_choice.get("is_asked"):
         path = path_of(draft.file_key)
         spec = _proposed_spec(
-            competition, NewFile(draft.file_name, path, *_columns_of(path)), drafts.spec_of_same_split(draft)
+            competition,
+            NewFile(draft.file_name, path, *_columns_of(path)),
+            replace(drafts.spec_of_same_split(draft), id_column=""),
         )
         with _changing_answers(competition, user):
             drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)

@@ -195,7 +195,7 @@ def _change_draft(request: HttpRequest, competition: Competition, user: User) ->
         checks.accept_finding(competition=competition, user=user, key=posted["accept"])
         return "#warnings"
     if "fix" in posted:
-        _fix_draft(request, competition, user)
+        setup.fix_answers(competition=competition, user=user, fix=posted["fix"])
         return "#warnings"
     if "title" in posted:
         messages.success(request, _("Saved."))
@@ -218,22 +218,10 @@ def _change_role_of_file(request: HttpRequest, competition: Competition, user: U
         setup.use_as_answers(competition=competition, user=user, name=posted["answers"])
 
 
-def _fix_draft(request: HttpRequest, competition: Competition, user: User) -> None:
-    match request.POST["fix"]:
-        case "convert":
-            setup.convert_answers(competition=competition, user=user)
-        case "redraw":
-            _check_again(request, competition, redraws_split=True)
-        case "plain_lists":
-            drafts.write_plain_lists(competition=competition)
-        case "remove_leaks":
-            setup.remove_leaks(competition=competition, user=user)
-
-
-def _check_again(request: HttpRequest, competition: Competition, *, redraws_split: bool = False) -> None:
+def _check_again(request: HttpRequest, competition: Competition) -> None:
     """Check the answers again with another split, ID column or metric. Raises `CannotHost` and `JobFailed`."""
     draft, posted = draft_of(competition), request.POST
-    spec = replace(GroundTruthSpec.from_truth(current_truth(competition)), redraws_split=redraws_split)
+    spec = GroundTruthSpec.from_truth(current_truth(competition))
     if "split" in posted:
         form = AnswersForm(competition, request)
         if not form.is_valid():
@@ -272,7 +260,7 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
         "report": check["report"] or {},
         "files": list(competition.data_files.all()),
         "answer_choice": draft.answer_choice if draft else {},
-        "answer_choices": _answer_choices(draft) if draft else [],
+        "answer_choices": answer_choices(draft) if draft else [],
         "is_readable": _is_readable(draft) if draft else bool(check["checked"]),
         "columns": checks.column_names(draft) if draft else [],
         "split_form": AnswersForm(competition),
@@ -290,7 +278,7 @@ def _is_readable(draft: TruthDraft) -> bool:
     return bool(is_read and checks.possible_answers(draft)) and not checks.is_unreadable(draft.report)
 
 
-def _answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
+def answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
     """(column, whether it is an answer): the chosen columns, then the last ones of the others; if the host is asked,
     the most likely ones."""
     if draft.answer_choice.get("is_asked"):
