@@ -21,6 +21,7 @@ from ..reading.headers import is_index
 from ..reading.ids import spanning
 from ..reading.repairs import mend_letters
 from ..reading.tables import pick
+from ..reading.thousands import READ_AS_DECIMAL, grouped_numbers
 from .findings import Finding, place_of, warning
 
 _MOST_COMPARED = 200_000
@@ -59,6 +60,7 @@ def suspicions(truth: Truth) -> list[Finding]:
             _similar_labels,
             _odd_labels,
             _odd_numbers,
+            _points_in_numbers,
             _missing_classes,
             _distribution_warning,
             _sorted_by_answer,
@@ -360,6 +362,18 @@ def _odd_numbers(truth: Truth, column: _Column) -> Iterator[Finding]:
     )
     why = Message("Does it stand for no value? A few such rows may decide every score.")
     yield warning("odd_value", message, why, column.name, place_of(truth, int(rows[0])))
+
+
+def _points_in_numbers(truth: Truth, column: _Column) -> Iterator[Finding]:
+    """A warning about points that may divide thousands."""
+    if column.labels is not None or column.name not in truth.table.names:
+        return
+    cells = Cells(truth.table, column.name, truth.id_column, truth.scored)
+    found = grouped_numbers(cells.values, column.codes)
+    if found is not None and (found.all_have_points or found.is_sure):
+        cells.warn("thousands", READ_AS_DECIMAL, found.places)
+        why = Message("Scores would be those of numbers a thousand times too small.")
+        yield Finding(**cells.warnings[0].as_dict() | {"message": cells.warnings[0].message}, blocking=False, why=why)
 
 
 # --- parts ------------------------------------------------------------------------------------------------------

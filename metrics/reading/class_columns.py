@@ -11,7 +11,8 @@ import numpy as np
 from ..core.errors import Problem, shown
 from ..core.messages import Message, Plural
 from .column_kinds import Binary, Label, Probability
-from .columns import WORDS, Cells, Kind, to_decimal
+from .columns import WORDS, Cells, Kind, in_form, to_decimal
+from .same_labels import plain_labels
 
 MOST_CLASSES = 1000
 """The most classes: a submission has a column for each label of the truth."""
@@ -69,9 +70,9 @@ class OneClass(Kind):
 
 
 def _labels(cells: Cells) -> Classes:
-    cells.refuse_blank()
+    coded = in_form(cells.coded(), plain_labels)
+    cells.refuse_blank(coded)
     cells.refuse_line_breaks()
-    coded = cells.coded()
     names = _names(cells)
     place = {name: number for number, name in enumerate(names)}
     codes = np.array([place.get(text, 0) for text in coded.values] or [0])
@@ -80,7 +81,7 @@ def _labels(cells: Cells) -> Classes:
 
 def _names(cells: Cells) -> tuple[str, ...]:
     """The sorted labels of the file, ignored rows included; sorted as numbers if all of them are numbers."""
-    texts = [text for text in cells.table.column(cells.column).unique().to_pylist() if text]
+    texts = [text for text in plain_labels(cells.table.column(cells.column).unique()).unique().to_pylist() if text]
     if len(texts) > MOST_CLASSES:
         message = Message(
             "The column {column} has {labels} different labels, and a submission would need a column for each: at most "

@@ -19,6 +19,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from .columns import NAME_OF_DIGITS, WORDS, Cells, Kind, in_form, read_numbers, 
 from .foreign import ListForm, TextForm, judge_labels, judge_lists, judge_looks, judge_texts
 from .label_forms import LabelForm, typical_label
 from .same_labels import are_numbers, composed_texts, normal_labels, number_names
+from .thousands import judge_thousands
 
 BELOW = Plural(
     "{count} value of {column} is below {bound}: {examples}.",
@@ -142,8 +144,13 @@ class Number(Plain):
         return values
 
     def sample(self, truth: Any) -> str:
-        least = self.minimum if self.minimum is not None else 0.0
-        return repr(1.0 if self.above is not None else least).removesuffix(".0")
+        least = repr(float(1 if self.above is not None else self.minimum or 0))
+        return least.removesuffix(".0") if truth is None or _are_whole(truth) else least
+
+    def judge(self, columns: Sequence[Cells], values: Any, truth: Any, params: Mapping[str, Any]) -> None:
+        for place, cells in enumerate(columns):
+            numbers = values[:, place] if self.many else values
+            judge_thousands(cells, numbers, partial(self.sample, truth))
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         if truth is not None and len(truth):
@@ -152,6 +159,10 @@ class Number(Plain):
         low = self.minimum if self.minimum is not None else self.above if self.above is not None else -300.0
         high = self.maximum if self.maximum is not None else max(low, 0.0) + 300.0
         return [repr(round(dice.uniform(low + 0.01, high), 2)) for _ in range(width)]
+
+
+def _are_whole(values: Any) -> bool:
+    return not isinstance(values, np.ndarray) or not (values % 1).any()
 
 
 class RankedScore(Plain):
@@ -221,9 +232,9 @@ class Label(Kind):
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
         (cells,) = columns
-        cells.refuse_blank()
-        cells.refuse_line_breaks()
         coded = in_form(cells.coded(), normal_labels)
+        cells.refuse_blank(coded)
+        cells.refuse_line_breaks()
         if truth is not None and not any(isinstance(value, Decimal) for value in truth.values):
             return _without_points(coded)
         numbers = [to_decimal(text) for text in coded.values]
@@ -440,16 +451,23 @@ class Fields(Kind):
         self.columns = len(fields)
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> np.ndarray:
-        if self.by_name and self._is_reversed([cells.column.casefold() for cells in columns]):
-            columns = columns[::-1]
+        columns = self._in_order(columns)
         return np.column_stack([kind.one(cells) for kind, cells in zip(self.fields.values(), columns, strict=True)])
 
-    def _is_reversed(self, names: Sequence[str]) -> bool:
-        """Whether more names fit the reverse order than the given one."""
+    def _in_order(self, columns: Sequence[Cells]) -> Sequence[Cells]:
+        """The columns in the order of the fields: reversed if more names fit that order than the given one."""
+        if not self.by_name:
+            return columns
+        names = [cells.column.casefold() for cells in columns]
         tells = [name[:_COMPARED_LETTERS] for name in self.fields]
         starts = [name[:_COMPARED_LETTERS] for name in names]
         backward = sum(one == other for one, other in zip(starts, reversed(tells), strict=True))
-        return backward > sum(one == other for one, other in zip(starts, tells, strict=True))
+        is_reversed = backward > sum(one == other for one, other in zip(starts, tells, strict=True))
+        return columns[::-1] if is_reversed else columns
+
+    def judge(self, columns: Sequence[Cells], values: np.ndarray, truth: Any, params: Mapping[str, Any]) -> None:
+        for kind, cells, numbers in zip(self.fields.values(), self._in_order(columns), values.T, strict=True):
+            judge_thousands(cells, numbers, partial(kind.sample, truth))
 
     def sample(self, truth: Any) -> list[str]:
         return [kind.sample(truth) for kind in self.fields.values()]

@@ -114,9 +114,12 @@ class Cells:
         line, name = int(self.table.lines[row]), ids[row].as_py()
         return Problem(code, message, self.column, line, name, len(places))
 
-    def refuse_blank(self) -> None:
-        """Refuse empty cells."""
-        self.refuse("missing_value", MISSING, blank_rows(self.values), quote=False)
+    def refuse_blank(self, read: Coded | None = None) -> None:
+        """Refuse empty cells, and those that are empty as they are ``read``: invisible characters are no label."""
+        places = blank_rows(self.values if read is None else read.array)
+        if read is not None:
+            places = np.flatnonzero(np.isin(read.codes, places)) if len(places) else places
+        self.refuse("missing_value", MISSING, places, quote=False)
 
     def refuse_line_breaks(self) -> None:
         """Refuse cells over several lines."""

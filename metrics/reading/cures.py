@@ -14,6 +14,7 @@ from .columns import Kind, to_decimal
 from .foreign import is_written_as_list
 from .label_forms import LabelForm
 from .spreadsheet import Cures
+from .thousands import without_points
 from .writings import read_list
 
 _PER_CENT = re.compile(r"([+-]?[0-9.]+)\s*%")
@@ -48,7 +49,8 @@ def _cure_of(
     kind: Kind, truth: Any, params: Mapping[str, Any], texts: Sequence[str]
 ) -> Callable[[str], str | None] | None:
     if isinstance(kind, Plain):
-        return lambda text: _cured_number(text, isinstance(kind, Binary))
+        grouped = without_points(texts)
+        return lambda text: grouped.get(text) or _cured_number(text, isinstance(kind, Binary))
     if not isinstance(kind, Label | LabelSet | RankedLabel | Words):
         return None
     if isinstance(kind, LabelSet):

@@ -50,6 +50,7 @@ _LOOSE_END = re.compile(r"[:,;|]+$")
 
 ZEROS = Message("Leading zeros differ: the file has {found}, write {expected}.")
 CASE = Message("Upper and lower case differ: the file has {found}, write {expected}.")
+OTHER_CASE = Message("Upper and lower case differ from the sample's: the file has {found}.")
 TRUTH_VALUES = Message("True and false are written in another way: the file has {found}, write {expected}.")
 NUMBER = Message("Numbers are written in another way: the file has {found}, write {expected}.")
 WIDE = Message("Letters or digits of full width differ from others: the file has {found}, write {expected}.")
@@ -77,6 +78,13 @@ class Fault:
     is_sure: bool = True
 
 
+def _sort_of(fault: Fault, label: str) -> object:
+    """A key that is equal for differences of which one is usual if the other is; ``None`` if none ever is."""
+    if fault.words in (ZEROS, TRUTH_VALUES, NUMBER, FRACTION, NO_NUMBER, NO_TEXT):
+        return None
+    return frozenset(_cases_of(label)) if fault.words in (CASE, OTHER_CASE) else fault.words
+
+
 class LabelForm:
     """The form of the label in the sample submission. ``labels`` are those of the truth: a difference of letters or
     marks that some of them have, as ``USA`` has from ``Germany``, is none."""
@@ -90,22 +98,24 @@ class LabelForm:
         self.padded = _PADDED.fullmatch(sample)
         self.joiner = next((mark for mark in _JOINERS if mark in sample), None)
         self.styles = _cases_of(sample)
-        self.begins_with_letter = sample[:1].isalpha()
-        """Whether most labels of the truth are names, so that a number is hardly one of them."""
+        self.is_word = sample[:1].isalpha() and not any(map(str.isdigit, sample))
+        """Whether labels are words, so that a number is hardly one of them."""
         some = [sample, *islice(filter(None, labels), _MOST_LABELS)]
         self.letters = set("".join(some))
         """The characters of labels."""
         self.most_words = max(len(label.split()) for label in some)
         self.faultless: set[frozenset[str]] = set()
         """Labels of files in which nothing is written otherwise."""
-        self._usual: set[str] = set()
-        found: set[str] = {fault.words for label in some if (fault := self.fault(label)) is not None}
-        self._usual = found - {ZEROS, TRUTH_VALUES, NUMBER, FRACTION, NO_NUMBER, NO_TEXT}
+        self._usual: set[object] = set()
+        self._is_of_cases = False
+        """Whether labels are in several cases, so that it is unclear which one is meant."""
+        self._usual = {_sort_of(fault, label) for label in some if (fault := self.fault(label)) is not None} - {None}
+        self._is_of_cases = any(isinstance(sort, frozenset) for sort in self._usual)
 
     def fault(self, label: str) -> Fault | None:
         """The difference of a label from this form, or ``None``."""
         found = None if label == self.sample else self._fault(label)
-        return None if found is None or found.words in self._usual else found
+        return None if found is None or (self._usual and _sort_of(found, label) in self._usual) else found
 
     def _fault(self, label: str) -> Fault | None:
         if self.is_bare and (bare := _bare_label(label)) != label and bare:
@@ -147,11 +157,11 @@ class LabelForm:
         if (same := self._same_truth_value(label)) is not None:
             return None if same == label else Fault(TRUTH_VALUES, same)
         if to_decimal(label) is not None:
-            return Fault(NO_TEXT, None, is_sure=self.begins_with_letter)
+            return Fault(NO_TEXT, None, is_sure=self.is_word)
         if self.styles and (styles := _cases_of(label)) and not self.styles & styles:
             if label.casefold() in _MISSING:
                 return Fault(ABSENT, None)
-            return Fault(CASE, self._styled(label))
+            return Fault(OTHER_CASE, None) if self._is_of_cases else Fault(CASE, self._styled(label))
         if self.joiner and self.joiner not in label:
             other = next((mark for mark in _JOINERS if mark in label and mark not in self.sample), None)
             if other is not None:

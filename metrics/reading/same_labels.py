@@ -17,8 +17,8 @@ from .tables import pick, places_where, raw_cells
 
 _CELLS = 20_000
 """Cells looked at together."""
-_SIGNS = {"[\u2010\u2011\u2013]": "-", "[\u2018\u2019]": "'"}
-"""Hyphens and apostrophes as word processors write them."""
+_SIGNS = {"[\u2010-\u2015]": "-", "[\u2018\u2019\u02bc\u00b4]": "'", "[\u201c\u201d\u201e]": '"', "\u2026": "..."}
+"""Dashes, apostrophes, quotes and dots as word processors write them."""
 _SPACES = r"[ \t\x{a0}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}]+"
 
 _PLAIN = r"^(0|-?[1-9][0-9]*)$"
@@ -49,6 +49,15 @@ def normal_labels(labels: Any) -> Any:
     for odd, sign in _SIGNS.items():
         found = pc.replace_substring_regex(found, odd, sign)
     return pc.replace_substring_regex(found, _SPACES, " ")
+
+
+def plain_labels(labels: Any) -> Any:
+    """The same, and ``10.0`` as ``10``."""
+    import pyarrow as pa
+
+    found = normal_labels(labels)
+    names = number_names(found, in_any_form=False)
+    return pa.array([names.get(text, text) for text in found.to_pylist()], pa.string()) if names else found
 
 
 def _are_composed(texts: Any) -> bool:

@@ -19,6 +19,7 @@ BARS = "id,y\n1,red|blue\n2,blue\n3,blue|red\n"
 PHRASES = "id,y\n1,a survey|census\n2,census\n3,a survey\n"
 RANKED = "id,y\n1,cat 1\n2,dog 1\n3,cat 1\n"
 PARTS = "id,a,b\n1,cat,0.5\n2,dog,1.5\n"
+PRICES = "id,y\n1,1010\n2,980\n3,90\n"
 NUMBERS = "id,y\n1,0.5\n2,1.5\n3,-2\n"
 
 CASES: list[tuple[str, dict[str, Any], str, str]] = [
@@ -49,6 +50,9 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("rmse", {}, NUMBERS, "id;y\n1;0,5\n2;1,5\n3;\u22122\n"),
     ("rmse", {}, NUMBERS, "id,y\n1,50%\n2,150%\n3,-200%\n"),
     ("rmse", {}, NUMBERS, "id,y\n1,[0.5]\n2,[1.5]\n3,[-2.]\n"),
+    ("rmse", {}, PRICES, "id,y\n1,1.010\n2,980\n3,90\n"),
+    ("rmse", {}, PRICES, "id;y\n1;1.010\n2;980\n3;90\n"),
+    ("mae", {}, PRICES.replace("980", "1200980"), "id,y\n1,1.010\n2,1.200.980\n3,90\n"),
 ]
 
 

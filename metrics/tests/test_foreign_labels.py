@@ -169,3 +169,37 @@ def test_at_home_the_warning_is_printed(tmp_path: Path, capsys: pytest.CaptureFi
     assert "Warning: 4 values of" in capsys.readouterr().out
     assert main([*call, "--json"]) == 0
     assert [one["code"] for one in json.loads(capsys.readouterr().out)["warnings"]] == ["foreign_labels"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "cells"),
+    [
+        ("USA Germany France Italy", "USA germany france Italy"),
+        ("USA Germany France Italy", "USA germany france italy"),
+        ("A1 B2 C3 D4", "a1 b2 c3 D4"),
+    ],
+)
+def test_one_other_case_is_told_also_among_labels_of_several_cases(labels: str, cells: str) -> None:
+    truth = metrics.prepare("accuracy", file_of(labels))
+    assert truth.evaluate(file_of(labels)).warnings == ()
+    (warning,) = truth.evaluate(file_of(cells)).warnings
+    assert "Upper and lower case differ" in warning.message
+
+
+@pytest.mark.parametrize("labels", ["A1 7b 10 3c 10 7b", "A1 A2 10 B1 C4", "men’s women’s kids", "a—b c—d e"])
+def test_a_number_among_mixed_labels_and_signs_of_word_processors_are_no_fault(labels: str) -> None:
+    truth = metrics.prepare("accuracy", file_of(labels))
+    plain = labels.translate({0x2019: "'", 0x2014: "-"})
+    for cells in (labels, plain):
+        result = truth.evaluate(file_of(cells))
+        assert (result.overall, result.warnings) == (1, ())
+
+
+@pytest.mark.parametrize("key", ["accuracy", "f1", "multiclass_log_loss"])
+def test_a_label_of_invisible_characters_is_missing(key: str) -> None:
+    rows = "id,y\n1,cat\n2,dog\n3,\u200b\n".encode()
+    with pytest.raises(metrics.GroundTruthError, match="missing"):
+        metrics.prepare(key, rows)
+    if key != "multiclass_log_loss":
+        with pytest.raises(metrics.SubmissionError, match="missing"):
+            metrics.prepare(key, rows.replace("\u200b".encode(), b"cat")).evaluate(rows)

@@ -303,7 +303,7 @@ def test_constants_score_what_they_score_by_hand() -> None:
             by_hand = statistics.fmean(abs(float(cell) - answer) for cell in cells_of(data, part))
             assert found[name].values[part.lower()]["value"] == pytest.approx(by_hand, rel=1e-9)
     assert found["Perfect file"].values["private"]["value"] == 0.0
-    assert found["Sample submission"].says == '"0"'
+    assert found["Sample submission"].says == '"0.0"'
     error = found["Mean"].values["public"]["standard_error"]
     assert error is not None
     gaps = [abs(float(cell) - statistics.fmean(everything)) for cell in cells_of(data, "Public")]

@@ -27,6 +27,11 @@ LABELS = ("cat", "dog", "Cat", "NA", "a b", "1", "é", "no, never", 'the "one"')
 SENTENCES = ("", "one two", "Two one", "a,b", 'say "so"', "first line\nsecond line", "a\n\nb", "é ß", "one  one")
 
 Mean = Callable[[Iterable[tuple[Any, Any]]], float]
+NORMAL: dict[plain_reader.Reader, Callable[[str], str]] = {
+    plain_reader.words: plain_reader.composed,
+    plain_reader.label: plain_reader.label,
+}
+"""How a cell is compared, by the reader; other cells as the same text."""
 
 
 class Disagreement(AssertionError):
@@ -239,7 +244,7 @@ def _same_cells(world: World, prediction: Any, mine: Mapping[str, Mapping[str, s
     scored = [one for n, one in enumerate(world.ids) if world.usage(n) != "Ignored"]
     if isinstance(prediction, Coded):
         found: Any = [str(prediction.values[code]) for code in prediction.codes]
-        normal = plain_reader.composed if world.read is plain_reader.words else plain_reader.same_text
+        normal = NORMAL.get(world.read, plain_reader.same_text)
         wanted: Any = [normal(mine[one][world.columns[0]]) for one in scored]
         if world.read is plain_reader.numeric_label:
             found, wanted = ([plain_reader.numeric_label(text) for text in texts] for texts in (found, wanted))

@@ -4,7 +4,8 @@ UTF-8, perhaps with a byte-order mark; commas; any line end; blank lines do not 
 in any order, whatever their case, white space, brackets and invisible marks; above it may be titles, narrower than the
 table or apart from it. A cell is bare, or quoted as a whole with inner quotes doubled; it is trimmed. Each id is there
 once; `7.0` is `7` where all ids are plain integers below 10¹⁵. Numbers are `[+-]?digits[.digits][e±digits]` and finite;
-digits may lack on one side of the point. A `.gz` of one member or a `.zip` with one file is unpacked.
+digits may lack on one side of the point. None is beyond 1e100. A label `7.0` is `7`. A `.gz` of one member or a `.zip`
+with one file is unpacked.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import math
 import re
 import unicodedata
 import zipfile
@@ -23,6 +23,8 @@ from decimal import Decimal
 NUMBER = re.compile(r"[+-]?([0-9]+\.?|[0-9]*\.[0-9]+)([eE][+-]?[0-9]+)?")
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 WITH_POINT = re.compile(r"(0|-?[1-9][0-9]{0,14})\.0+")
+WHOLE_WITH_POINT = re.compile(r"(0|-?[1-9][0-9]*)\.0*")
+LARGEST = 1e100
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u202e"
 TITLES = 25
@@ -162,7 +164,7 @@ def _bare(name: str) -> str:
 
 
 def number(cell: str) -> float:
-    if not NUMBER.fullmatch(cell) or not math.isfinite(float(cell)):
+    if not NUMBER.fullmatch(cell) or not abs(float(cell)) <= LARGEST:
         raise Unreadable("number")
     return float(cell)
 
@@ -175,9 +177,11 @@ def probability(cell: str) -> float:
 
 
 def label(cell: str) -> str:
-    if not cell or "\n" in cell:
+    seen = same_text(cell)
+    if not seen or "\n" in cell:
         raise Unreadable("label")
-    return same_text(cell)
+    whole = WHOLE_WITH_POINT.fullmatch(seen)
+    return whole[1] if whole else seen
 
 
 def composed(cell: str) -> str:
