@@ -164,7 +164,7 @@ def _enrol(competition: Competition) -> None:
     people = User.objects.filter(memberships__competition=competition).order_by("pk")
     RosterEntry.objects.bulk_create(
         RosterEntry(
-            competition=competition, user=user, name=f"Student {place}", email=f"{place}@example.org",
+            course=competition.course, user=user, name=f"Student {place}", email=f"{place}@example.org",
             student_id=str(place), section=f"Lab {place % 4}",
         )
         for place, user in enumerate(people)

@@ -327,7 +327,7 @@ def _end(term: Term, competition: Competition) -> None:
 
 def _doors(term: Term, competition: Competition) -> dict[str, dict[str, object]]:
     """The ways in that a stranger of the course holds, and the link that ends somebody's letters."""
-    late = RosterEntry.objects.create(competition=competition, name="Dee Berg", email="late@example.org")
+    late = RosterEntry.objects.create(course=competition.course, name="Dee Berg", email="late@example.org")
     join_cards = people.make_join_cards(competition=competition, entries=[late.pk], user=term.people["ada"])
     return {
         "join_code": {"code": competition.admission.join_code},

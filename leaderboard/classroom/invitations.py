@@ -29,6 +29,7 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.emails import reply_to
 from leaderboard.notifications.queries import sends_mail
 
+from . import people
 from .models import JOIN_CARD_LIFETIME, RosterEntry
 
 KIND = "invitation"
@@ -48,7 +49,7 @@ def no_email_reason() -> str:
 def build_invitation(entry_id: int) -> EmailMessage | None:
     """The e-mail with a new link for one student; None if the invitation is not wanted any more or cannot be sent."""
     entries = RosterEntry.objects.filter(pk=entry_id, mail_requested_at__isnull=False)
-    entry = entries.select_related("competition", "mail_requested_by").first()
+    entry = entries.select_related("invited_to", "mail_requested_by").first()
     if entry is None:
         return None  # has joined, or got a printed join card
     if (refusal := _send_refusal(entry)) is not None:
@@ -77,13 +78,13 @@ def note_outcome(entry_id: int, outcome: Outcome) -> None:
 def _send_refusal(entry: RosterEntry) -> str | None:
     """The reason not to send a requested invitation, as `RosterEntry.mail_problem` stores it; None to send it.
 
-    "" for a student who has joined or left: no e-mail, and no problem to report.
+    "" for a student who has joined or left, or a deleted competition: no e-mail, and no problem to report.
     """
-    if entry.user_id or entry.left_at:
+    if entry.user_id or entry.left_at or entry.invited_to is None:
         return ""
     if not entry.email:
         return gettext_noop("This person no longer has an e-mail address.")
-    if database_now() >= entry.competition.closes_at:
+    if database_now() >= entry.invited_to.closes_at:
         return gettext_noop("The deadline passed before the e-mail was sent.")
     return None
 
@@ -92,11 +93,11 @@ def _build_email(entry: RosterEntry, code: str) -> EmailMessage:
     """The e-mail with a student's link, in plain text. Of personal data it holds only the name."""
     link = settings.SITE_URL + reverse("join_card", kwargs={"code": code})
     host = entry.mail_requested_by.signature if entry.mail_requested_by else ""
-    subject, text = invitation_text(
-        entry.competition, name=entry.name, link=link, host=host, language=entry.mail_language
-    )
+    competition = entry.invited_to
+    assert competition is not None
+    subject, text = invitation_text(competition, name=entry.name, link=link, host=host, language=entry.mail_language)
     headers = {"Auto-Submitted": "auto-generated"}
-    return EmailMessage(subject, text, None, [entry.email], reply_to=reply_to(entry.competition), headers=headers)
+    return EmailMessage(subject, text, None, [entry.email], reply_to=reply_to(competition), headers=headers)
 
 
 def invitation_text(competition: Competition, *, name: str, link: str, host: str, language: str) -> tuple[str, str]:
@@ -133,7 +134,7 @@ def not_invited(competition: Competition) -> QuerySet[RosterEntry]:
 
 
 def _invitable_entries(competition: Competition) -> QuerySet[RosterEntry]:
-    return competition.roster.filter(user=None, left_at=None, mail_requested_at=None).exclude(email="")
+    return competition.course.roster.filter(user=None, left_at=None, mail_requested_at=None).exclude(email="")
 
 
 def invitations_left(user: User) -> int:
@@ -163,6 +164,7 @@ def invite_entries(*, competition: Competition, entries: Sequence[int], user: Us
     if refusal := invite_refusal(competition):
         raise CannotHost(refusal)
     with transaction.atomic():
+        competition = people.lock_class_list(competition)
         host = User.objects.select_for_update().get(pk=user.pk)
         chosen = list(
             _invitable_entries(competition).filter(pk__in=entries).values_list("pk", flat=True).order_by("pk")
@@ -176,8 +178,9 @@ def invite_entries(*, competition: Competition, entries: Sequence[int], user: Us
                     "cards for the rest."
                 ).format(left=left, number=len(chosen))
             )
-        competition.roster.filter(pk__in=chosen).update(
+        competition.course.roster.filter(pk__in=chosen).update(
             mail_requested_at=database_now(),
+            invited_to=competition,
             mail_problem="",
             mail_requested_by=host,
             mail_language=host.notification_language,

@@ -18,6 +18,7 @@ from leaderboard.common.hooks import on
 from leaderboard.common.models import AuditEntry, AuditEvent, audit_team
 from leaderboard.competitions.models import Admission, Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
+from leaderboard.competitions.models.course import lock_course
 from leaderboard.notifications import kinds
 from leaderboard.notifications.services import notify_team
 
@@ -36,9 +37,11 @@ def confirmed_addresses(user: User) -> set[str]:
 def roster_entry_of(competition: Competition, user: User) -> RosterEntry | None:
     """The person's roster entry; else an entry without account that has the student number sent by their institution,
     or one of their confirmed addresses; else None."""
-    if (own := competition.roster.filter(user=user).first()) is not None:
+    # By the competition's number, because it may have been moved to another course meanwhile.
+    roster = RosterEntry.objects.filter(course__competitions=competition.pk)
+    if (own := roster.filter(user=user).first()) is not None:
         return own
-    waiting = competition.roster.filter(user=None, left_at=None)
+    waiting = roster.filter(user=None, left_at=None)
     numbers = [number for _user, number in student_numbers_of([user.pk])]
     by_number = list(waiting.filter(has_student_number(numbers))[:2]) if numbers else []
     if len(by_number) == 1:
@@ -90,13 +93,15 @@ def is_valid_way_in(*, code: str = "", invitation: str = "", join_card: str = ""
     that students can still join."""
     if join_card:
         entry = RosterEntry.find_by_join_card(join_card, database_now())
-        competition = entry.competition if entry and entry.competition.launched_at else None
+        competition = entry.competition_to_join(database_now()) if entry else None
     elif invitation:
         team = Team.objects.select_related("competition").filter(invitation=invitation).first()
         competition = team.competition if team else None
     else:
         competition = competition_by_code(code)
-    return competition is not None and not competition.is_in_bin and database_now() < competition.closes_at
+    if competition is None or competition.launched_at is None or competition.is_in_bin:
+        return False
+    return database_now() < competition.closes_at
 
 
 def join_by_code(*, user: User, code: str) -> Membership:
@@ -120,19 +125,20 @@ def join_by_card(*, user: User, digest: str) -> Membership:
     Raises `CannotJoin`.
     """
     with transaction.atomic():
-        for competition_id in RosterEntry.objects.filter(join_card_digest=digest).values_list("competition", flat=True):
-            lock_teams(competition_id)
-        waiting = RosterEntry.find_by_join_card(digest, database_now())
-        if waiting is None or waiting.competition.launched_at is None:
+        for course_id in RosterEntry.objects.filter(join_card_digest=digest).values_list("course", flat=True):
+            lock_course(course_id)
+        waiting = RosterEntry.find_by_join_card(digest, at := database_now())
+        competition = waiting.competition_to_join(at) if waiting else None
+        if waiting is None or competition is None or competition.launched_at is None:
             raise CannotJoin(_("This link no longer works. Ask your teacher for a new one."))
-        if waiting.competition.roster.filter(user=user).exclude(pk=waiting.pk).exists():
+        if waiting.course.roster.filter(user=user).exclude(pk=waiting.pk).exists():
             raise CannotJoin(
                 _(
                     "Your account is already someone else on this roster. Sign in with your own account, or ask "
                     "your teacher."
                 )
             )
-        return enter_competition(user=user, competition=waiting.competition, entry=waiting)
+        return enter_competition(user=user, competition=competition, entry=waiting)
 
 
 def enter_competition(*, user: User, competition: Competition, entry: RosterEntry | None = None) -> Membership:
@@ -252,7 +258,7 @@ def move_student(*, membership: Membership, team: Team, user: User) -> None:
 @on(accounts_hooks.student_number_confirmed)
 def link_by_student_number(*, account: User) -> None:
     """Link a person to the rosters of all competitions that they have joined."""
-    unknown = Membership.objects.filter(user=account).exclude(competition__roster__user=account)
+    unknown = Membership.objects.filter(user=account).exclude(competition__course__roster__user=account)
     for membership in unknown.select_related("competition", "user"):
         with transaction.atomic():
             lock_teams(membership.competition_id)

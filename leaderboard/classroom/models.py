@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User, token_digest
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Competition, Course
 from leaderboard.competitions.models.competition import CODE_ALPHABET, normalize_code
 
 JOIN_CARD_CODE_LENGTH = 12
@@ -25,9 +25,9 @@ MAX_SECTION_CHARACTERS = 200
 
 
 class RosterList(models.Model):
-    """An imported class list; its entries can be removed again if it was the wrong one."""
+    """An imported class list of a course; its entries can be removed again if it was the wrong one."""
 
-    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="roster_lists")
+    course = models.ForeignKey(Course, on_delete=models.CASCADE, related_name="roster_lists")
     file_name = models.CharField(max_length=200, blank=True)
     imported_at = models.DateTimeField(default=timezone.now, editable=False)
     imported_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -40,10 +40,10 @@ class RosterList(models.Model):
 
 
 class RosterEntry(models.Model):
-    """One student of the class.
+    """One student of a course.
 
-    Linked to an account when it joins: by the one-time link of this entry, by the student number that an institution
-    sends, or by a confirmed e-mail address. Only the digest of the link is stored.
+    Linked to an account when it joins a competition of the course: by the one-time link of this entry, by the student
+    number that an institution sends, or by a confirmed e-mail address. Only the digest of the link is stored.
     """
 
     class State(models.TextChoices):
@@ -56,11 +56,13 @@ class RosterEntry(models.Model):
         JOINED = "joined", _("Joined")
         LEFT = "left", _("Left the course")
 
-    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="roster")
+    course = models.ForeignKey(Course, on_delete=models.CASCADE, related_name="roster")
     # Deleted with the account; importing the course's list again brings it back.
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="roster_entries")
     name = models.CharField(max_length=200, blank=True)
     email = models.CharField(max_length=254, blank=True)
+    # The person on a learning platform: "platform number:subject". Decides before all other fields.
+    lms_user = models.CharField(max_length=300, blank=True)
     student_id = models.CharField(max_length=100, blank=True)
     sis_user_id = models.CharField(max_length=100, blank=True)
     login = models.CharField(max_length=150, blank=True)
@@ -80,6 +82,8 @@ class RosterEntry(models.Model):
     # The host who asked for the invitation, and their language.
     mail_requested_by = models.ForeignKey(User, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
     mail_language = models.CharField(max_length=16, blank=True, default="", editable=False)
+    # The competition of the one-time link.
+    invited_to = models.ForeignKey(Competition, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
     # When an e-mail was sent, or a join card printed.
     invited_at = models.DateTimeField(null=True, editable=False)
 
@@ -88,9 +92,12 @@ class RosterEntry(models.Model):
         verbose_name_plural = "roster entries"
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["competition", "user"], name="roster_user_once", condition=Q(user__isnull=False)
+                fields=["course", "user"], name="roster_user_once", condition=Q(user__isnull=False)
             ),
-            models.UniqueConstraint("competition", Lower("email"), name="roster_email_once", condition=~Q(email="")),
+            models.UniqueConstraint("course", Lower("email"), name="roster_email_once", condition=~Q(email="")),
+            models.UniqueConstraint(
+                fields=["course", "lms_user"], name="roster_lms_user_once", condition=~Q(lms_user="")
+            ),
             models.UniqueConstraint(
                 fields=["join_card_digest"], name="roster_join_card_once", condition=~Q(join_card_digest="")
             ),
@@ -141,10 +148,19 @@ class RosterEntry(models.Model):
     def find_by_join_card(cls, digest: str, at: datetime) -> RosterEntry | None:
         """The entry of a one-time link that still works, or None."""
         return (
-            cls.objects.select_related("competition")
+            cls.objects.select_related("course")
             .filter(join_card_digest=digest, join_card_expires_at__gt=at, user=None, left_at=None)
             .exclude(join_card_digest="")
             .first()
+        )
+
+    def competition_to_join(self, at: datetime) -> Competition | None:
+        """The competition that the one-time link opens: the one it was made for, unless that has ended and another
+        competition of the course is open."""
+        return min(
+            self.course.competitions.outside_bin(),
+            key=lambda one: (one.launched_at is None, one.closes_at <= at, one.pk != self.invited_to_id, one.closes_at),
+            default=None,
         )
 
 
@@ -167,7 +183,7 @@ def join_card_digest(code: str) -> str:
 class RosterDraft(models.Model):
     """The text of a class list in preview, until the host imports or discards it."""
 
-    competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="roster_draft")
+    course = models.OneToOneField(Course, on_delete=models.CASCADE, related_name="roster_draft")
     file_name = models.CharField(max_length=200, blank=True)
     text = models.TextField()
     # The name of the file's encoding, if the reader has guessed it.

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from django.db import transaction
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.institution.people import student_numbers_of
@@ -16,25 +17,40 @@ from leaderboard.accounts.models import User
 from leaderboard.accounts.people import password_link_for
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
-from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.models import Competition, Course, Membership
+from leaderboard.competitions.models.course import lock_course
 from leaderboard.competitions.services import CannotHost
 
 from .models import RosterEntry, joined_values
 
 
-def link_members(competition: Competition) -> int:
+def lock_class_list(competition: Competition) -> Competition:
+    """Lock the class list of a competition's course, and invalidate the cached boards, which can show its sections.
+
+    Returns the competition as it is now. Raises `CannotHost` if it has just been moved to another course.
+    """
+    course = lock_course(competition.course_id)
+    course.competitions.update(board_version=F("board_version") + 1)
+    competition = Competition.objects.get(pk=competition.pk)
+    if competition.course_id != course.pk:
+        raise CannotHost(_("This competition has just been moved to another course. Try again."))
+    return competition
+
+
+def link_members(course: Course) -> int:
     """Link entries to members by the student number that an institution sent, else by a confirmed address.
 
     Returns how many were linked.
     """
-    waiting = list(competition.roster.filter(user=None, left_at=None))
+    waiting = list(course.roster.filter(user=None, left_at=None))
     numbers = Counter(entry.student_number for entry in waiting)
     by_number = {entry.student_number: entry for entry in waiting if numbers[entry.student_number] == 1}
     by_address = {entry.email.casefold(): entry for entry in waiting if entry.email}
-    linked = set(competition.roster.exclude(user=None).values_list("user", flat=True))
-    joined = dict(Membership.objects.filter(competition=competition).values_list("user", "joined_at"))
+    linked = set(course.roster.exclude(user=None).values_list("user", flat=True))
+    members = Membership.objects.filter(competition__course=course)
+    joined = dict(members.order_by("-joined_at").values_list("user", "joined_at"))
     pairs = [(user, by_number.get(number)) for user, number in student_numbers_of(joined)]
-    confirmed = Membership.objects.filter(competition=competition, user__emailaddress__verified=True).order_by()
+    confirmed = members.filter(user__emailaddress__verified=True).order_by()
     addresses = confirmed.values_list("user", "user__emailaddress__email")
     pairs += [(user, by_address.get(email.casefold())) for user, email in addresses]
     taken: set[int] = set()
@@ -49,10 +65,11 @@ def link_members(competition: Competition) -> int:
 def mark_left(*, competition: Competition, entries: Sequence[int], user: User | None, left: bool = True) -> int:
     """Mark entries as having left the course, or as back (`left=False`); memberships stay. Returns how many."""
     with transaction.atomic():
-        chosen = competition.roster.filter(pk__in=entries, left_at__isnull=left)
+        competition = lock_class_list(competition)
+        chosen = competition.course.roster.filter(pk__in=entries, left_at__isnull=left)
         numbers = sorted(chosen.values_list("pk", flat=True))
         if numbers:
-            competition.roster.filter(pk__in=numbers).update(left_at=database_now() if left else None)
+            competition.course.roster.filter(pk__in=numbers).update(left_at=database_now() if left else None)
             event = "left the course" if left else "back in the course"
             _log_roster_change(competition, user, {event: numbers[:50], "people": len(numbers)})
     return len(numbers)
@@ -61,9 +78,10 @@ def mark_left(*, competition: Competition, entries: Sequence[int], user: User | 
 def move_to_section(*, competition: Competition, entries: Sequence[int], section: str, user: User | None) -> int:
     """Set the section of entries ("" for none); returns how many."""
     with transaction.atomic():
-        numbers = sorted(competition.roster.filter(pk__in=entries).values_list("pk", flat=True))
+        competition = lock_class_list(competition)
+        numbers = sorted(competition.course.roster.filter(pk__in=entries).values_list("pk", flat=True))
         if numbers:
-            competition.roster.filter(pk__in=numbers).update(section=section)
+            competition.course.roster.filter(pk__in=numbers).update(section=section)
             after = {"section": section, "entries": numbers[:50], "people": len(numbers)}
             _log_roster_change(competition, user, after)
     return len(numbers)
@@ -78,13 +96,22 @@ def make_join_cards(
     """
     at = database_now()
     with transaction.atomic():
-        chosen = list(competition.roster.select_for_update().filter(pk__in=entries, user=None, left_at=None))
+        competition = lock_class_list(competition)
+        chosen = list(competition.course.roster.filter(pk__in=entries, user=None, left_at=None))
         if not chosen:
             raise CannotHost(_("Everyone you selected has already joined or left the course."))
         join_cards = [(entry, entry.new_join_card_code(at)) for entry in chosen]
         for entry, _code in join_cards:
             entry.invited_at, entry.mail_requested_at, entry.mail_problem = at, None, ""
-        fields = ["join_card_digest", "join_card_expires_at", "invited_at", "mail_requested_at", "mail_problem"]
+            entry.invited_to = competition
+        fields = [
+            "invited_to",
+            "join_card_digest",
+            "join_card_expires_at",
+            "invited_at",
+            "mail_requested_at",
+            "mail_problem",
+        ]
         RosterEntry.objects.bulk_update(chosen, fields, batch_size=500)
         AuditEntry.append(AuditEvent.INVITED, user=user, competition=competition, after={"join cards": len(join_cards)})
     return join_cards
@@ -106,10 +133,10 @@ def link_accounts(*, competition: Competition, pairs: Mapping[int, int], user: U
     entry was linked meanwhile.
     """
     with transaction.atomic():
-        Competition.objects.select_for_update().get(pk=competition.pk)
-        taken = competition.roster.exclude(user=None).values_list("user", flat=True)
+        competition = lock_class_list(competition)
+        taken = competition.course.roster.exclude(user=None).values_list("user", flat=True)
         members = competition.memberships.filter(pk__in=pairs).exclude(user__in=list(taken)).in_bulk()
-        entries = competition.roster.filter(pk__in=pairs.values(), user=None, left_at=None).in_bulk()
+        entries = competition.course.roster.filter(pk__in=pairs.values(), user=None, left_at=None).in_bulk()
         if len(members) < len(pairs) or len(entries) < len(pairs):
             raise CannotHost(
                 _("Each account needs a different person on the roster without an account. Nothing was changed.")
@@ -125,14 +152,14 @@ def link_accounts(*, competition: Competition, pairs: Mapping[int, int], user: U
 def unlink_accounts(*, competition: Competition, entries: Sequence[int], user: User | None) -> int:
     """Remove the links from roster entries to accounts; returns how many. The accounts keep teams, files and scores."""
     with transaction.atomic():
-        linked = competition.roster.select_for_update().filter(pk__in=entries).exclude(user=None)
+        competition = lock_class_list(competition)
+        linked = competition.course.roster.filter(pk__in=entries).exclude(user=None)
         accounts = {str(pk): account for pk, account in linked.values_list("pk", "user")}
-        competition.roster.filter(pk__in=accounts).update(user=None, joined_at=None)
+        competition.course.roster.filter(pk__in=accounts).update(user=None, joined_at=None)
         if accounts:
             _log_roster_change(competition, user, {"is no longer account": accounts})
     return len(accounts)
 
 
 def _log_roster_change(competition: Competition, user: User | None, after: dict[str, object]) -> None:
-    competition.bump_board_version()
     AuditEntry.append(AuditEvent.ROSTER_CHANGED, user=user, competition=competition, after=after)

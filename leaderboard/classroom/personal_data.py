@@ -12,18 +12,25 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 
 from .models import RoleInvitation, RosterDraft
 
-EXPORTED = ("name", "email", "student_id", "sis_user_id", "login", "section", "invited_at", "joined_at", "left_at")
+EXPORTED = (
+    *("name", "email", "lms_user", "student_id", "sis_user_id", "login", "section"),
+    *("invited_at", "joined_at", "left_at"),
+)
 
 
 @on(accounts_hooks.export)
 def export_roster_entries(*, account: User, at: datetime) -> PersonalData:
-    return PersonalData({"rosters": list(account.roster_entries.values("competition__slug", *EXPORTED))})
+    return PersonalData({"rosters": list(account.roster_entries.values("course__title", *EXPORTED))})
 
 
 @on(accounts_hooks.leave)
 def note_competitions(*, leaving: Leaving) -> None:
-    """Note the competitions that have the person on their roster."""
-    leaving.competitions |= set(leaving.account.roster_entries.values_list("competition", flat=True))
+    """Note the competitions of the courses that have the person on their roster."""
+    leaving.competitions |= set(
+        leaving.account.roster_entries.filter(course__competitions__isnull=False).values_list(
+            "course__competitions", flat=True
+        )
+    )
 
 
 @on(accounts_hooks.forget)
@@ -33,7 +40,7 @@ def delete_drafts_and_offers(*, leaving: Leaving) -> None:
     identifiers = [
         identifier.casefold() for names in (*entries, leaving.addresses) for identifier in names if identifier
     ]
-    for draft in RosterDraft.objects.filter(competition__in=leaving.competitions):
+    for draft in RosterDraft.objects.filter(course__competitions__in=leaving.competitions).distinct():
         text = draft.text.casefold()
         if any(identifier in text for identifier in identifiers):
             draft.delete()

@@ -30,46 +30,48 @@ State = RosterEntry.State
 
 def section_names(competition: Competition) -> list[str]:
     """The sections on the roster, sorted."""
-    named = RosterEntry.objects.filter(competition=competition).exclude(section="")
+    named = RosterEntry.objects.filter(course=competition.course_id).exclude(section="")
     return sorted(set(named.order_by().values_list("section", flat=True)))
 
 
 def teams_of_section(competition: Competition, section: str) -> QuerySet[RosterEntry, int | None]:
     """Subquery of the teams with a member in this section."""
     people = RosterEntry.objects.filter(
-        competition=competition, section=section, user__memberships__competition=competition
+        course=competition.course_id, section=section, user__memberships__competition=competition
     )
     return people.order_by().values_list("user__memberships__team", flat=True)
 
 
 def section_of_member() -> Subquery:
     """Annotation for rows with a `user` and a `competition`: the user's section; "" or NULL without one."""
-    entries = RosterEntry.objects.filter(competition=OuterRef("competition"), user=OuterRef("user"))
+    entries = RosterEntry.objects.filter(course=OuterRef("competition__course"), user=OuterRef("user"))
     return Subquery(entries.order_by().values("section")[:1])
 
 
 def names_and_ids(competition: Competition) -> dict[int, tuple[str, str]]:
     """User → (name, student ID) for roster entries with an account."""
-    joined = competition.roster.filter(user__isnull=False)
+    joined = competition.course.roster.filter(user__isnull=False)
     return {entry.user_id: (str(entry), entry.student_id) for entry in joined if entry.user_id is not None}
 
 
 def section_sizes(competition: Competition) -> dict[str, int]:
     """Section → number of its active members; one query."""
     members = Membership.objects.filter(competition=competition, user__is_active=True).values("user")
-    entries = RosterEntry.objects.filter(competition=competition, left_at=None, user__in=members).exclude(section="")
+    entries = RosterEntry.objects.filter(course=competition.course_id, left_at=None, user__in=members).exclude(
+        section=""
+    )
     return dict(entries.order_by("section").values_list("section").annotate(Count("user", distinct=True)))
 
 
 def people_of_section(competition: Competition, section: str) -> QuerySet[RosterEntry, Any]:
     """Subquery of the accounts in a section."""
-    entries = RosterEntry.objects.filter(competition=competition, section=section, left_at=None)
+    entries = RosterEntry.objects.filter(course=competition.course_id, section=section, left_at=None)
     return entries.exclude(section="").values("user")
 
 
 def name_on_roster() -> Subquery:
     """Annotation for rows with a `user` and a `competition`: the name on the roster; NULL without one."""
-    entries = RosterEntry.objects.filter(competition=OuterRef("competition"), user=OuterRef("user")).exclude(name="")
+    entries = RosterEntry.objects.filter(course=OuterRef("competition__course"), user=OuterRef("user")).exclude(name="")
     return Subquery(entries.order_by().values("name")[:1])
 
 
@@ -78,7 +80,7 @@ def people_called(competition: Competition, text: str) -> QuerySet[User]:
 
     Names are compared in Python, because SQLite ignores case only for ASCII letters.
     """
-    joined = competition.roster.filter(user__isnull=False).order_by().values_list("user", "name")
+    joined = competition.course.roster.filter(user__isnull=False).order_by().values_list("user", "name")
     listed = [user for user, name in joined if text.casefold() in name.casefold()]
     return User.objects.filter(Q(username__icontains=text) | Q(pk__in=listed))
 
@@ -153,7 +155,7 @@ def people_of_class(competition: Competition) -> list[ClassPerson]:
     members = {member.user_id: member for member in memberships.annotate(extended_to=extended_deadline())}
     for member in members.values():
         member.team.competition = competition
-    entries = list(competition.roster.defer(*UNREAD_COLUMNS))
+    entries = list(competition.course.roster.defer(*UNREAD_COLUMNS))
     listed = {entry.user_id for entry in entries}
     people = [ClassPerson(entry, members.get(entry.user_id) if entry.user_id else None) for entry in entries]
     people += [ClassPerson(None, member) for user_id, member in members.items() if user_id not in listed]
@@ -220,8 +222,8 @@ class UnlinkedEntries:
 
 def unlinked_members(competition: Competition) -> tuple[list[UnlinkedMember], UnlinkedEntries]:
     """(members without an entry, sorted by user name; entries without an account). Two queries."""
-    waiting = UnlinkedEntries(list(competition.roster.filter(user=None, left_at=None)))
-    members = competition.memberships.exclude(user__roster_entries__competition=competition)
+    waiting = UnlinkedEntries(list(competition.course.roster.filter(user=None, left_at=None)))
+    members = competition.memberships.exclude(user__roster_entries__course=competition.course_id)
     guests: list[UnlinkedMember] = []
     guessed: set[RosterEntry] = set()
     for member in members.select_related("user", "team").order_by("user__username"):

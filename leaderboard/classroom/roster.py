@@ -18,16 +18,17 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.library_messages import stored_text
 from leaderboard.common.models import AuditEntry, AuditEvent
-from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.models import Competition, Course, Membership
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from metrics.reading.containers import READERS, container_of
 
 from . import people, roster_files
 from .models import RosterDraft, RosterEntry, RosterList
+from .people import lock_class_list
 
 # Fields by which a line is matched with an entry; without any of them, name and section are used.
-MATCHING_FIELDS = ("student_id", "sis_user_id", "email", "login")
+MATCHING_FIELDS = ("lms_user", "student_id", "sis_user_id", "email", "login")
 
 
 @dataclass(frozen=True)
@@ -94,18 +95,18 @@ def save_roster_draft(*, competition: Competition, user: User | None, file_name:
         raise CannotHost(str(error)) from error
     fields = {**asdict(decoded), "file_name": file_name[:200], "made_by": user, "made_at": database_now()}
     fields["reading_notes"] = notes
-    return RosterDraft.objects.update_or_create(competition=competition, defaults=fields)[0]
+    return RosterDraft.objects.update_or_create(course=competition.course, defaults=fields)[0]
 
 
 def discard_roster_draft(*, competition: Competition) -> None:
     """Delete the class list in preview."""
-    RosterDraft.objects.filter(competition=competition).delete()
+    RosterDraft.objects.filter(course=competition.course_id).delete()
 
 
 def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPreview:
     """The changes that importing the draft would make to the roster as it is now."""
     reading = roster_files.read_roster(roster_files.RosterText(draft.text, draft.guessed_encoding))
-    roster = list(competition.roster.all())
+    roster = list(competition.course.roster.all())
     preview = RosterPreview(
         columns=reading.columns,
         unused_columns=reading.unused_columns,
@@ -114,7 +115,7 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
         left_out=[line for line in reading.skipped if not line.is_bad],
     )
     index = _EntryIndex(roster)
-    confirmed = _confirmed_keys(competition)
+    confirmed = _confirmed_keys(competition.course)
     line_of_entry: dict[int, roster_files.RosterLine] = {}
     lines: dict[tuple[str, str], roster_files.RosterLine] = {}
     for line in reading.lines:
@@ -139,9 +140,9 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     return preview
 
 
-def _confirmed_keys(competition: Competition) -> set[str]:
+def _confirmed_keys(course: Course) -> set[str]:
     """Members' confirmed addresses (in lower case) and student numbers, by which they are linked to entries."""
-    members = Membership.objects.filter(competition=competition).order_by()
+    members = Membership.objects.filter(competition__course=course).order_by()
     confirmed = members.filter(user__emailaddress__verified=True).values_list("user__emailaddress__email", flat=True)
     numbers = [number for _user, number in student_numbers_of(members.values_list("user", flat=True))]
     return {*numbers, *(email.casefold() for email in confirmed)}
@@ -200,7 +201,12 @@ class _EntryIndex:
             self._by.setdefault(("name", entry.name.casefold()), []).append(entry)
 
     def of(self, values: dict[str, str]) -> list[RosterEntry]:
-        """The entries that match a line: one, none, or several if its numbers and addresses contradict each other."""
+        """The entries that match a line: one, none, or several if its numbers and addresses contradict each other.
+
+        A person of a learning platform is matched by that alone.
+        """
+        if values.get("lms_user") and ("lms_user", values["lms_user"].casefold()) in self._by:
+            return self._by["lms_user", values["lms_user"].casefold()]
         keyed = {
             entry.pk: entry
             for name in MATCHING_FIELDS
@@ -225,23 +231,22 @@ def apply_roster(*, competition: Competition, user: User | None) -> RosterPrevie
     Members whose confirmed address or student number is on the list are linked to it.
     """
     with transaction.atomic():
-        competition = Competition.objects.select_for_update().get(pk=competition.pk)
-        draft = RosterDraft.objects.filter(competition=competition).first()
+        competition = lock_class_list(competition)
+        draft = RosterDraft.objects.filter(course=competition.course_id).first()
         if draft is None:
             raise CannotHost(_("This preview was already imported or discarded. Choose the list again."))
         preview = preview_roster(competition, draft)
-        fields: dict[str, Any] = {"competition": competition}
+        fields: dict[str, Any] = {"course": competition.course}
         if preview.new:
             fields["roster_list"] = RosterList.objects.create(
-                competition=competition, file_name=draft.file_name, imported_by=user
+                course=competition.course, file_name=draft.file_name, imported_by=user
             )
         new = [RosterEntry(**fields, **change.line.values) for change in preview.new]
         RosterEntry.objects.bulk_create(new, batch_size=500)
         for change in preview.changed:
             _apply_change(change)
-        people.link_members(competition)
+        people.link_members(competition.course)
         draft.delete()
-        competition.bump_board_version()
         counts = {name: len(getattr(preview, name)) for name in ("new", "changed", "unchanged", "missing", "bad")}
         AuditEntry.append(
             AuditEvent.ROSTER_READ, user=user, competition=competition, about=draft.file_name, after=counts
@@ -252,7 +257,7 @@ def apply_roster(*, competition: Competition, user: User | None) -> RosterPrevie
 def roster_lists(competition: Competition) -> list[RosterList]:
     """Imported lists with entries on the roster, newest first; each has the `number` of its entries, and how many are
     `removable` because they have no account."""
-    counted = competition.roster_lists.annotate(
+    counted = competition.course.roster_lists.annotate(
         number=Count("people"), removable=Count("people", filter=Q(people__user=None))
     )
     return list(counted.filter(number__gt=0).select_related("imported_by"))
@@ -264,14 +269,13 @@ def remove_roster_list(*, competition: Competition, number: int, user: User | No
     Changes that the list made to other entries stay. Raises `CannotHost` if there is no entry to delete.
     """
     with transaction.atomic():
-        competition = Competition.objects.select_for_update().get(pk=competition.pk)
-        roster_list = competition.roster_lists.filter(pk=number).first()
-        entries = RosterEntry.objects.filter(competition=competition, roster_list=number, user=None)
+        competition = lock_class_list(competition)
+        roster_list = competition.course.roster_lists.filter(pk=number).first()
+        entries = RosterEntry.objects.filter(course=competition.course_id, roster_list=number, user=None)
         numbers = list(entries.select_for_update().values_list("pk", flat=True))
         if roster_list is None or not numbers:
             raise CannotHost(_("There's no one left to remove. Everyone on this list has joined or is already gone."))
         entries.filter(pk__in=numbers).delete()
-        competition.bump_board_version()
         AuditEntry.append(
             AuditEvent.ROSTER_TAKEN_BACK,
             user=user,

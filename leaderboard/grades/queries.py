@@ -51,11 +51,11 @@ def students_of(competition: Competition, *, with_valid: bool) -> list[Student]:
         valid = Submission.objects.filter(ranked_files(), team=OuterRef("team"))
         memberships = memberships.annotate(valid=count_rows(valid, "team"))
     facts = memberships.values(*MEMBER_FACTS, *(["valid"] if with_valid else []))
-    entries = RosterEntry.objects.filter(competition=competition).only(*ROSTER_FACTS)
+    entries = RosterEntry.objects.filter(course=competition.course_id).only(*ROSTER_FACTS)
     listed = {entry.user_id or -entry.pk: entry for entry in entries}
     students = [_student_from_membership(member, listed.pop(member["user_id"], None)) for member in facts]
     students += [
-        Student(has_joined=entry.user_id is not None, user_id=entry.user_id, **_roster_names(entry, str(entry), ""))
+        Student(has_joined=False, user_id=entry.user_id, **_roster_names(entry, str(entry), ""))
         for entry in listed.values()
         if entry.left_at is None
     ]

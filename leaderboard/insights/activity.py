@@ -13,6 +13,7 @@ from django.db.models import (
     Case,
     Count,
     DurationField,
+    Exists,
     ExpressionWrapper,
     F,
     Max,
@@ -30,7 +31,7 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.queries import best_public_scores, teams_below_baselines
 from leaderboard.common.charts import Day
 from leaderboard.common.queries import count_rows
-from leaderboard.competitions.models import Competition, Submission, Team, Worker
+from leaderboard.competitions.models import Competition, Membership, Submission, Team, Worker
 from leaderboard.competitions.models.submission import waiting_since
 from leaderboard.submissions.queue import HEARD_WITHIN
 
@@ -109,9 +110,10 @@ def class_activity(competition: Competition, at: datetime) -> ClassActivity:
         competition.teams.order_by().annotate(members=Count("memberships"), joined=Min("memberships__joined_at"))
     )
     heard = Subquery(Worker.objects.order_by("-last_seen_at").values("last_seen_at")[:1])
-    expected = RosterEntry.objects.filter(competition=OuterRef("pk"), user=None, left_at=None)
+    members = Membership.objects.filter(competition=competition, user=OuterRef("user"))
+    expected = RosterEntry.objects.filter(~Exists(members), course=OuterRef("course"), left_at=None)
     this_competition = Competition.objects.filter(pk=competition.pk).order_by()
-    site: Any = this_competition.values(heard=heard, not_joined=count_rows(expected, "competition")).get()
+    site: Any = this_competition.values(heard=heard, not_joined=count_rows(expected, "course")).get()
     zone = ZoneInfo(competition.zone)
     today = at.astimezone(zone).date()
     last_days = [today - number * DAY for number in reversed(range(DAYS))]

@@ -186,7 +186,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     mate = joining.join_by_invitation(user=cy, invitation=team.invitation)
     joining.accept_rules(membership=mate)
     RosterEntry.objects.create(
-        competition=pets, user=bo, name="Bo Namecanary", email="bo.namecanary@example.org", student_id="S-4711"
+        course=pets.course, user=bo, name="Bo Namecanary", email="bo.namecanary@example.org", student_id="S-4711"
     )
     file = submit(pets, bo, answers(), file_name="namecanary_final.csv")
     captain = Membership.objects.get(user=bo)

@@ -162,8 +162,10 @@ def hashes_of(competition: Competition) -> list[str]:
 def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> str:
     """A roster, words to the class, a grant, grade rules, hard rows: what pages show only once it is there.
     Gives the code of a one-time link."""
-    RosterEntry.objects.create(competition=competition, name=f"{CLASS} Lee", email=f"{CLASS}@example.org", login=CLASS)
-    guest = RosterEntry.objects.create(competition=competition, name="Gus Guest")
+    RosterEntry.objects.create(
+        course=competition.course, name=f"{CLASS} Lee", email=f"{CLASS}@example.org", login=CLASS
+    )
+    guest = RosterEntry.objects.create(course=competition.course, name="Gus Guest")
     [(_guest, code)] = people.make_join_cards(competition=competition, entries=[guest.pk], user=ada)
     services.send_announcement(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
     mine = competition.memberships.select_related("team").get(user=bo)

@@ -54,7 +54,7 @@ for number in range(40):
     tokens.append(ApiToken.issue(user, "test")[1])
 cards = []
 for number in range(30):
-    entry = RosterEntry.objects.create(competition=pets, name=f"Gus {number}")
+    entry = RosterEntry.objects.create(course=pets.course, name=f"Gus {number}")
     cards += [code for _, code in people.make_join_cards(competition=pets, entries=[entry.pk], user=ada)]
 odd = submit(pets, users["dee"], "id;label\\n".encode() + b"".join(b"%d;cat\\n" % i for i in range(1, 13)))
 assert odd.status == "invalid", odd.status

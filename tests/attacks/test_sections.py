@@ -24,7 +24,7 @@ BOARD = "/c/secret/leaderboard/"
 def sectioned(scene: Scene) -> Scene:
     """Bo is in a section, Eve of the other team in none; the host lets students look."""
     bo = User.objects.get(username="bo")
-    RosterEntry.objects.create(competition=scene.competition, user=bo, name="bo", section=SECTION)
+    RosterEntry.objects.create(course=scene.competition.course, user=bo, name="bo", section=SECTION)
     competitions.change_competition(competition=scene.competition, shows_sections=True)
     return scene
 

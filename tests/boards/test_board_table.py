@@ -92,7 +92,7 @@ def test_whatever_happens_a_cached_board_equals_a_new_one(
 
 
 def test_tables_are_cached_by_section_and_by_zone(board: Competition, ada: User, bo: User) -> None:
-    RosterEntry.objects.create(competition=board, name="Bo", email="bo@example.org", section="Lab 1", user=bo)
+    RosterEntry.objects.create(course=board.course, name="Bo", email="bo@example.org", section="Lab 1", user=bo)
     Competition.objects.update(board_version=98)
     everybody = table()
     assert "In section" not in everybody

@@ -36,7 +36,7 @@ def labs(ada: User) -> Competition:
         user = person(f"p{place:02d}")
         enter(pets, user)
         submit(pets, user, answers(public=min(place // 2, 5)))
-        RosterEntry.objects.create(competition=pets, user=user, name=user.username, section=f"Lab {place % 2 + 1}")
+        RosterEntry.objects.create(course=pets.course, user=user, name=user.username, section=f"Lab {place % 2 + 1}")
     return pets
 
 
@@ -222,7 +222,7 @@ def test_equal_teams_share_their_rank_in_the_section_too(open_labs: Competition)
 
 def test_a_team_of_two_sections_belongs_to_each(open_labs: Competition) -> None:
     guest = person("guest")
-    RosterEntry.objects.create(competition=open_labs, user=guest, name="guest", section="Lab 3")
+    RosterEntry.objects.create(course=open_labs.course, user=guest, name="guest", section="Lab 3")
     his = student()
     assert "Lab 3" not in his.get(BOARD).content.decode()
     joining.join_by_invitation(user=guest, invitation=Team.objects.get(name="p00").invitation)
@@ -236,7 +236,7 @@ def test_a_team_of_two_sections_belongs_to_each(open_labs: Competition) -> None:
 
 
 def test_a_section_without_a_ranked_team_is_answered_like_one_that_does_not_exist(open_labs: Competition) -> None:
-    RosterEntry.objects.create(competition=open_labs, name="waits", section="Night")
+    RosterEntry.objects.create(course=open_labs.course, name="waits", section="Night")
     idle = person("idle")
     enter(open_labs, idle)
     RosterEntry.objects.filter(name="waits").update(user=idle)
@@ -259,7 +259,7 @@ def test_strangers_other_classes_and_what_is_not_the_page_say_nothing_of_section
 ) -> None:
     other = make_competition(ada, slug="other", is_listed=True)
     enter(other, dee)
-    RosterEntry.objects.create(competition=other, user=dee, name="dee", section="Lab 2")
+    RosterEntry.objects.create(course=other.course, user=dee, name="dee", section="Lab 2")
     ways = [BOARD, "/c/pets/leaderboard.csv", "/api/v1/competitions/pets/leaderboard"]
     for reader in (client, signed_in(dee)):
         for way in ways:

@@ -156,7 +156,7 @@ def test_a_teacher_can_do_the_whole_term_by_the_guide(follow: Callable[..., None
     assert competition.ground_truth.number == 2
     assert competition.revealed_at is not None
     assert [file.name for file in competition.data_files.all()] == ["train.csv"]
-    assert competition.roster.get().user == bo
+    assert competition.course.roster.get().user == bo
     assert competition.announcements.count() == competition.grade_releases.count() == 1
 
 

@@ -54,8 +54,8 @@ def test_ada_sees_place_best_and_files_of_a_student(pets: Competition, client: C
 def test_ada_moves_a_student_to_another_section(pets: Competition, client: Client, bo: User) -> None:
     enter(pets, bo)
     assert client.post(page_of(bo), {"action": "section", "section": "B"}).status_code == 403, "not on the roster"
-    entry = pets.roster.create(name="Bo Berg", user=bo, section="A")
-    pets.roster.create(name="Cyra", section="C")
+    entry = pets.course.roster.create(name="Bo Berg", user=bo, section="A")
+    pets.course.roster.create(name="Cyra", section="C")
     assert 'value="A"' in client.get(page_of(bo)).content.decode()
     assert client.post(page_of(bo), {"action": "section", "section": " B "}).status_code == 303
     entry.refresh_from_db()
@@ -66,18 +66,18 @@ def test_ada_moves_a_student_to_another_section(pets: Competition, client: Clien
 def test_an_assistant_moves_nobody(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo)
     pets.assistants.add(cy)
-    entry = pets.roster.create(name="Bo Berg", user=bo, section="A")
+    entry = pets.course.roster.create(name="Bo Berg", user=bo, section="A")
     refused = signed_in(cy).post(page_of(bo), {"action": "section", "section": "B"})
     entry.refresh_from_db()
     assert (refused.status_code, entry.section) == (403, "A")
 
 
 def test_ada_moves_everybody_she_ticks(pets: Competition, client: Client) -> None:
-    ticked = [pets.roster.create(name=name, section="A").pk for name in ("Bo", "Cy")]
-    left = pets.roster.create(name="Dee", section="A")
+    ticked = [pets.course.roster.create(name=name, section="A").pk for name in ("Bo", "Cy")]
+    left = pets.course.roster.create(name="Dee", section="A")
     address = "/host/pets/people/left/"
     assert client.post(address, {"action": "section", "to_section": "B", "entry": ticked}).status_code == 303
-    assert set(pets.roster.filter(section="B").values_list("pk", flat=True)) == set(ticked)
+    assert set(pets.course.roster.filter(section="B").values_list("pk", flat=True)) == set(ticked)
     client.post(address, {"action": "section", "to_section": "C"})
     left.refresh_from_db()
     assert left.section == "A"

@@ -79,10 +79,10 @@ def test_who_works_for_the_class_reads_the_names_of_the_class_list(
     for user in (bo, cy, dee):
         enter(pets, user)
         submit(pets, user, answers())
-    pets.roster.create(name="Bodil Åkesson", user=bo)
-    pets.roster.create(name="Nobody Yet")
+    pets.course.roster.create(name="Bodil Åkesson", user=bo)
+    pets.course.roster.create(name="Nobody Yet")
     elsewhere = make_competition(person("eve"), slug="elsewhere")
-    elsewhere.roster.create(name="Cyra from elsewhere", user=cy)
+    elsewhere.course.roster.create(name="Cyra from elsewhere", user=cy)
     team = bo.memberships.get().team
     file = Submission.objects.get(user=bo)
     for page in ("teams/", f"teams/{team.pk}/", f"submissions/{file.pk}/"):

@@ -34,7 +34,7 @@ def name_number(user: User, number: str) -> None:
 
 
 def listed(competition: Competition, **fields: Any) -> RosterEntry:
-    return RosterEntry.objects.create(competition=competition, **{"name": "Somebody", **fields})
+    return RosterEntry.objects.create(course=competition.course, **{"name": "Somebody", **fields})
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_member_is_found_by_a_later_list_and_the_preview_says_so(pets: Competi
     draft = roster.save_roster_draft(competition=pets, user=ada, file_name="a.csv", data="name,student id\nBo,4711\n")
     assert [one.name for one in roster.preview_roster(pets, draft).joined] == ["Bo"]
     roster.apply_roster(competition=pets, user=ada)
-    assert pets.roster.get().user == bo
+    assert pets.course.roster.get().user == bo
 
 
 def test_the_roster_admits_a_number_without_any_address(pets: Competition, bo: User, dee: User) -> None:
@@ -90,8 +90,8 @@ def test_a_number_that_two_lines_have_matches_neither(pets: Competition, ada: Us
     listed(pets, student_id="4711")
     name_number(bo, "4711")
     enter(pets, bo)
-    people.link_members(pets)
-    assert not pets.roster.exclude(user=None).exists()
+    people.link_members(pets.course)
+    assert not pets.course.roster.exclude(user=None).exists()
 
 
 @pytest.mark.attack("signing in by an institution as somebody else")
@@ -111,7 +111,7 @@ def test_a_number_counts_more_than_an_address(pets: Competition, bo: User) -> No
     enter(pets, bo)
     by_number.refresh_from_db()
     assert by_number.user == bo
-    assert pets.roster.filter(user=bo).count() == 1
+    assert pets.course.roster.filter(user=bo).count() == 1
 
 
 def test_a_number_of_an_institution_that_is_gone_finds_nobody(

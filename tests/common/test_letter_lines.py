@@ -34,7 +34,7 @@ def test_every_email_of_the_site_has_short_lines(
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
     Competition.objects.update(title="Cats or dogs, and what else there is in a house with a garden and a pond")
     notify_people(NoticeText(NoticeKind.ROLE, "A word", f"{LONG} See {LINK} for it.", "/c/"), [bo], competition=pets)
-    entry = RosterEntry.objects.create(competition=pets, name="Dee", email="dee@example.org")
+    entry = RosterEntry.objects.create(course=pets.course, name="Dee", email="dee@example.org")
     invitations.invite_entries(competition=pets, user=ada, entries=[entry.pk])
     emails.send_due_emails()
     Client().post("/accounts/password/reset/", {"email": bo.email})

@@ -18,6 +18,7 @@ from leaderboard.competitions.models import (
     Baseline,
     CandidateProblem,
     Competition,
+    Course,
     DailyAttempts,
     DataFile,
     Extension,
@@ -75,6 +76,10 @@ def here() -> dict[str, Competition]:
     return {"competition": Competition.objects.get()}
 
 
+def course() -> dict[str, Course]:
+    return {"course": Course.objects.get()}
+
+
 def a_file() -> dict[str, object]:
     return {"file_key": "k", "sha256": "s", "size": 1}
 
@@ -127,9 +132,12 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "worker_reports_once": lambda: twice(Worker, host="here", process=1, version="1", last_seen_at=timezone.now()),
     "a_pause_says_why": lambda: Limits.objects.update(paused_at=timezone.now()),
     "admission_kind_known": lambda: Admission.objects.update(kind="everybody"),
-    "roster_user_once": lambda: twice(RosterEntry, **here(), user=bo()),
-    "roster_email_once": lambda: [RosterEntry.objects.create(**here(), email=text) for text in ("a@b.org", "A@B.org")],
-    "roster_join_card_once": lambda: twice(RosterEntry, **here(), join_card_digest="d"),
+    "roster_user_once": lambda: twice(RosterEntry, **course(), user=bo()),
+    "roster_email_once": lambda: [
+        RosterEntry.objects.create(**course(), email=text) for text in ("a@b.org", "A@B.org")
+    ],
+    "roster_lms_user_once": lambda: twice(RosterEntry, **course(), lms_user="1:bo"),
+    "roster_join_card_once": lambda: twice(RosterEntry, **course(), join_card_digest="d"),
     "one_choice_per_kind_of_notice": lambda: twice(NoticeChoice, user=bo(), kind="reveal", delivery="page"),
     "notice_delivery_known": lambda: NoticeChoice.objects.create(user=bo(), kind="reveal", delivery="pigeon"),
     "notice_once": lambda: twice(Notice, user=bo(), kind="reveal", title="t", key="k"),

@@ -67,7 +67,7 @@ def one_join_card_of_four_people(number: int) -> list[str]:
     from tests.conftest import person
 
     pets = Competition.objects.get()
-    entry = RosterEntry.objects.create(competition=pets, name=f"Dee {number}")
+    entry = RosterEntry.objects.create(course=pets.course, name=f"Dee {number}")
     [(_, code)] = people_services.make_join_cards(competition=pets, entries=[entry.pk], user=None)
     people = [person(f"slip-{number}-{place}") for place in range(PROCESSES)]
     found = at_once(lambda place: joining.join_by_card(user=people[place], digest=join_card_digest(code)))
@@ -87,7 +87,7 @@ def two_join_cards_of_one_member(number: int) -> list[str]:
 
     pets, user = Competition.objects.get(), person(f"two-{number}")
     enter(pets, user)
-    entries = [RosterEntry.objects.create(competition=pets, name=f"Two {number} {n}").pk for n in range(PROCESSES)]
+    entries = [RosterEntry.objects.create(course=pets.course, name=f"Two {number} {n}").pk for n in range(PROCESSES)]
     codes = [code for _, code in people_services.make_join_cards(competition=pets, entries=entries, user=None)]
     found = at_once(lambda place: joining.join_by_card(user=user, digest=join_card_digest(codes[place])))
     assert RosterEntry.objects.filter(user=user).count() == 1

@@ -322,9 +322,9 @@ def test_the_roster_names_people_and_whoever_never_joined_is_graded_too(pets: Co
     enter(pets, bo)
     submit(pets, bo, answers())
     facts = {"student_id": "1001", "sis_user_id": "s-1", "login": "bbello", "section": "A"}
-    RosterEntry.objects.create(competition=pets, user=bo, name="Bello, Bo", email="bo@uni.example", **facts)
-    RosterEntry.objects.create(competition=pets, name="Zed Zimmer", student_id="1009")
-    RosterEntry.objects.create(competition=pets, name="Gone Long", left_at=timezone.now())
+    RosterEntry.objects.create(course=pets.course, user=bo, name="Bello, Bo", email="bo@uni.example", **facts)
+    RosterEntry.objects.create(course=pets.course, name="Zed Zimmer", student_id="1009")
+    RosterEntry.objects.create(course=pets.course, name="Gone Long", left_at=timezone.now())
     close(pets)
     first, second = sheet_of(pets).rows
     assert (first.student.name, first.student.email, first.mark.points) == ("Bello, Bo", "bo@uni.example", 100)

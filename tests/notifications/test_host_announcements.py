@@ -212,8 +212,8 @@ def test_a_hidden_board_tells_nobody_who_is_below(ada: User, bo: User) -> None:
 def test_one_section_is_written_to_alone(pets: Competition, ada: User, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
     for user, section in ((bo, "Monday"), (cy, "Friday: late")):
-        RosterEntry.objects.filter(competition=pets, user=user).delete()
-        RosterEntry.objects.create(competition=pets, user=user, name=user.username, section=section)
+        RosterEntry.objects.filter(course=pets.course, user=user).delete()
+        RosterEntry.objects.create(course=pets.course, user=user, name=user.username, section=section)
     page = " ".join(signed_in(ada).get(PAGE).content.decode().split())
     assert "Section “Monday” (1 person)" in page
     write(ada, title="Room 5", audience="section:Friday: late")
@@ -293,7 +293,7 @@ def test_the_page_costs_few_queries_however_long_the_list(pets: Competition, ada
     for number in range(30):
         services.send_announcement(competition=pets, user=ada, title=f"No. {number}", text="Text")
     for number in range(8):
-        RosterEntry.objects.create(competition=pets, name=f"N {number}", section=f"Section {number}")
+        RosterEntry.objects.create(course=pets.course, name=f"N {number}", section=f"Section {number}")
     client, student = signed_in(ada), signed_in(bo)
     with CaptureQueriesContext(connection) as queries:
         client.get(PAGE)

@@ -116,7 +116,7 @@ def test_more_files_than_a_batch_come_each_once(pets: Competition, ada: User, bo
 
 def test_the_manifest_says_who_is_behind_a_file(pets: Competition, ada: User, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
-    RosterEntry.objects.create(competition=pets, user=bo, name="=Berg, Bo", student_id="0042")
+    RosterEntry.objects.create(course=pets.course, user=bo, name="=Berg, Bo", student_id="0042")
     User.objects.filter(pk=cy.pk).update(first_name="Cy", last_name="Clay")
     competitions.change_competition(competition=pets, user=ada, uses_pseudonyms=True)
     submit(pets, bo, answers(public=1), note="bigger forest")

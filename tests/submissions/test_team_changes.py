@@ -112,7 +112,7 @@ def test_a_file_that_did_not_count_is_free_for_the_person_too(cats: Competition,
 def test_who_deletes_the_account_is_off_the_class_list(cats: Competition, bo: User) -> None:
     """On a board for the class list alone nobody signs up again for fresh attempts."""
     Admission.objects.update(kind=Admission.Kind.ROSTER)
-    RosterEntry.objects.create(competition=cats, name="Bo", email=bo.email, user=bo)
+    RosterEntry.objects.create(course=cats.course, name="Bo", email=bo.email, user=bo)
     enter(cats, bo)
     assert uploads(cats, bo) == 5
     personal_data.delete_account(account=bo, user=bo)

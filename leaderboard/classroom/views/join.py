@@ -89,23 +89,24 @@ def join_code(request: HttpRequest, code: str) -> HttpResponse:
 def join_card(request: HttpRequest, code: str) -> HttpResponse:
     """The page of a student's one-time link: sign up if needed, then join as that student."""
     digest = join_card_digest(code)
-    entry = RosterEntry.find_by_join_card(digest, timezone.now())
-    if entry is None or entry.competition.launched_at is None:
+    entry = RosterEntry.find_by_join_card(digest, at := timezone.now())
+    competition = entry.competition_to_join(at) if entry else None
+    if entry is None or competition is None or competition.launched_at is None:
         note_wrong_code(request)
-        return render(request, "classroom/join_card.html", {"is_early": entry is not None}, status=404)
+        return render(request, "classroom/join_card.html", {"is_early": competition is not None}, status=404)
     if request.user.is_anonymous:
         enter = lambda user: joining.join_by_card(user=user, digest=digest)  # noqa: E731
-        return _sign_up(request, entry.competition, enter, {"join_card": digest}, is_listed=True)
+        return _sign_up(request, competition, enter, {"join_card": digest}, is_listed=True)
     user = signed_in_user(request.user)
-    membership = Membership.objects.filter(competition=entry.competition, user=user).first()
+    membership = Membership.objects.filter(competition=competition, user=user).first()
     context: dict[str, object] = {
         "entry": entry,
         "membership": membership,
-        "refusal": _closed_refusal(entry.competition),
+        "refusal": _closed_refusal(competition),
     }
     return _confirm_join(
         request,
-        entry.competition,
+        competition,
         "classroom/join_card.html",
         lambda: joining.join_by_card(user=user, digest=digest),
         context,

@@ -102,7 +102,7 @@ def host_admission(request: HttpRequest, page_context: PageContext) -> HttpRespo
     context = {
         "page_context": page_context,
         "form": form,
-        "roster_size": page_context.competition.roster.filter(left_at=None).count(),
+        "roster_size": page_context.competition.course.roster.filter(left_at=None).count(),
     }
     return render(request, "classroom/host_admission.html", context, status=422 if form.errors else 200)
 

@@ -51,7 +51,7 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
             return see_other("host_roster", slug=competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    draft = RosterDraft.objects.filter(competition=competition).first()
+    draft = RosterDraft.objects.filter(course=competition.course_id).first()
     context: dict[str, Any] = {
         "page_context": page_context,
         "form": form,
@@ -162,7 +162,7 @@ def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse
         "page_context": page_context,
         "waiting": len(waiting),
         "refusal": invitations.invite_refusal(competition),
-        "without_address": competition.roster.filter(user=None, left_at=None, email="").count(),
+        "without_address": competition.course.roster.filter(user=None, left_at=None, email="").count(),
         "invitations_left": invitations.invitations_left(user),
         "subject": subject,
         "text": text,

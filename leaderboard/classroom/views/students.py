@@ -96,7 +96,7 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
     has_time = extended_to is not None and extended_to > page_context.at
     running = list(team.extensions.active().filter(closes_at__gt=page_context.at)) if has_time else []
     return {
-        "entry": RosterEntry.objects.filter(competition=competition, user=member.user_id).first(),
+        "entry": RosterEntry.objects.filter(course=competition.course_id, user=member.user_id).first(),
         "placing": team_ranks.placings_now({team.pk: competition}, page_context.at).get(team.pk),
         "best": min(ranked, key=lambda file: sign * file.public, default=None),
         "files": files[:SHOWN_FILES],
@@ -159,7 +159,7 @@ def _move(page_context: PageContext, member: Membership, request: HttpRequest, t
 
 
 def _move_to_section(page_context: PageContext, member: Membership, section: str) -> None:
-    entry = RosterEntry.objects.filter(competition=page_context.competition, user=member.user_id).first()
+    entry = RosterEntry.objects.filter(course=page_context.competition.course_id, user=member.user_id).first()
     if entry is None:
         raise PermissionDenied(_("Only the section of somebody on the roster can be changed."))
     section = section.strip()[:MAX_SECTION_CHARACTERS]

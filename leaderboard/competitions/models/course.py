@@ -45,5 +45,10 @@ def make_course(title: str = "") -> Course:
 
 
 def lock_course(course_id: int) -> Course:
-    """Lock and return a course. Locked before its competitions, so that two requests never wait for each other."""
-    return Course.objects.select_for_update().get(pk=course_id)
+    """Lock a course and then its competitions, against changes of its class list and of what belongs to it.
+
+    Joining locks one competition only, so students of other courses never wait.
+    """
+    course = Course.objects.select_for_update(no_key=True).get(pk=course_id)
+    list(course.competitions.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+    return course
