@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
 from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 import metrics
 from leaderboard.common import charts, library_messages
@@ -284,3 +284,11 @@ def problem_label(code: str) -> str:
     """The label of a problem's code for hosts; for codes of single metrics the code with spaces for underscores."""
     known = PROBLEM_LABELS.get(code)
     return str(known) if known is not None else code.replace("_", " ").capitalize()
+
+
+def fault_title(problems: Sequence[Mapping[str, Any]]) -> str:
+    """What is wrong with a file in a few words: one or two kinds of problems by name, more by number."""
+    codes = list(dict.fromkeys(str(problem.get("code")) for problem in problems))
+    if len(codes) <= 2 and all(code in PROBLEM_LABELS for code in codes):
+        return " · ".join(str(PROBLEM_LABELS[code]) for code in codes)
+    return ngettext("%(n)s problem in the file", "%(n)s problems in the file", len(problems)) % {"n": len(problems)}

@@ -178,7 +178,7 @@ def test_on_a_hidden_board_a_file_is_only_valid(ada: User, bo: User, cy: User) -
     pets = world(ada, bo, cy)
     client = signed_in(bo)
     progress = text_of(client, f"/c/pets/submissions/{pets.second.pk}/progress/", **{"HX-Request": "true"})
-    assert "Valid, and it counts." in progress
+    assert "Valid It counts. Scores and ranks are hidden" in progress
     assert "Rank 1" not in progress
     assert "Public hidden until the end" in text_of(client, f"/c/pets/submissions/{pets.second.pk}/")
     board = text_of(client, "/c/pets/leaderboard/")
@@ -301,11 +301,11 @@ def test_a_disqualified_team_reads_on_all_its_pages_that_nothing_of_it_counts(
     extensions.disqualify_team(team=pond.team, user=ada, reason="Copied.")
     for path in ("/submissions/", "/finals/"):
         page = read(path)
-        assert "Your team is off the leaderboard, so its submissions don't count" in page
+        assert "They count if your team is readmitted" in page
         assert "first.csv" in page
-        assert "Your team chose" not in page
+        assert "Only the chosen one counts" not in page
     assert "Attempts left" not in read("/submit/")
     assert "Best public not on the leaderboard" in read("/submit/")
     extensions.readmit_team(team=pond.team, user=ada)
-    assert "Your team chose 1 of 2" in read("/finals/")
+    assert "Only the chosen one counts" in read("/finals/")
     assert "not on the leaderboard" not in read("/submissions/")

@@ -196,7 +196,7 @@ def test_a_file_that_no_worker_has_read_yet_is_converted_unseen(
     original = only_file(pets)
     page = bos.get(f"/c/pets/submissions/{original.pk}/")
     assert jobs == [], "no page reads a file"
-    assert "Did a spreadsheet save this file?" in text_of(page)
+    assert "We can try to convert this file" in text_of(page)
     looks_again = f'hx-get="/c/pets/submissions/{original.pk}/"'
     assert looks_again in page.content.decode()
     once_more = bos.get(f"/c/pets/submissions/{original.pk}/", headers={"HX-Request": "true"}).content.decode()

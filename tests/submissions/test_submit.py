@@ -280,12 +280,12 @@ def test_bo_sees_how_the_file_compares_and_the_rank_before(
     assert board_fact(page, "rank") == "Rank 2 → 1 1 of 2"
     assert board_fact(page, "gain").startswith("Compared with your best +0.500 better")
     assert 'class="chart histogram"' not in page, "two scores are no distribution"
-    assert re.search(r"it would be 0\.\d+ to 1\.0", page), "six right rows are no proof of a file without a mistake"
+    assert re.search(r"95 % interval: 0\.\d+ to 1\.0", page), "six right rows are no proof of a file without a mistake"
     worse = submit(pets, bo, answers(public=2))
     page = as_bo.get(f"{SUBMIT}?submission={worse.pk}").content.decode()
     assert board_fact(page, "gain").startswith("Compared with your best −0.333 worse")
     assert 'data-testid="personal-best"' not in page
-    assert re.search(r"it would be 0\.[1-5]\d to 0\.[7-9]\d", page)
+    assert re.search(r"95 % interval: 0\.[1-5]\d to 0\.[7-9]\d", page)
 
 
 def test_a_number_of_nothing_is_not_found(as_bo: Client) -> None:

@@ -136,6 +136,7 @@ register.filter("in_words", metric_display.parameter_value_text)
 register.filter("kind_words", metric_display.parameter_kind_text)
 register.filter("allowed", metric_display.allowed_values_text)
 register.filter("in_plain", metric_display.problem_label)
+register.filter("fault_title", metric_display.fault_title)
 
 
 @register.filter

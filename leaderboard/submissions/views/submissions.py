@@ -77,8 +77,16 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
         "sees_private": page_context.sees_private,
         "offers_picks": any(file.status == "scored" and not file.is_late and not file.hidden_at for file in files),
         "chart": _history_chart(page_context),
+        "allowance": _allowance_today(page_context),
     }
     return render(request, "submissions/submissions.html", context)
+
+
+def _allowance_today(page_context: PageContext) -> submit_conditions.AttemptAllowance | None:
+    """The team's attempts; None where it cannot submit ranked files now."""
+    if page_context.membership is None or page_context.is_disqualified or page_context.state != "live":
+        return None
+    return submit_conditions.allowance_of(page_context.membership, page_context.at)
 
 
 def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> dict[str, Any]:
