@@ -13,7 +13,6 @@ urlpatterns = [
     path("c/<slug:slug>/data/files/<str:name>", data_files.data_file, name="data_file"),
     path("host/new/", setup.host_new, name="host_new"),
     path("host/<slug:slug>/setup/", setup.host_setup, name="host_setup"),
-    path("host/<slug:slug>/setup/launch/", setup.host_setup_launch, name="host_setup_launch"),
     path("host/<slug:slug>/export.zip", data_files.host_export, name="host_export"),
     path("host/<slug:slug>/clone/", setup.host_clone, name="host_clone"),
     path("host/<slug:slug>/truth/", answers.host_truth, name="host_truth"),

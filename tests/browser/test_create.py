@@ -17,8 +17,8 @@ from tests.browser.for_everybody import findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = table("id,species", lambda i, dice: dice.choice(["newt", "toad", "frog"]), 400)
-MOST_CLICKS = 6
-STEPS = ("setup", "truth/metric", "setup/launch", "truth", "clone")
+MOST_CLICKS = 4
+STEPS = ("setup", "truth/metric", "truth", "clone")
 
 
 class Hand:
@@ -43,10 +43,6 @@ def test_ada_launches_with_one_file_in_a_few_clicks(open_page: OpenPage, ada: Us
     hand.clicks += 1  # choosing the file
     page.set_input_files("#id_files", {"name": "answers.csv", "mimeType": "text/csv", "buffer": ANSWERS})
     page.get_by_role("heading", name="Check what we found").wait_for()
-    hand.press("Create competition")
-    page.get_by_role("heading", name="Review and launch").wait_for()
-    expect(page.locator("#needs")).to_contain_text("Testing a sample submission")
-    score.score_preview(Competition.objects.get().ground_truth_id or 0)
     hand.press("Launch now")
     expect(page.locator("main")).to_contain_text("Live")
     launched = Competition.objects.get()
@@ -93,9 +89,9 @@ def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybod
     page.get_by_role("button", name="Convert to plain CSV").wait_for()
     assert findings(page) == []
     page.get_by_role("button", name="Convert to plain CSV").first.click()
-    expect(page.get_by_role("button", name="Create competition")).to_be_enabled()
-    page.get_by_role("button", name="Create competition").click()
-    page.get_by_role("heading", name="Review and launch").wait_for()
+    expect(page.get_by_role("button", name="Launch now")).to_be_enabled()
+    page.get_by_role("button", name="Create as draft").click()
+    page.get_by_role("heading", name="Before the launch").wait_for()
     drafts.discard_draft(competition=Competition.objects.get())
     Competition.objects.update(launched_at=timezone.now())
     page.goto("/host/pond/truth/")

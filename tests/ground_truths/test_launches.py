@@ -55,13 +55,6 @@ def choose(client: Client, metric: str = "accuracy", **fields: Any) -> Any:
     return client.post("/host/pond/truth/metric/", sent)
 
 
-def student_preview(client: Client, slug: str = "pond") -> Any:
-    """Send the sample and let the worker measure it."""
-    client.post(f"/host/{slug}/setup/launch/")
-    score.score_preview(Competition.objects.get(slug=slug).ground_truth_id or 0)
-    return client.get(f"/host/{slug}/setup/launch/")
-
-
 @pytest.mark.parametrize(
     ("fields", "stored"),
     [
@@ -201,26 +194,26 @@ def ready(hers: Client, pond: Competition) -> Competition:
     return Competition.objects.get()
 
 
-def test_nobody_launches_from_a_page_before_the_sample_has_a_score(hers: Client, ready: Competition) -> None:
-    page = text_of(hers.post("/host/pond/launch/", follow=True))
-    assert "Missing: Test submission works." in page
-    assert Competition.objects.get().launched_at is None
-
-
-def test_the_preview_uses_no_attempt_and_is_on_no_board(hers: Client, ready: Competition) -> None:
-    student_preview(hers)
+def test_the_launch_scores_the_sample_first_which_uses_no_attempt_and_is_on_no_board(
+    hers: Client, ready: Competition
+) -> None:
+    hers.post("/host/pond/launch/")
+    assert Competition.objects.get().launched_at is not None
     found = StudentPreview.objects.get()
     assert found.public is not None
     assert found.private is not None
-    assert not Submission.objects.exists()
+    assert not Submission.objects.filter(baseline=None).exists()
     assert not Team.objects.exists()
     assert list(boards_module.ranked_lines(ready, "public")) == []  # type: ignore[arg-type]
 
 
 def test_another_ground_truth_is_tested_again(hers: Client, ready: Competition) -> None:
-    student_preview(hers)
+    score.score_preview(ready.ground_truth_id or 0)
     choose(hers, "error_rate")
-    assert "Launch now" not in text_of(hers.get("/host/pond/setup/launch/"))
+    assert not StudentPreview.objects.get(ground_truth__metric="error_rate").finished_at
+    hers.post("/host/pond/setup/", {"launch": "yes"})
+    assert StudentPreview.objects.get(ground_truth__metric="error_rate").is_good
+    assert Competition.objects.get().launched_at is not None
 
 
 def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
@@ -231,20 +224,22 @@ def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     monkeypatch.setattr(
         score, "compute_outside_queue", lambda *_: ScoringOutcome(failure="It broke.", host_details="At line 3")
     )
-    page = text_of(student_preview(hers))
-    assert "sample submission" in page
-    assert "At line 3" in page
-    assert "Missing: Test submission works" in text_of(hers.post("/host/pond/launch/", follow=True))
+    for path, button in (("/host/pond/launch/", {}), ("/host/pond/setup/", {"launch": "yes"})):
+        page = text_of(hers.post(path, button, follow=True))
+        assert "sample submission" in page
+        assert "At line 3" in page
+    assert Competition.objects.get().launched_at is None
 
 
-def test_a_preview_that_waits_is_asked_for_until_it_ends(hers: Client, ready: Competition) -> None:
-    waiting = hers.get("/host/pond/setup/launch/").content.decode()
-    assert "Testing a sample submission" in waiting
-    assert 'hx-trigger="every 2s"' in waiting
-    score.score_preview(ready.ground_truth_id or 0)
-    over = hers.get("/host/pond/setup/launch/").content.decode()
-    assert "hx-trigger" not in over
-    assert "Private, only for you:" in over
+def test_a_sample_that_waits_for_a_scorer_stops_the_launch_until_it_is_scored(
+    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(score, "score_preview", lambda _: False)
+        page = text_of(hers.post("/host/pond/setup/", {"launch": "yes"}, follow=True))
+    assert "The sample submission has no score yet." in page
+    hers.post("/host/pond/setup/", {"launch": "yes"})
+    assert Competition.objects.get().launched_at is not None
 
 
 def test_a_preview_whose_wake_up_was_lost_is_rung_for_again(
@@ -358,7 +353,7 @@ def test_a_baseline_is_removed_after_a_question(hers: Client, ada: User, pets: C
 
 
 def test_a_deletion_takes_previews_and_checks_along(hers: Client, ready: Competition) -> None:
-    student_preview(hers)
+    score.score_preview(ready.ground_truth_id or 0)
     competitions.delete_competition(competition=ready)
     assert not StudentPreview.objects.exists()
     assert not TruthCheck.objects.exists()

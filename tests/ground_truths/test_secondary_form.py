@@ -50,7 +50,7 @@ def test_ada_chooses_two_looks_at_the_check_and_publishes(as_ada: Client, tides:
     assert "Secondary metrics, shown beside the score but never ranked" in as_ada.get(DATA).content.decode()
     assert 'value="quantile=0.9"' in as_ada.get(METRIC).content.decode()
     published = as_ada.post(METRIC, filled(action="use", **also, **{"also-params_3": "quantile=0.9"}))
-    assert published["Location"] == "/host/tides/setup/launch/"
+    assert published["Location"] == "/host/tides/setup/"
     ground_truth = GroundTruth.objects.get(competition=tides, number=2)
     assert [(one["key"], one["params"]) for one in ground_truth.secondary] == [
         ("weighted_mae", {"weight": "w"}),

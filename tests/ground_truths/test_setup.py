@@ -69,15 +69,14 @@ def test_a_teacher_who_changes_nothing_creates_and_launches(hers: Client) -> Non
     address = bring(hers, train_csv=TRAIN, test_csv=TEST, answers_csv=ONLY)["Location"]
     sent = filled_in(hers.get(address).content.decode())
     created = hers.post(address, {**sent, "create": "yes"})
-    assert created["Location"] == "/host/predict-rentals/setup/launch/"
+    assert created["Location"] == "/host/predict-rentals/"
     pond = Competition.objects.get()
     assert pond.ground_truth is not None
     assert (pond.overview, pond.board.hides_scores) == (pond.subtitle, False)
-    score.score_preview(pond.ground_truth.pk)
-    assert StudentPreview.objects.get().is_good
     first = Submission.objects.get(baseline__competition=pond)
     assert score.score_one(first.pk) == "scored", "something to beat from the first day"
-    assert hers.post("/host/predict-rentals/launch/")["Location"] == "/host/predict-rentals/"
+    assert hers.post(address, {**sent, "launch": "yes"})["Location"] == "/host/predict-rentals/"
+    assert StudentPreview.objects.get().is_good
     pond.refresh_from_db()
     assert pond.launched_at is not None
     assert (pond.closes_at - pond.opens_at).days == 14
@@ -131,11 +130,37 @@ def test_a_warning_is_accepted_and_stays_accepted_until_it_says_something_else(h
     hers.post(address, {"create": "yes"})
     [kept] = TruthCheck.objects.get().accepted_findings
     assert kept == accepted
-    launch = hers.get("/host/predict-rentals/setup/launch/").content.decode()
-    assert re.findall(r'name="accept" value="(\w+)"', launch) == keys[1:]
     for key in keys[1:]:
-        hers.post("/host/predict-rentals/setup/launch/", {"accept": key})
-    assert 'data-testid="warning"' not in hers.get("/host/predict-rentals/setup/launch/").content.decode()
+        hers.post(address, {"accept": key})
+    assert 'data-testid="warning"' not in hers.get(address).content.decode()
+
+
+@pytest.mark.parametrize(
+    "answers_csv",
+    ['id,label\n1,cat\n2,"dog\n3,cat\n', "id;label\n1;cat\n2;dog\n", "PK\x03\x04 a workbook that was cut off"],
+    ids=["a quote without its end", "semicolons", "damaged"],
+)
+def test_answers_that_cannot_be_read_get_no_proposal_and_no_sample(hers: Client, answers_csv: str) -> None:
+    page = hers.get(bring(hers, answers_csv=answers_csv)["Location"]).content.decode()
+    assert 'data-testid="error"' in page
+    assert 'id="proposal"' not in page
+    assert "sample_submission.csv" not in page
+    assert "can't be read yet" in page.replace("&#x27;", "'")
+    assert re.search(r'name="launch" value="yes"\s+disabled', page)
+    assert Competition.objects.get().title == copying.NEW_TITLE
+
+
+def test_a_name_typed_before_the_files_is_kept(hers: Client) -> None:
+    made = hers.post("/host/new/", {"name": "Bike rides", "files": upload(ONLY, "answers.csv")})
+    assert made["Location"] == "/host/bike-rides/setup/"
+    assert Competition.objects.get().title == "Bike rides"
+
+
+def test_before_the_launch_ada_reads_how_students_reach_her_computer(hers: Client, pond: Competition) -> None:
+    assert 'data-testid="address">testserver<' in hers.get("/host/pond/setup/").content.decode()
+    alone = hers.get("/host/pond/setup/", headers={"host": "localhost"}).content.decode()
+    assert "python3 manage.py up --host 0.0.0.0" in alone
+    assert 'data-testid="address"' not in alone
 
 
 def test_what_blocks_is_never_accepted(hers: Client) -> None:

@@ -71,7 +71,7 @@ def test_the_demo_tells_its_three_stories() -> None:
     assert {name: round(overall(LEAVES, name), 3) for name in CONSTANTS} == CONSTANTS
     leaves = Competition.objects.get(slug=LEAVES)
     assert (leaves.launched_at, leaves.is_demo) == (None, True)
-    assert [need.key for need in launch_needs(leaves) if not need.is_there] == []
+    assert [need.text for need in launch_needs(leaves) if not need.is_there] == []
     board = boards.board_page(leaves, Split.PUBLIC, at=timezone.now())
     assert {row.name: row.value for row in board.rows} == pytest.approx(CONSTANTS, abs=0.005)
     assert leaves.ground_truth is not None
@@ -161,7 +161,7 @@ def test_a_draft_that_somebody_launched_is_left_alone_and_removed_with_the_rest(
     demo_module.make_demo_competition(LEAVES)
     demo_module.score_here()
     draft = Competition.objects.get(slug=LEAVES)
-    assert publishing.launch_competition(competition=draft, user=olga, needs_preview=True)
+    assert publishing.launch_competition(competition=draft, user=olga)
     assert f"“{draft}” is there already" in demo("--teams", "2")
     demo("--remove")
     assert not Competition.objects.exists()

@@ -35,6 +35,17 @@ UNREADABLE_PROBLEMS = frozenset(
 )
 CONVERTIBLE_PROBLEMS = UNREADABLE_PROBLEMS | {"decimal_comma"}
 
+CURABLE_BY_SETTINGS = frozenset(
+    {
+        *("target_columns", "role_missing", "unscored", "parameter"),
+        "repeated_ids",
+        "blank_id",
+        "group_missing",
+        "one_group",
+    }
+)
+"""Problems that another metric, id column or group may cure, so that these are proposed all the same."""
+
 
 @dataclass(frozen=True)
 class SplitFile:
@@ -233,6 +244,14 @@ def blocking_in(report: dict[str, Any]) -> list[dict[str, Any]]:
 def is_unreadable(report: dict[str, Any]) -> bool:
     """Whether the file has a form of spreadsheets, which may be converted, so that its columns are uncertain."""
     return any(finding["code"] in UNREADABLE_PROBLEMS for finding in blocking_in(report))
+
+
+def is_readable(draft: TruthDraft) -> bool:
+    """Whether rows and columns of the answers are certain; before that nothing can be proposed."""
+    codes = {finding["code"] for finding in blocking_in(draft.report)}
+    is_asked = draft.answer_choice.get("is_asked") and draft.report["rows"]
+    is_read = is_asked or draft.report["public_rows"] or codes & CURABLE_BY_SETTINGS
+    return bool(is_read and possible_answers(draft)) and not is_unreadable(draft.report)
 
 
 def published_split(competition: Competition) -> GroundTruth | None:

@@ -202,12 +202,12 @@ def start_preview(*, competition: Competition, user: User) -> StudentPreview:
 # --- the launch -------------------------------------------------------------------------------------------------
 
 
-def launch_competition(*, competition: Competition, user: User | None = None, needs_preview: bool = False) -> bool:
+def launch_competition(*, competition: Competition, user: User | None = None) -> bool:
     """Launch a competition, so that students can join; False if it was launched before. Raises `CannotHost`.
 
-    With `needs_preview` the student preview must have passed: pages require it, imported folders and scripts do not.
+    Pages launch by `setup.launch`, which scores a sample submission first; imported folders and scripts need none.
     """
-    needs = [need for need in launch_needs(competition) if needs_preview or need.key != "student_preview"]
+    needs = launch_needs(competition)
     if missing := [_("Missing: %(what)s.") % {"what": need.text} for need in needs if not need.is_there]:
         raise CannotHost(_("The competition can't launch yet."), missing)
     with transaction.atomic():

@@ -14,11 +14,13 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
+from leaderboard.common.library_messages import stored_text
 from leaderboard.common.storage import clean_name, file_chunks, path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, StudentPreview
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
+from leaderboard.submissions import score
 from metrics.checks.answer_columns import ColumnFacts, is_sample_file, is_train_file, propose_answers
 from metrics.reading.headers import USAGE, letters_of
 
@@ -198,6 +200,27 @@ def make_ready(*, competition: Competition, user: User, is_confirmed: bool = Fal
         publishing.start_preview(competition=competition, user=user)
 
 
+def launch(*, competition: Competition, user: User, is_confirmed: bool = False) -> None:
+    """Do all that a launch needs, score the sample submission at once, and launch. Raises as `make_ready` and
+    `launch_tested` do."""
+    make_ready(competition=competition, user=user, is_confirmed=is_confirmed)
+    score.score_preview(competition.ground_truth_id or 0)
+    launch_tested(competition=competition, user=user)
+
+
+def launch_tested(*, competition: Competition, user: User) -> None:
+    """Launch a competition whose sample submission has its scores. Raises `CannotHost` if it has none, and as
+    `publishing.launch_competition` does."""
+    preview = StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first()
+    if preview is not None and preview.finished_at and not preview.is_good:
+        problems = [*filter(None, [preview.failure_text]), *map(stored_text, preview.problems)]
+        raise CannotHost(_("Scoring the sample submission failed. Students would see the same."), problems)
+    if competition.ground_truth_id and (preview is None or not preview.finished_at):
+        reason = _("The sample submission has no score yet. Try again in a minute.")
+        raise CannotHost(_("The competition can't launch yet."), [reason])
+    publishing.launch_competition(competition=competition, user=user)
+
+
 # --- which file has the answers, and in which columns -----------------------------------------------------------
 
 
@@ -353,8 +376,9 @@ def _remove_copy(competition: Competition, user: User) -> None:
 
 def _name_draft(competition: Competition, user: User, earlier_answers: Sequence[str]) -> None:
     """Set title and subtitle by the columns to predict, unless the host has changed them."""
-    answers = chosen_answers(drafts.stored_draft(competition))
-    if not answers:
+    draft = drafts.stored_draft(competition)
+    answers = chosen_answers(draft)
+    if draft is None or not answers or not checks.is_readable(draft):
         return
     (title, subtitle), (earlier_title, earlier_subtitle) = _draft_title(answers), _draft_title(earlier_answers)
     is_new = competition.title == NEW_TITLE

@@ -157,7 +157,7 @@ def publish_checked(
         messages.success(request, message % {"number": ground_truth.number})
         if competition.launched_at is None:
             publishing.start_preview(competition=competition, user=user)
-    following = "host_truth" if competition.launched_at else "host_setup_launch"
+    following = "host_truth" if competition.launched_at else "host_setup"
     return see_other("host_candidate" if competition.candidate_id else following, slug=competition.slug)
 
 

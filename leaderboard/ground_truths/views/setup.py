@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
+from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -18,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.accounts.models import User
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.display_time import known_zones, viewer_zone
-from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.responses import absolute_url, opening_command, see_other, signed_in_user
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import CloneForm, FolderForm, SetupForm
@@ -31,8 +32,7 @@ from leaderboard.competitions.host_responses import (
     refusal_lines,
     save_competition,
 )
-from leaderboard.competitions.metric_display import competition_metric
-from leaderboard.competitions.models import Competition, StudentPreview, TruthCheck, TruthDraft
+from leaderboard.competitions.models import Competition, TruthDraft
 from leaderboard.competitions.services import CannotHost
 from leaderboard.competitions.views import answer_later, answered_by_worker
 
@@ -42,20 +42,16 @@ from ..queries import (
     draft_of,
     fitting_metrics,
     last_check,
-    launch_needs,
     metric_or_none,
-    shown_findings,
 )
-from ..services import checks, copying, drafts, folders, publishing, setup
+from ..services import checks, copying, drafts, folders, setup
 from ..specs import GroundTruthSpec, proposed_parameters
 
 PageView = Callable[..., HttpResponse]
 PROPOSED_METRICS = 3
 PROPOSED_ANSWERS, MAX_ASKED_ANSWERS = 5, 12
-METRIC_PROBLEMS = {"target_columns", "role_missing", "unscored", "parameter"}
-"""Codes of findings that keep a metric, and not the reader, from a file."""
 FILE_BUTTONS = {"drop", "students", "answers"}
-READING_BUTTONS = FILE_BUTTONS | {"predict", "predict_these", "split", "metric", "fix", "create"}
+READING_BUTTONS = FILE_BUTTONS | {"predict", "predict_these", "split", "metric", "fix", "create", "launch"}
 """Names of the buttons on the setup page that read the files again."""
 
 
@@ -100,7 +96,7 @@ def _start(request: HttpRequest) -> HttpResponseBase:
     """Create the draft, then have a worker read the files; so there is one draft, however often the worker tries."""
     user, zone = signed_in_user(request.user), request.POST.get("zone", "")
     zone = viewer_zone(request) or (zone if zone in known_zones() else "UTC")
-    title = copying.NEW_TITLE
+    title = request.POST.get("name", "").strip()[:120] or copying.NEW_TITLE
     draft = copying.create_default_draft(user=user, title=title, slug=copying.free_slug(title), zone=zone)
     return answer_later(request, path=reverse("host_setup", kwargs={"slug": draft.slug}))
 
@@ -136,7 +132,7 @@ def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET: the findings and proposals. POST: save the fields, and do the action of the pressed button.
 
     Its name is the action: `add`, `drop`, `students`, `answers`, `predict`, `split`, `metric`, `fix`, `accept`,
-    `discard`, `create`.
+    `discard`, `create`, `launch`.
     """
     competition, user = page_context.competition, signed_in_user(request.user)
     if request.method != "POST":
@@ -149,7 +145,10 @@ def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             return _setup_page(request, page_context, form, status=422)
         if "create" in request.POST:
             setup.make_ready(competition=competition, user=user, is_confirmed="is_confirmed" in request.POST)
-            return see_other("host_setup_launch", slug=competition.slug)
+            messages.success(request, _("The draft is saved."))
+            return see_other("host_competition", slug=competition.slug)
+        if "launch" in request.POST:
+            return _launch(request, competition, user)
         fragment = _change_draft(request, competition, user)
     except REFUSALS as error:
         messages.error(request, " ".join(refusal_lines(error)))
@@ -253,29 +252,27 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
     key = check["checked"].metric if check["checked"] else ""
     fits = fitting_metrics(draft, key) or {"best": [], "others": []}
     proposed = fits["best"][:PROPOSED_METRICS]
+    answer_choice = draft.answer_choice if draft else {}
+    is_readable = checks.is_readable(draft) if draft else bool(check["checked"])
     context = {
         **check,
         "page_context": page_context,
         "form": form,
         "report": check["report"] or {},
         "files": list(competition.data_files.all()),
-        "answer_choice": draft.answer_choice if draft else {},
+        "answer_choice": answer_choice,
         "answer_choices": answer_choices(draft) if draft else [],
-        "is_readable": _is_readable(draft) if draft else bool(check["checked"]),
+        "is_readable": is_readable,
+        "is_blocked": bool(not is_readable or check["findings"].errors or answer_choice.get("is_asked")),
         "columns": checks.column_names(draft) if draft else [],
         "split_form": AnswersForm(competition),
         "metrics": proposed,
         "is_proposed_metric": any(metric.key == key for metric, _reason in proposed),
         "metric_count": len(fits["best"]) + len(fits["others"]),
+        "address": urlsplit(absolute_url(request, "home")).netloc,
+        "opening_command": opening_command(request),
     }
     return render(request, "ground_truths/host_setup.html", context, status=status)
-
-
-def _is_readable(draft: TruthDraft) -> bool:
-    """Whether the columns of the answers are certain; before that nothing can be proposed."""
-    codes = {finding["code"] for finding in checks.blocking_in(draft.report)}
-    is_read = draft.report["rows"] or codes & METRIC_PROBLEMS
-    return bool(is_read and checks.possible_answers(draft)) and not checks.is_unreadable(draft.report)
 
 
 def answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
@@ -290,60 +287,28 @@ def answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
     return [(name, name in answers) for name in [*chosen, *others][: max(PROPOSED_ANSWERS, len(answers))]]
 
 
-# --- the launch and the copy ------------------------------------------------------------------------------------
+# --- launch and copy --------------------------------------------------------------------------------------------
 
 
-def _accepts_finding(request: HttpRequest) -> bool:
-    return "accept" in request.POST
-
-
-@open_to(Audience.HOSTS)
-@answered_by_worker(gettext_lazy("Making the sample submission"), is_quick=_accepts_finding)
-@until_launch("host_competition")
-def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Summary and checklist before the launch; POST accepts a warning or starts the test of the sample submission."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
-    if key := request.POST.get("accept"):
-        checks.accept_finding(competition=competition, user=user, key=key)
-        return see_other("host_setup_launch", fragment="#warnings", slug=competition.slug)
-    if request.method == "POST":
-        try:
-            publishing.start_preview(competition=competition, user=user)
-        except REFUSALS as error:
-            messages.error(request, " ".join(refusal_lines(error)))
-        return see_other("host_setup_launch", fragment="#needs", slug=competition.slug)
-    needs = launch_needs(competition)
-    check = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id).first()
-    draft = draft_of(competition)
-    context = {
-        "page_context": page_context,
-        "findings": shown_findings(check),
-        "is_changed": bool(
-            draft and competition.ground_truth and draft.uploaded_at > competition.ground_truth.published_at
-        ),
-        "checklist": needs,
-        "is_ready": all(need.is_there for need in needs),
-        "measure": competition_metric(competition.ground_truth),
-        "report": check.report if check else None,
-        "student_preview": StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first(),
-        "files": competition.data_files.all(),
-    }
-    return render(request, "ground_truths/host_setup_launch.html", context)
-
-
-@open_to(Audience.HOSTS)
-def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Launch the competition by POST; if something is missing, a message on the page of the launch says so."""
-    if request.method != "POST":
-        return redirect("host_competition", slug=page_context.competition.slug)
-    competition, user = page_context.competition, signed_in_user(page_context.user)
-    try:
-        publishing.launch_competition(competition=competition, user=user, needs_preview=True)
-    except CannotHost as error:
-        messages.error(request, " ".join(refusal_lines(error)))
-        return see_other("host_setup_launch", slug=competition.slug)
+def _launch(request: HttpRequest, competition: Competition, user: User) -> HttpResponse:
+    setup.launch(competition=competition, user=user, is_confirmed="is_confirmed" in request.POST)
     messages.success(request, _("Launched. Give your students the join code or the link on this page."))
     return see_other("host_competition", slug=competition.slug)
+
+
+@open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Testing a sample submission"))
+@until_launch("host_competition")
+def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Launch the competition by POST; if something is missing, a message on the setup page says so."""
+    competition = page_context.competition
+    if request.method != "POST":
+        return redirect("host_competition", slug=competition.slug)
+    try:
+        return _launch(request, competition, signed_in_user(page_context.user))
+    except REFUSALS as error:
+        messages.error(request, " ".join(refusal_lines(error)))
+        return see_other("host_setup", slug=competition.slug)
 
 
 @open_to(Audience.HOSTS)

@@ -184,7 +184,7 @@ def make_box(url: str, link: str | None, place: SiteFolders, network_urls: Seque
     url = url.rstrip("/") + "/"
     lines = [f"Leaderboard runs at {url}", ""]
     if network_urls and not os.environ.get("SITE_URL"):
-        lines += [f"Your class opens it in the same network: {' or '.join(network_urls)}", ""]
+        lines += [f"Your class, in the same network, opens {' or '.join(network_urls)}", ""]
     if link:
         lines += ["Not set up yet. The first person to open this link becomes the administrator:", ""]
         lines += [f"{url}setup/{link}/", ""]

@@ -249,7 +249,7 @@ class CompetitionAdmin(ScopedAdmin):
 
     def _launch(self, request: HttpRequest, competition: Competition) -> None:
         user = signed_in_user(request.user)
-        publishing.launch_competition(competition=competition, user=user, needs_preview=True)
+        setup.launch_tested(competition=competition, user=user)
         self.message_user(request, f"“{competition}” is launched.", messages.SUCCESS)
 
 
