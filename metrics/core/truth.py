@@ -12,9 +12,9 @@ from ..numerics.tokens import mark_between
 from ..reading.column_kinds import LabelSet
 from ..reading.columns import Cells, Kind
 from ..reading.containers import LIMIT
-from ..reading.frames import ListFormat, Wanted
 from ..reading.headers import SPLITS, TRUTH_HEADER, USAGE, ExpectedHeader
 from ..reading.ids import Ids, blank_ids, on_line
+from ..reading.list_cells import ListFormat, Wanted
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, csv_bytes, pick, plain
 from ..reading.text import LONGEST_LINE

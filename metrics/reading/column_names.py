@@ -15,6 +15,8 @@ TRIMMED = (
 _INVISIBLE = TRIMMED + "\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
 _RUN = re.compile(r"[^\S\t]{2,}|[^\S\t ]")  # a tab may separate columns
 _BASE_LETTERS = str.maketrans("łŁøØı", "lLoOi")
+_POINT = re.compile(r"(?<=[0-9])\.0+$")
+"""The end of the name of a column for a class that pandas took for a number."""
 _BRACKETS = re.compile(r"[()\[\]{}<>]")
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>")
 
@@ -50,7 +52,11 @@ def _without_bracketed(name: str) -> str:
     return name_key(_BRACKETED.sub(" ", name)) or name_key(name)
 
 
-_KEYS: tuple[Callable[[str], str], ...] = (name_key, _without_brackets, _without_bracketed)
+def _without_zeros(name: str) -> str:
+    return _POINT.sub("", name_key(name))
+
+
+_KEYS: tuple[Callable[[str], str], ...] = (name_key, _without_brackets, _without_bracketed, _without_zeros)
 
 
 def matched_names(

@@ -10,11 +10,12 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ..core.errors import Problem, Refused, SubmissionError, shown
 from ..core.messages import Message, joined
+from .list_cells import UNKNOWN, Wanted
 from .workbook_limits import check_member_count
 from .workbooks import parquet_to_csv, xlsx_to_csv
 
@@ -54,7 +55,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x7fELF", Message("a program")),
 )
 _ARCHIVES = {name for _, name in _MAGIC if "archive" in name} | {_TAR}
-READERS = {"xlsx": xlsx_to_csv, "parquet": parquet_to_csv}
+READERS: dict[str, Callable[..., bytes]] = {"xlsx": xlsx_to_csv, "parquet": parquet_to_csv}
 PACKED = ("gzip", "zip")
 _NAMES = {
     "gzip": Message("a gzip file"),
@@ -127,15 +128,15 @@ def read_container(data: bytes, limit: int = LIMIT, notes: list[Problem] | None 
         raise SubmissionError(refused.problems) from None
 
 
-def unpack(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:
-    """The same as ``read_container``, but raises ``Refused``."""
+def unpack(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None, wanted: Wanted = UNKNOWN) -> bytes:
+    """The same as ``read_container``, but raises ``Refused``; lists in cells are joined as ``wanted``."""
     kind = container_of(data[:4096])
     if kind is None:
         if len(data) > limit:
             raise Refused(_too_large(limit))
         return data
     if kind in READERS:
-        return READERS[kind](data, limit, [] if notes is None else notes)
+        return READERS[kind](data, limit, [] if notes is None else notes, wanted)
     if kind not in PACKED:
         raise Refused(refuse_container(kind))
     inner = _unpack_gzip(data, limit) if kind == "gzip" else _unpack_zip(data, limit)

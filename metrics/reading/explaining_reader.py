@@ -149,6 +149,8 @@ def _hint_about_record(record: _Record, found: int, width: int) -> Message | Non
         return Message("The row ends with a comma.")
     if found == 1 and (why := other_separator(record.text.decode(errors="replace"))) is not None:
         return why
+    if found == 1 and record.text.startswith(b'"') and b"," in record.text:
+        return Message("The whole row is one cell in quotes: leave out the quotes around it.")
     if found > width and _DECIMAL_COMMA.search(record.text):
         return Message("If the comma is a decimal sign, write 0.5 instead of 0,5.")
     return None

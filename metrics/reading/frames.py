@@ -8,49 +8,26 @@ from __future__ import annotations
 
 import csv
 import io
-import numbers
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 import numpy as np
 
 from ..core.errors import Problem, Refused, shown
 from ..core.messages import Message
 from .headers import USAGE, Header, HeaderRule, header_of
+from .list_cells import Wanted, is_nested, joined_cells
 from .tables import SPARE_ROWS, Table, is_text, plain, raw_cells, trimmed
 from .text import HIGH_CONTROL, LONGEST_LINE, scan
-from .workbooks import arrow_to_csv, data_columns
+from .workbooks import arrow_to_csv, data_columns, with_named_range
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _NAME_OF_IDS = re.compile(r"(?i:(^|[\W_])id$)|[a-z]I[dD]$")
-_SCALARS = (str, numbers.Number, date, time, timedelta, np.bool_, np.datetime64, UUID, type(None))
-"""Objects that a CSV file holds as a text that means the same."""
-
-
-@dataclass(frozen=True)
-class ListFormat:
-    """How a metric reads several labels in one cell: the text between them (``None`` for white space), and whether
-    their order counts."""
-
-    separator: str | None
-    are_ordered: bool
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Facts about a frame before it is read: the id column, the columns of a submission (empty for a truth), and
-    how its cells may hold lists (``None``: not at all)."""
-
-    id_column: str | None = None
-    columns: Sequence[str] = ()
-    lists: ListFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -235,7 +212,7 @@ def _without_lists(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> p
     for place, column in enumerate(columns):
         if _may_hold_objects(column):
             cells = column.tolist()
-            texts = _joined_cells(cells, str(column.name), None if place == id_place else wanted.lists)
+            texts = joined_cells(cells, str(column.name), None if place == id_place else wanted.lists)
             if texts is not cells:
                 columns[place], is_changed = pd.Series(texts, frame.index, object, name=column.name), True
     return pd.concat(columns, axis=1) if is_changed else frame
@@ -248,7 +225,7 @@ def _may_hold_objects(column: pd.Series) -> bool:
     kind: Any = column.dtype
     if isinstance(kind, pd.CategoricalDtype):
         kind = kind.categories.dtype
-    return _is_nested(kind.pyarrow_dtype) if isinstance(kind, pd.ArrowDtype) else kind.kind == "O"
+    return is_nested(kind.pyarrow_dtype) if isinstance(kind, pd.ArrowDtype) else kind.kind == "O"
 
 
 def _array_of_series(series: pd.Series) -> Any:
@@ -316,13 +293,15 @@ def _arrow_table(source: object) -> Any:
 def _of_arrow(table: Any, wanted: Wanted) -> Frame:
     import pyarrow as pa
 
-    names = data_columns(table.schema)
-    columns = [table.column(place).combine_chunks() for place, name in enumerate(table.column_names) if name in names]
+    table = with_named_range(table, wanted)
+    order, names = data_columns(table.schema), table.column_names
+    places = sorted((place for place, name in enumerate(names) if name in order), key=lambda at: order.index(names[at]))
+    columns, names = [table.column(place).combine_chunks() for place in places], [names[place] for place in places]
     id_column = wanted.id_column or next(iter(names), "")
     for place, column in enumerate(columns):
-        if _is_nested(column.type):
+        if is_nested(column.type):
             lists = None if names[place] == id_column else wanted.lists
-            columns[place] = pa.array(_joined_cells(column.to_pylist(), names[place], lists), pa.string())
+            columns[place] = pa.array(joined_cells(column.to_pylist(), names[place], lists), pa.string())
     whole = pa.table(columns, names=names)
     header = io.StringIO(newline="")
     csv.writer(header, lineterminator="\n").writerow(names)
@@ -331,68 +310,3 @@ def _of_arrow(table: Any, wanted: Wanted) -> Frame:
         lambda: map(_plain_array, columns),
         lambda: arrow_to_csv(whole.to_batches(), names, sys.maxsize, whole),
     )
-
-
-def _is_nested(kind: Any) -> bool:
-    """Whether cells of this Arrow type are lists, records or bytes."""
-    import pyarrow.types as types
-
-    return bool(
-        types.is_nested(kind)
-        or types.is_binary(kind)
-        or types.is_large_binary(kind)
-        or types.is_fixed_size_binary(kind)
-    )
-
-
-# --- cells that hold several values -----------------------------------------------------------------------------
-
-_NESTED = Message("A cell of {column} is {kind}, in line {line}: {advice}")
-_ONE_VALUE = Message("each cell needs one number or text.")
-_DECODE = Message("decode it ({how}).", how="\"column.str.decode('utf-8')\"")
-_NO_ORDER = Message("it has no order, and the best label comes first. Give a list.")
-_EMPTY_ITEM = Message("one of its items is empty.")
-_ITEM = Message(
-    'its item {item} would be read as several or none. Set the parameter "separator" to a text that no item has.'
-)
-
-
-def _joined_cells(cells: list[Any], column: str, lists: ListFormat | None) -> list[Any]:
-    """The cells with lists, tuples, sets and arrays joined as the metric reads them; the same list if there are none.
-    Raises ``Refused`` for cells whose text would mean something else."""
-    kinds = set(map(type, cells))
-    if all(issubclass(kind, _SCALARS) or kind.__module__.startswith("pandas.") for kind in kinds):
-        return cells
-    return [_text_of_cell(cell, row + 2, column, lists) for row, cell in enumerate(cells)]
-
-
-def _text_of_cell(cell: Any, line: int, column: str, lists: ListFormat | None) -> Any:
-    def refused(advice: str) -> Refused:
-        kind = shown(type(cell).__qualname__)
-        message = Message(_NESTED, column=shown(column), kind=kind, line=line, advice=advice)
-        return Refused(Problem("nested_cells", message, column, line))
-
-    if isinstance(cell, np.ndarray) and not cell.ndim:
-        cell = cell[()]
-    if isinstance(cell, bytes):
-        raise refused(_DECODE)
-    if _is_scalar(cell):
-        return cell
-    is_set = isinstance(cell, set | frozenset)
-    items = list(cell) if is_set or isinstance(cell, list | tuple | np.ndarray) else None
-    if items is None or lists is None or not all(map(_is_scalar, items)):
-        raise refused(_ONE_VALUE)
-    if is_set and lists.are_ordered:
-        raise refused(_NO_ORDER)
-    texts = [str(item).strip() for item in items]
-    for item, text in zip(items, texts, strict=True):
-        if item is None or item != item or not text:
-            raise refused(_EMPTY_ITEM)
-        if len(text.split(lists.separator)) > 1:
-            raise refused(Message(_ITEM, item=shown(text)))
-    return (lists.separator or " ").join(sorted(texts) if is_set else texts)
-
-
-def _is_scalar(cell: Any) -> bool:
-    is_pandas = type(cell).__module__.startswith("pandas.") and not hasattr(cell, "__len__")
-    return is_pandas or isinstance(cell, _SCALARS)

@@ -140,9 +140,15 @@ def _check_separator(names: Sequence[str], line: int) -> list[Problem]:
     for separator in SEPARATORS:
         if separator in names[0]:
             return [_separator_problem(names[0], separator, line)]
+    if "," in names[0]:
+        message = Message(_ROWS_IN_QUOTES, line=line, header=shown(names[0]))
+        return [Problem("separator", message, line=line)]
     return []
 
 
+_ROWS_IN_QUOTES = Message(
+    "Each row is one cell in quotes: line {line} is {header}. Save the file without quotes around whole rows."
+)
 _SAVE_WITH_COMMAS = Message(
     "The columns are separated by {separators}: line {line} is {header}. Save the file with commas (in pandas without "
     '"sep").'

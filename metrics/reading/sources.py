@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.errors import Problem, Refused
 from .containers import LIMIT, unpack
-from .frames import Wanted, read_frame, table_of_frame
+from .frames import read_frame, table_of_frame
 from .headers import HeaderRule
+from .list_cells import UNKNOWN, Wanted
 from .tables import Table, read_table
 from .workbooks import sheet_notes
 
@@ -36,9 +37,9 @@ def read_source(
     """The table of a source, as ``read_table`` reads its bytes, with notes on its container. Raises ``Refused``."""
     notes: list[Problem] = []
     if isinstance(source, bytes):
-        data = unpack(source, limit, notes)
+        data = unpack(source, limit, notes, wanted or UNKNOWN)
     elif isinstance(source, str | os.PathLike):
-        data = read_file(source, limit, notes)
+        data = read_file(source, limit, notes, wanted or UNKNOWN)
     else:
         frame = read_frame(source, header, wanted or Wanted())
         if (table := table_of_frame(frame, header, **others)) is not None:
@@ -52,11 +53,16 @@ def read_source(
     return table
 
 
-def read_file(path: str | os.PathLike[str], limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:
-    """The CSV bytes of a file (plain, gzip, zip, Excel or Parquet), with ``notes`` as for ``unpack``. Raises
-    ``Refused``."""
+def read_file(
+    path: str | os.PathLike[str],
+    limit: int = LIMIT,
+    notes: list[Problem] | None = None,
+    wanted: Wanted = UNKNOWN,
+) -> bytes:
+    """The CSV bytes of a file (plain, gzip, zip, Excel or Parquet), with ``notes`` and ``wanted`` as for ``unpack``.
+    Raises ``Refused``."""
     with Path(path).open("rb") as stream:
         # Python allocates the requested size, so it is that of the file; a pipe has none and may send any number.
         size = os.fstat(stream.fileno()).st_size or limit
         data = stream.read(min(size, limit) + 1)
-    return unpack(data, limit, notes)
+    return unpack(data, limit, notes, wanted)

@@ -27,6 +27,7 @@ _COMMAS = Message("commas")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]+([eE][+-]?[0-9]+)?")
 _DIGITS = re.compile(r"[0-9]+([eE][+-]?[0-9]+)?")
+_ROW_IN_QUOTES = re.compile(r'"((?:[^"]|"")*)"')
 _OF_COMMAS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 """Numbers that may be whole, with commas between thousands."""
 
@@ -140,6 +141,7 @@ def _read_sheet(
 ) -> _Sheet | None:
     """The cells; ``None`` if the text is not a table, or its rows differ in length."""
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = _without_quotes_around_rows(lines, changes)
     place, declared = _header_line(lines, changes, expected)
     below = "\n".join(lines[place + 1 :])
     for of_header, of_rows in _possible_separators(lines[place], declared):
@@ -163,6 +165,19 @@ def _read_sheet(
         return None
     _write_points(sheet, set(map(letters_of, text_columns)), is_sure=of_rows != ",")
     return sheet
+
+
+def _without_quotes_around_rows(lines: list[str], changes: list[Message]) -> list[str]:
+    """The lines, of which most may be a whole row in quotes."""
+    whole = [found[1] if (found := _ROW_IN_QUOTES.fullmatch(line)) else "" for line in lines]
+    bare = [
+        one.replace('""', '"') if any(mark in one for mark in (",", *SEPARATORS)) else line
+        for one, line in zip(whole, lines, strict=True)
+    ]
+    if 2 * sum(one != line for one, line in zip(bare, lines, strict=True)) <= sum(map(bool, lines)):
+        return lines
+    changes.append(Message("Quotes around whole rows are left out."))
+    return bare
 
 
 def _header_line(

@@ -10,12 +10,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import Problem, Refused, shown
 from ..core.messages import Message
+from .list_cells import UNKNOWN, Wanted, is_nested, joined_cells
 from .workbook_limits import MAX_CELLS, measured_workbook, too_large, too_many_cells
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ ERRORS = frozenset(
 """The texts of cells whose formula failed."""
 
 
-def xlsx_to_csv(data: bytes, limit: int, notes: list[Problem]) -> bytes:
+def xlsx_to_csv(data: bytes, limit: int, notes: list[Problem], _wanted: object = None) -> bytes:
     """The first visible sheet with a filled cell. ``notes`` get the name of the sheet where there are several, and the
     cells whose formula failed. Raises ``Refused`` for a file that is not a workbook, or is damaged, protected, or
     larger than ``limit`` bytes."""
@@ -155,9 +156,9 @@ def cell_text(cell: object) -> str:
     return str(cell)
 
 
-def parquet_to_csv(data: bytes, limit: int, _notes: list[Problem]) -> bytes:
-    """All columns of a Parquet file. Raises ``Refused`` for a damaged file, for columns with nested values, and for
-    more than ``limit`` bytes."""
+def parquet_to_csv(data: bytes, limit: int, _notes: list[Problem], wanted: Wanted) -> bytes:
+    """All columns of a Parquet file; lists are joined as ``wanted``. Raises ``Refused`` for a damaged file, for other
+    nested values, and for more than ``limit`` bytes."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
@@ -166,25 +167,32 @@ def parquet_to_csv(data: bytes, limit: int, _notes: list[Problem]) -> bytes:
         file = pyarrow.parquet.ParquetFile(pa.BufferReader(data))
         if sum(file.metadata.row_group(place).total_byte_size for place in range(file.metadata.num_row_groups)) > limit:
             raise too_large(limit)
-        names = data_columns(file.schema_arrow)
-        times = [field.name for field in file.schema_arrow if pa.types.is_timestamp(field.type)]
-        return arrow_to_csv(file.iter_batches(columns=names), names, limit, file.read(columns=times))
+        schema = file.schema_arrow
+        names, levels = data_columns(schema), named_range(schema, file.metadata.num_rows, wanted)
+        times = [field.name for field in schema if pa.types.is_timestamp(field.type)]
+        batches = file.iter_batches(columns=names)
+        if levels is not None:
+            batches, names = _with_range(batches, *levels), [levels[0], *names]
+        return arrow_to_csv(batches, names, limit, file.read(columns=times), wanted)
     except (pa.ArrowException, OSError, ValueError):
         raise Refused(
             _broken(Message("The Parquet file is damaged or of a kind that is not read. Save it as CSV."))
         ) from None
 
 
-def arrow_to_csv(batches: Iterable[Any], names: list[str], limit: int, times: Any) -> bytes:
+def arrow_to_csv(batches: Iterable[Any], names: list[str], limit: int, times: Any, wanted: Wanted = UNKNOWN) -> bytes:
     """These columns of Arrow's batches of rows; ``times`` is a table with all columns of times, each of which is
-    written in one form. Raises ``Refused`` for nested values, and for more than ``limit`` bytes."""
+    written in one form, and lists are joined as ``wanted``. Raises ``Refused`` for other nested values, and for more
+    than ``limit`` bytes."""
     import pyarrow as pa
     import pyarrow.csv
 
     out = io.BytesIO()
     kinds = {field.name: _kind_of_times(times.column(field.name)) for field in times.schema if field.name in names}
     for batch in batches:
-        columns = [_writable_column(batch.column(name), name, kinds.get(name)) for name in names]
+        if any(is_nested(column.type) and column.nbytes > limit for column in batch.columns):
+            raise too_large(limit)
+        columns = [_writable_column(batch.column(name), name, kinds.get(name), wanted) for name in names]
         options = pyarrow.csv.WriteOptions(include_header=not out.tell(), quoting_style="needed")
         pyarrow.csv.write_csv(pa.table(columns, names=names), out, options)
         if out.tell() > limit:
@@ -197,8 +205,52 @@ def arrow_to_csv(batches: Iterable[Any], names: list[str], limit: int, times: An
 
 
 def data_columns(schema: Any) -> list[str]:
-    """The names of the columns, without those into which pandas wrote row numbers or an index without a name."""
-    return [name for name in schema.names if not re.fullmatch(r"__index_level_[0-9]+__", name)]
+    """The names of the columns, those of an index first, without those into which pandas wrote row numbers or an index
+    without a name."""
+    names = [name for name in schema.names if not re.fullmatch(r"__index_level_[0-9]+__", name)]
+    index = [level for level in _levels(schema) if isinstance(level, str)]
+    return [*(name for name in names if name in index), *(name for name in names if name not in index)]
+
+
+def _levels(schema: Any) -> list[Any]:
+    """The levels of the index that pandas has noted: the name of a column, or a description of row numbers."""
+    try:
+        noted = schema.pandas_metadata
+    except ValueError:
+        return []
+    levels = noted.get("index_columns") if isinstance(noted, dict) else None
+    return levels if isinstance(levels, list) else []
+
+
+def named_range(schema: Any, rows: int, wanted: Wanted) -> tuple[str, range] | None:
+    """Row numbers of pandas that have a name, if a submission is ``wanted`` to have such a column; they are described
+    beside the columns."""
+    for level in _levels(schema):
+        if not isinstance(level, dict) or not isinstance(name := level.get("name"), str) or name in schema.names:
+            continue
+        ends = [end for key in ("start", "stop", "step") if isinstance(end := level.get(key), int)]
+        is_range = len(ends) == 3 and ends[2] and len(range(*ends)) == rows
+        if is_range and (not wanted.columns or name in wanted.columns):
+            return name, range(*ends)
+    return None
+
+
+def with_named_range(table: Any, wanted: Wanted) -> Any:
+    """A table of Arrow with the row numbers of pandas as first column, if these have a name."""
+    import pyarrow as pa
+
+    found = named_range(table.schema, table.num_rows, wanted)
+    return table if found is None else table.add_column(0, found[0], pa.array(found[1], pa.int64()))
+
+
+def _with_range(batches: Iterable[Any], name: str, numbers: range) -> Iterator[Any]:
+    import pyarrow as pa
+
+    start = 0
+    for batch in batches:
+        column = pa.array(numbers[start : start + batch.num_rows], pa.int64())
+        yield pa.RecordBatch.from_arrays([column, *batch.columns], names=[name, *batch.schema.names])
+        start += batch.num_rows
 
 
 def _kind_of_times(column: Any) -> Any:
@@ -223,9 +275,9 @@ def _kind_of_times(column: Any) -> Any:
 _IN_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def _writable_column(column: Any, name: str, kind_of_times: Any = None) -> Any:
+def _writable_column(column: Any, name: str, kind_of_times: Any, wanted: Wanted) -> Any:
     """A column for Arrow's CSV writer, which writes numbers with the fewest digits that restore them. Booleans and
-    zones of times are written as in Python. Raises ``Refused`` for nested values."""
+    zones of times are written as in Python. Raises ``Refused`` for nested values other than lists that are joined."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -235,9 +287,9 @@ def _writable_column(column: Any, name: str, kind_of_times: Any = None) -> Any:
         kind = column.type
     if pa.types.is_boolean(kind):
         return pc.if_else(column, "True", "False")
-    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        message = Message("Column {name} of the Parquet file holds lists or other nested values.", name=f'"{name}"')
-        raise Refused(_broken(message))
+    if is_nested(kind):
+        lists = None if name == wanted.id_column else wanted.lists
+        return pa.array(joined_cells(column.to_pylist(), name, lists), pa.string())
     if kind_of_times is None:
         return column if pa.types.is_integer(kind) or pa.types.is_floating(kind) else column.cast(pa.string())
     texts = column.cast(kind_of_times).cast(pa.string())

@@ -182,3 +182,11 @@ def test_two_columns_that_become_equal_are_an_error() -> None:
             metrics.evaluate("rmse", TRUTH, data)
         assert "column_repeated" in [problem.code for problem in caught.value.problems]
         assert "column_repeated" in [finding.code for finding in metrics.check_truth("rmse", data).findings]
+
+
+@pytest.mark.parametrize("truth", ["1 2 3", "1.0 2.0 3.0", "1 2.0 3"])
+@pytest.mark.parametrize("names", ["1,2,3", "1.0,2.0,3.0"])
+def test_columns_of_classes_that_pandas_took_for_numbers_are_read(truth: str, names: str) -> None:
+    rows = "".join(f"r{place},{label}\n" for place, label in enumerate(truth.split()))
+    file = f"id,{names}\nr0,1,0,0\nr1,0,1,0\nr2,0,0,1\n"
+    assert metrics.evaluate("multiclass_log_loss", f"id,y\n{rows}".encode(), file.encode()).overall < 1e-9

@@ -346,7 +346,8 @@ def test_a_bomb_stops_at_the_limit() -> None:
 
 
 def test_lists_in_a_column_are_refused_by_name() -> None:
-    assert '"y"' in problem_of(parquet(id=[1], y=[[1, 2]])).message
+    with pytest.raises(metrics.SubmissionError, match='"y"'):
+        metrics.prepare("rmse", b"id,y\n1,2\n").evaluate(parquet(id=[1], y=[[1, 2]]))
 
 
 def test_an_excel_file_in_an_archive_is_refused() -> None:
@@ -356,3 +357,27 @@ def test_an_excel_file_in_an_archive_is_refused() -> None:
 def test_the_first_look_leaves_both_to_the_reader() -> None:
     for data in (workbook(GOOD), parquet(id=[1], y=[2])):
         assert metrics.sniff(data, len(data), ["id", "y"]) == []
+
+
+@pytest.mark.parametrize("separator", ["", ";"])
+def test_lists_in_parquet_are_read_as_the_metric_reads_lists(separator: str) -> None:
+    lists = [["cat", "dog"], [], ["dog"]]
+    rows = [f"{place},{(separator or ' ').join(items)}" for place, items in enumerate(lists)]
+    truth = metrics.prepare("multilabel_f1", ("id,y\n" + "\n".join(rows)).encode(), {"separator": separator})
+    file = parquet(id=[0, 1, 2], y=lists)
+    assert (truth.evaluate(file).overall, truth.evaluate(file).warnings) == (1, ())
+    assert metrics.evaluate("multilabel_f1", file, file, {"separator": separator}).overall == 1
+
+
+def test_ids_in_an_index_with_a_name_are_read_from_parquet() -> None:
+    import pandas as pd
+
+    truth = b"id,y\n0,1.5\n1,2\n2,4\n"
+    for index in (pd.RangeIndex(3, name="id"), pd.Index([0, 1, 2], name="id"), pd.Index(list("012"), name="id")):
+        out = io.BytesIO()
+        pd.DataFrame({"y": [1.5, 2, 4]}, index=index).to_parquet(out)
+        assert metrics.evaluate("rmse", truth, out.getvalue()).overall == 0
+        assert metrics.evaluate("rmse", out.getvalue(), truth).overall == 0
+    out = io.BytesIO()
+    pd.DataFrame({"id": [0, 1, 2], "y": [1.5, 2, 4]}, index=pd.RangeIndex(3, name="row")).to_parquet(out)
+    assert metrics.evaluate("rmse", truth, out.getvalue()).overall == 0
