@@ -66,7 +66,7 @@ def add_split(
         known = _read(earlier)
         known_ids = known.column(id_column_of(known, earlier_id_column)).to_pylist()
         earlier_parts = dict(zip(known_ids, known.column(USAGE).to_pylist(), strict=True))
-    key = _keyed_hash(secret, str(seed))
+    (key,) = _keyed_hashes(secret, [str(seed)])
     if group is None:
         public = _public_rows(ids, strata, share, key)
         usage = [earlier_parts.get(name, "Public" if row in public else "Private") for row, name in enumerate(ids)]
@@ -97,9 +97,14 @@ def _read(truth: Source) -> Table:
     return read_source(truth, TRUTH_HEADER, longest_line=LONGEST_MASK_LINE)
 
 
-def _keyed_hash(key: bytes, text: str) -> bytes:
+def _keyed_hashes(key: bytes, texts: Iterable[str]) -> list[bytes]:
     """Keyed BLAKE2: as secure as HMAC-SHA256, in a third of its time for millions of ids."""
-    return hashlib.blake2b(text.encode(), key=key, digest_size=32).digest()
+    start, found = hashlib.blake2b(key=key, digest_size=32), list[bytes]()
+    for text in texts:
+        keyed = start.copy()
+        keyed.update(text.encode())
+        found.append(keyed.digest())
+    return found
 
 
 def _table_to_split(truth: Source, id_column: str | None, group: str | None) -> Table:
@@ -153,9 +158,12 @@ def _public_rows(ids: Sequence[str], strata: np.ndarray, share: float, key: byte
 def _in_order(ids: Sequence[str], strata: np.ndarray, share: float, key: bytes) -> np.ndarray:
     """Rows by stratum, then by the keyed hash of the id; strata too small for both splits are merged into one, the
     first."""
-    drawn = np.frombuffer(b"".join([_keyed_hash(key, name) for name in ids]), ">u8").reshape(len(ids), -1)
+    drawn = np.frombuffer(b"".join(_keyed_hashes(key, ids)), ">u8").reshape(len(ids), -1)
     least = 1 / max(min(share, 1 - share), 1 / len(ids))
-    shuffled = np.lexsort(drawn.T[::-1])  # in the order of the hashes' bytes; the same hash means the same id
+    # In the order of the hashes' bytes; the same hash means the same id.
+    shuffled = np.argsort(drawn[:, 0], kind="stable")
+    if not np.diff(drawn[shuffled, 0]).all():
+        shuffled = np.lexsort(drawn.T[::-1])
     together = np.where(np.bincount(strata)[strata] >= least, strata, -1)
     order: np.ndarray = shuffled[np.argsort(together[shuffled], kind="stable")]
     return order
