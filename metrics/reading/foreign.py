@@ -302,7 +302,7 @@ def judge_texts(cells: Cells, texts: Coded, sample: str) -> None:
     is_phrases = "|" in sample
     is_listed = np.zeros(max(1, texts.size), bool)
     if not is_phrases or not _holds_text(texts.array, "|"):
-        for place, text in enumerate(texts.array[:_MOST_LABELS].to_pylist()):
+        for place, text in enumerate(map(str, texts.array[:_MOST_LABELS])):
             is_listed[place] = is_written_as_list(text, ";" if is_phrases else None)
             if text and not is_phrases and not is_listed[place]:
                 return
@@ -332,22 +332,42 @@ class TextForm:
 
 def judge_looks(cells: Cells, texts: Coded, form: TextForm, *, minds_case: bool) -> None:
     """Warn of texts with damaged letters, and if all are in capitals or have other marks between words."""
-    some = list(map(str, texts.array[:_MOST_LABELS].to_pylist()))
+    some = texts.array[:_MOST_LABELS]
     findings = _Findings(max(1, texts.size))
     findings.has_good = True
-    for place, text in enumerate(some):
+    for place in map(int, _perhaps_damaged(some)):
+        text = some[place].as_py()
         for words, cure in form.cures.items():
             if (cured := cure(text)) != text:
                 findings.is_faulty[place] = True
                 findings.note(words, text, cured)
-    first = next(filter(None, some), "")
-    if minds_case and form.has_small and all(text == text.upper() != text.lower() for text in some if text) and first:
+    first = next(filter(None, map(str, some)), "")
+    if minds_case and form.has_small and first and all(_is_in_capitals(text) for text in map(str, some) if text):
         findings.is_faulty[: texts.size] = True
         findings.note(CAPITALS, first, None)
-    if form.has_spaces and all(_JOINED.search(text) and not _SPACE.search(text) for text in some if text) and first:
+    if form.has_spaces and first and all(_is_joined(text) for text in map(str, some) if text):
         findings.is_faulty[: texts.size] = True
         findings.note(JOINED, first, _JOINED.sub(" ", first).strip())
     findings.tell(cells, texts.codes)
+
+
+def _perhaps_damaged(texts: Any) -> np.ndarray:
+    """The places of texts that ``mend_letters`` or ``with_plain_signs`` can change: with a character that is not of
+    ASCII, with ``&`` or ``=``, or with two spaces. All are looked at together."""
+    offsets, data = raw_cells(texts)
+    letters = data[offsets[0] : offsets[-1]]
+    is_odd = (letters > 127) | (letters == ord("&")) | (letters == ord("="))
+    is_odd[1:] |= (letters[1:] == ord(" ")) & (letters[:-1] == ord(" "))
+    odd = np.flatnonzero(is_odd) + offsets[0]
+    return np.unique(np.searchsorted(offsets, odd, side="right") - 1) if len(odd) else odd
+
+
+def _is_in_capitals(text: str) -> bool:
+    return text == text.upper() != text.lower()
+
+
+def _is_joined(text: str) -> bool:
+    return bool(_JOINED.search(text)) and not _SPACE.search(text)
 
 
 def is_written_as_list(text: str, separator: str | None) -> bool:
