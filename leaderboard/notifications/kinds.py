@@ -223,10 +223,7 @@ MEMBER_LEFT = NoticeText(
 MEMBER_REMOVED = NoticeText(
     NoticeKind.TEAM,
     _("You were removed from a team"),
-    _(
-        "The captain of “%(team)s” removed you. You now have a team of your own. Submissions so far stay with "
-        "“%(team)s”."
-    ),
+    _("The captain of “%(team)s” removed you. You have a new team. Submissions so far stay with “%(team)s”."),
     TEAM_PAGE,
 )
 MEMBER_MOVED = NoticeText(

@@ -117,7 +117,7 @@ class SiteClient:
             try:
                 return bytes(answer.read())
             except (HTTPException, OSError) as error:
-                raise CommandFailed(f"The answer of {self.address} broke off: {error}", NO_ANSWER) from None
+                raise CommandFailed(f"The answer from {self.address} was cut off: {error}", NO_ANSWER) from None
 
     def open(self, path: str, body: bytes | None = None, headers: Any = None, tries: int = TRIES) -> Any:
         where = f"make one at {self.address}/account/, then run `login` or set LEADERBOARD_TOKEN."
@@ -152,12 +152,12 @@ def api_refusal(error: HTTPError, address: str) -> CommandFailed:
             reasons = {problem["code"] for problem in problems}
         except (ValueError, KeyError, TypeError):
             answer, reasons = None, set()
-            lines = [f"{address} answered {error.code}, and not as the API does."]
+            lines = [f"{address} returned {error.code}, which isn't an answer of the API."]
     retry_after = error.headers.get("Retry-After") or ""
     seconds = int(retry_after) if retry_after.isdecimal() else 2
     may_help = error.code in (429, 502, 503, 504) and seconds <= MAX_WAIT_SECONDS
     if error.code == 429 and not may_help:
-        lines.append(f"On your clock that is {local_time(datetime.now() + timedelta(seconds=seconds))}.")
+        lines.append(f"That is {local_time(datetime.now() + timedelta(seconds=seconds))}.")
     if "same_bytes" in reasons:
         lines.append("It would get the same score and use an attempt. Use --again to submit it anyway.")
     code = NO_TOKEN if "scope" in reasons else NO_ANSWER if error.code >= 500 else REFUSED
@@ -181,8 +181,8 @@ def multipart_body(form: dict[str, Any], file: tuple[str, bytes] | None) -> tupl
 
 
 def login(site: SiteClient, _: Any) -> Result:
-    """Ask for a token and keep it for this site, in a file that only you can read."""
-    site.token = getpass(f"Token of {site.address} (made on your account page; not shown): ").strip()
+    """Save a token for this site, in a file that only you can read."""
+    site.token = getpass(f"Token for {site.address} (from your account page; not shown): ").strip()
     site.get("competitions")
     path = token_file()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -190,7 +190,7 @@ def login(site: SiteClient, _: Any) -> Result:
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         json.dump({**stored_tokens(), site.address: site.token}, file)
     os.replace(new, path)
-    return {"site": site.address, "file": str(path)}, [f"The token is kept in {path}."]
+    return {"site": site.address, "file": str(path)}, [f"Token saved in {path}."]
 
 
 def token_file() -> Path:
@@ -206,19 +206,19 @@ def stored_tokens() -> dict[str, str]:
 
 
 def list_(site: SiteClient, _: Any) -> Result:
-    """The competitions that you may open."""
+    """List your competitions."""
     answer = site.get_pages("competitions")
     return answer, table_lines(answer["items"], "slug", "title", "state", "closes_at", "metric", "teams")
 
 
 def files(site: SiteClient, arguments: Any) -> Result:
-    """The files of a competition."""
+    """List the data files of a competition."""
     answer = site.get(f"competitions/{arguments.competition}/files")
     return answer, table_lines(answer["items"], "name", "size", "rows", "description")
 
 
 def download(site: SiteClient, arguments: Any) -> Result:
-    """Download one file or all; a file that is here already is left alone."""
+    """Download one data file or all; existing files are kept."""
     path, folder = f"competitions/{arguments.competition}/files", Path(arguments.path)
     chosen = [file for file in site.get(path)["items"] if arguments.file in (None, file["name"])]
     if arguments.file and not chosen:
@@ -230,12 +230,12 @@ def download(site: SiteClient, arguments: Any) -> Result:
 def download_file(site: SiteClient, path: str, file: dict[str, Any], folder: Path) -> str:
     name, digest = file["name"], file["sha256"]
     if name in ("", ".", "..") or any(c in name for c in '/\\:*?"<>|'):
-        raise CommandFailed(f"“{plain_text(name)}” is no name for a file here; download it with the browser.", REFUSED)
+        raise CommandFailed(f"“{plain_text(name)}” can't be a file name here. Download it in the browser.", REFUSED)
     target = folder / name
     if target.is_file() and file_sha256(target) == digest:
         return f"{target} is here already."
     if target.exists():  # it may hold the user's predictions
-        return f"{target} may differ from the site's file and was left alone. Move it away to download it again."
+        return f"{target} exists and was kept. To download the site's file, move yours first."
     save_answer(site, f"{path}/{quote(name)}", target, digest)
     return str(target)
 
@@ -255,10 +255,10 @@ def save_answer(site: SiteClient, path: str, target: Path, digest: str | None = 
         with site.open(path) as answer, part.open("wb") as out:
             shutil.copyfileobj(answer, out)
         if digest not in (None, file_sha256(part)) or (target.suffix == ".zip" and not zipfile.is_zipfile(part)):
-            raise CommandFailed(f"{target.name} did not arrive whole; try again.", NO_ANSWER)
+            raise CommandFailed(f"{target.name} is incomplete. Try again.", NO_ANSWER)
         os.replace(part, target)
     except (OSError, HTTPException) as error:
-        raise CommandFailed(f"{target.name} did not arrive whole: {error}", NO_ANSWER) from None
+        raise CommandFailed(f"{target.name} is incomplete: {error}", NO_ANSWER) from None
     finally:
         if part.exists():
             part.unlink()
@@ -269,12 +269,12 @@ def submit(site: SiteClient, arguments: Any) -> Result:
     path, file = f"competitions/{arguments.competition}", read_file(arguments.file)
     if len(arguments.message) > MAX_NOTE_LENGTH:
         length = len(arguments.message)
-        raise CommandFailed(f"The note has {length} characters; {MAX_NOTE_LENGTH} are the most.", USAGE)
+        raise CommandFailed(f"The note has {length} characters; the limit is {MAX_NOTE_LENGTH}.", USAGE)
     if len(file[1]) > LARGE_BYTES:  # the site closes the connection on a file over its limit, and its reason is lost
         size, max_size = len(file[1]), site.get(path)["max_bytes"]
         if size > max_size:
-            words = f"{file[0]} has {cell_text('size', size)}; {cell_text('size', max_size)} are the most."
-            raise CommandFailed(f"{words} Packed as .gz or .zip it may fit.", REFUSED)
+            words = f"{file[0]} has {cell_text('size', size)}; the limit is {cell_text('size', max_size)}."
+            raise CommandFailed(f"{words} It may fit as .gz or .zip.", REFUSED)
         print_note(f"Sending {cell_text('size', size)} …")
     form = {"note": arguments.message, "may_repeat": "true" if arguments.again else "false"}
     submission = site.post(f"{path}/submissions", key=uuid.uuid4().hex, file=file, **form)
@@ -286,8 +286,8 @@ def submit(site: SiteClient, arguments: Any) -> Result:
 def wait_for_score(site: SiteClient, submission: dict[str, Any], timeout: float) -> dict[str, Any]:
     """The submission, once it is no longer pending."""
     print_note(
-        f"{submission['file_name']} was received and is kept; `submissions` will tell its score.\n"
-        "Waiting for it … (Ctrl-C ends only the waiting)"
+        f"{submission['file_name']} is uploaded. Waiting for its score …\n"
+        "Ctrl-C stops waiting, not scoring. `submissions` shows the score later."
     )
     end, wait = time.monotonic() + timeout, 0.5
     while submission["status"] == "pending":
@@ -306,7 +306,7 @@ def submission_outcome(site: SiteClient, submission: dict[str, Any]) -> Result:
         lines = [f"{name} is {status}; no attempt is used.", *problem_lines(submission["errors"])]
         raise CommandFailed("\n  ".join(lines), INVALID if status == "invalid" else REFUSED, submission)
     if status == "pending":
-        words = "received; `submissions` tells its score, and with --watch one waits for it"
+        words = "received; `submissions` tells its score, and --watch waits for it"
     elif score is not None:
         words = f"scored, public score {score:.10g}"
     elif submission.get("is_late"):
@@ -319,7 +319,7 @@ def submission_outcome(site: SiteClient, submission: dict[str, Any]) -> Result:
 
 
 def submissions(site: SiteClient, arguments: Any) -> Result:
-    """Your team's files, newest first; a host's are those of all teams."""
+    """List your team's submissions, newest first; a host sees all teams'."""
     answer = site.get_pages(f"competitions/{arguments.competition}/submissions")
     names = ["received_at", "file_name", "status", "public_score", "private_score", "is_selected", "note", "id"]
     if len({submission["team"] for submission in answer["items"]}) > 1:
@@ -328,7 +328,7 @@ def submissions(site: SiteClient, arguments: Any) -> Result:
 
 
 def leaderboard(site: SiteClient, arguments: Any) -> Result:
-    """The board."""
+    """Show the leaderboard."""
     answer = site.get_pages(f"competitions/{arguments.competition}/leaderboard?board={arguments.board}")
     return answer, table_lines(answer["items"], "rank", "team", "score", "submissions", "received_at")
 
@@ -337,7 +337,7 @@ def leaderboard(site: SiteClient, arguments: Any) -> Result:
 
 
 def init(_: SiteClient, arguments: Any) -> Result:
-    """Write a folder to fill in: the competition's settings and texts; its truth and data files go in as well."""
+    """Create a folder for a new competition, with settings and texts to fill in."""
     folder = Path(arguments.folder)
     if folder.exists() and any(folder.iterdir()):
         raise CommandFailed(f"{folder} is not empty.", REFUSED)
@@ -346,15 +346,19 @@ def init(_: SiteClient, arguments: Any) -> Result:
     slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "my-competition"
     opens, closes = (date.today() + timedelta(days=days) for days in (7, 35))
     settings = TOML.format(title=title, slug=slug, opens=opens, closes=closes)
-    texts = {"competition.toml": settings, "overview.md": "What is asked, and why.\n", "rules.md": "What is allowed.\n"}
+    texts = {
+        "competition.toml": settings,
+        "overview.md": "What to predict, and why.\n",
+        "rules.md": "What is allowed.\n",
+    }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    hint = f"Fill in {folder / 'competition.toml'}, put truth.csv beside it and the students' files into data."
+    hint = f"Fill in {folder / 'competition.toml'}, put truth.csv beside it and files for students into data."
     return {"folder": str(folder), "files": sorted(texts)}, [hint, f"Then: create {folder}"]
 
 
 def create(site: SiteClient, arguments: Any) -> Result:
-    """Make a draft of a folder, or of what `export` wrote."""
+    """Create a draft from a folder or an export."""
     folder = Path(arguments.folder)
     is_packed = folder.suffix == ".zip" and folder.is_file()
     content = folder.read_bytes() if is_packed else zipped_folder(folder)
@@ -367,7 +371,7 @@ def create(site: SiteClient, arguments: Any) -> Result:
 def zipped_folder(folder: Path) -> bytes:
     """The folder as a zip file, without hidden files."""
     if not (folder / "competition.toml").is_file():
-        raise CommandFailed(f"{folder} has no competition.toml; `init` writes one.", REFUSED)
+        raise CommandFailed(f"{folder} has no competition.toml; `init` creates one.", REFUSED)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
@@ -377,77 +381,77 @@ def zipped_folder(folder: Path) -> bytes:
 
 
 def data(site: SiteClient, arguments: Any) -> Result:
-    """Give students a file; the same name again replaces it."""
+    """Upload a data file; the same name replaces it."""
     path = f"competitions/{arguments.competition}/files"
     sent = [site.post(path, file=read_file(name), description=arguments.description) for name in arguments.file]
-    return {"items": sent}, [f"{plain_text(file['name'])}: students may download it." for file in sent]
+    return {"items": sent}, [f"{plain_text(file['name'])}: students can download it." for file in sent]
 
 
 def truth(site: SiteClient, arguments: Any) -> Result:
-    """Check a ground-truth file; with --publish make it the next ground truth, if nothing forbids that."""
+    """Check an answer file; with --publish use it, unless it has errors."""
     path, params = f"competitions/{arguments.competition}/truth", [pair.partition("=") for pair in arguments.param]
     form = {"metric": arguments.metric, "id_column": arguments.id, "group_column": arguments.group}
     form.update(public_share=arguments.share, seed=arguments.seed, as_meant="true" if arguments.as_meant else None)
     form["params"] = json.dumps({name: value for name, _, value in params}) if params else None
     answer = site.post(path, file=read_file(arguments.file), **form)
-    lines = [f"{'BLOCKS: ' if one['blocking'] else ''}{plain_text(one['message'])}" for one in answer["findings"]]
+    lines = [f"{'ERROR: ' if one['blocking'] else ''}{plain_text(one['message'])}" for one in answer["findings"]]
     if not answer["is_good"]:
         changes = [f"- {plain_text(change)}" for change in answer["as_meant"]]
-        lines += ["With --as-meant it is read like this:", *changes] if changes else []
-        raise CommandFailed("\n  ".join([f"{arguments.file} cannot be published:", *lines]), BAD_TRUTH, answer)
+        lines += ["--as-meant would convert it:", *changes] if changes else []
+        raise CommandFailed("\n  ".join([f"{arguments.file} can't be used:", *lines]), BAD_TRUTH, answer)
     rows = f"{answer['public_rows']} public, {answer['private_rows']} private rows"
     lines.append(f"{arguments.file} is good for {answer['metric']}: {rows}.")
     if arguments.publish:
         is_confirmed = "true" if arguments.confirm else None
         answer = site.post(f"{path}/publish", note=arguments.message, is_confirmed=is_confirmed)
-        then = "see `rescore`" if answer["becomes"] == "candidate" else "the board counts with it"
-        lines.append(f"Published as ground truth {answer['number']}; {then}.")
+        then = "see `rescore`" if answer["becomes"] == "candidate" else "the leaderboard uses them"
+        lines.append(f"Published as answers no. {answer['number']}; {then}.")
     return answer, lines
 
 
 def launch(site: SiteClient, arguments: Any) -> Result:
-    """Let students in."""
+    """Launch a competition."""
     answer = site.post(f"competitions/{arguments.competition}/launch")
     return answer, [f"“{plain_text(answer['title'])}” is {answer['state']}: {site.address}/c/{answer['slug']}/"]
 
 
 def rescore(site: SiteClient, arguments: Any) -> Result:
-    """List the teams that would move under the waiting ground truth; --apply makes it count, --discard drops it."""
+    """Preview the pending correction; --apply uses it, --discard drops it."""
     path, end = f"competitions/{arguments.competition}/rescoring", time.monotonic() + arguments.timeout
     if arguments.discard:
         answer = site.post(f"{path}/discard")
-        return answer, [f"Dropped; ground truth {answer['number']} goes on counting."]
+        return answer, [f"Discarded. Answers no. {answer['number']} still count."]
     answer = site.get(path)
     while arguments.watch and answer["waiting"] and time.monotonic() < end:
         time.sleep(1)
         answer = site.get(path)
-    lines = [f"Ground truth {answer['ground_truth']}: {answer['done']} of {answer['total']} files scored."]
+    lines = [f"Answers no. {answer['ground_truth']}: {answer['done']} of {answer['total']} submissions scored."]
     if answer["moves"]:
         lines += table_lines(answer["moves"], "team", "rank_now", "rank_then", "score_now", "score_then")
     if arguments.apply:
         answer = site.post(f"{path}/apply", message=arguments.message, notifies="true" if arguments.tell else None)
-        lines.append(f"Ground truth {answer['number']} counts now; {answer['notified']} people are told.")
+        lines.append(f"Now using answers no. {answer['number']}. People notified: {answer['notified']}.")
     return answer, lines
 
 
 def again(site: SiteClient, arguments: Any) -> Result:
-    """Score files again that failed or were invalid: those named by their ids, or all with a status."""
+    """Rescore failed or invalid submissions, by id or by status."""
     form = {"submissions": arguments.submission, "status": arguments.status}
     answer = site.post(f"competitions/{arguments.competition}/submissions/again", **form)
     total = f" of {len(arguments.submission)}" if arguments.submission else ""
-    return answer, [f"Files that wait for a score again: {answer['number']}{total}."]
+    return answer, [f"Submissions to rescore: {answer['number']}{total}."]
 
 
 def export(site: SiteClient, arguments: Any) -> Result:
-    """The competition as a zip file, with its answers; `create` makes a draft of it on any site."""
+    """Export a competition with its answers as a ZIP; `create` imports it."""
     target = Path(arguments.output or f"{arguments.competition}.zip")
     save_answer(site, f"competitions/{arguments.competition}/export", target)
     size = target.stat().st_size
-    return {"file": str(target), "bytes": size}, [f"{target} holds the answers: keep it from students."]
+    return {"file": str(target), "bytes": size}, [f"{target} contains the answers. Don't share it with students."]
 
 
 def grades(site: SiteClient, arguments: Any) -> Result:
-    """The grades as a CSV file, for spreadsheets if it is not for Canvas."""
+    """Download the grades as CSV."""
     mark = b"" if arguments.kind == "canvas" else codecs.BOM_UTF8
     target = Path(arguments.output or f"{arguments.competition}-grades-{arguments.kind}.csv")
     size = target.write_bytes(mark + site.read(f"competitions/{arguments.competition}/grades?kind={arguments.kind}"))
@@ -461,7 +465,7 @@ def read_file(path: str) -> tuple[str, bytes]:
     try:
         return Path(path).name, Path(path).read_bytes()
     except OSError as error:
-        raise CommandFailed(f"{path} cannot be read: {error.strerror}.", USAGE) from None
+        raise CommandFailed(f"Can't read {path}: {error.strerror}.", USAGE) from None
 
 
 def print_note(words: str) -> None:
@@ -519,10 +523,10 @@ FLAG = {"action": "store_true"}
 ARGUMENTS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "again": (["--again"], {**FLAG, "help": "submit even if your team submitted the same file before"}),
     "apply": (["--apply"], FLAG),
-    "as-meant": (["--as-meant"], {**FLAG, "help": "read a spreadsheet's file as it was meant"}),
+    "as-meant": (["--as-meant"], {**FLAG, "help": "convert a file that a spreadsheet saved"}),
     "board": (["--board"], {"choices": ("public", "private"), "default": "public"}),
     "competition": (["competition"], {}),
-    "confirm": (["--confirm"], {**FLAG, "help": "yes to what the metric asks"}),
+    "confirm": (["--confirm"], {**FLAG, "help": "answer yes to the metric's question"}),
     "description": (["-d", "--description"], {"default": ""}),
     "discard": (["--discard"], FLAG),
     "file": (["-f", "--file"], {"required": True}),
@@ -530,9 +534,9 @@ ARGUMENTS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "folder": (["folder"], {}),
     "group": (["--group"], {}),
     "id": (["--id"], {}),
-    "ids": (["submission"], {"nargs": "*", "help": "its id, as `submissions` tells it"}),
+    "ids": (["submission"], {"nargs": "*", "help": "ids as listed by `submissions`"}),
     "kind": (["--kind"], {"choices": ("plain", "moodle", "brightspace"), "default": "plain"}),
-    "message": (["-m", "--message"], {"default": "", "help": "a note; with --tell, your words to those who are told"}),
+    "message": (["-m", "--message"], {"default": "", "help": "a note; with --tell, the message to students"}),
     "metric": (["--metric"], {}),
     "only-file": (["-f", "--file"], {"help": "only this file"}),
     "output": (["-o", "--output"], {"help": "file to write"}),
@@ -541,10 +545,10 @@ ARGUMENTS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "publish": (["--publish"], FLAG),
     "seed": (["--seed"], {"type": int}),
     "share": (["--share"], {"type": float}),
-    "status": (["--status"], {"choices": ("failed", "invalid"), "help": "all of these"}),
-    "tell": (["--tell"], {**FLAG, "help": "tell those whose scores or ranks change"}),
-    "timeout": (["--timeout"], {"type": float, "default": 600, "help": "seconds to wait at most"}),
-    "watch": (["--watch"], {**FLAG, "help": "wait until it is scored"}),
+    "status": (["--status"], {"choices": ("failed", "invalid"), "help": "all with this status"}),
+    "tell": (["--tell"], {**FLAG, "help": "notify students whose scores or ranks change"}),
+    "timeout": (["--timeout"], {"type": float, "default": 600, "help": "maximum seconds to wait"}),
+    "watch": (["--watch"], {**FLAG, "help": "wait for the score"}),
 }
 COMMANDS = {
     login: "",
@@ -576,7 +580,7 @@ def build_parser() -> argparse.ArgumentParser:
     """All commands, each also after the word `competitions`, as students know them from elsewhere."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--site", default=os.environ.get("LEADERBOARD_URL") or SITE, help="address of the site")
-    parser.add_argument("--json", action="store_true", help="print what the site says, for programs")
+    parser.add_argument("--json", action="store_true", help="print the site's JSON")
     top = parser.add_subparsers(required=True, metavar="COMMAND")
     competitions = top.add_parser("competitions", help="the same commands").add_subparsers(required=True)
     for place in (top, competitions):
@@ -611,10 +615,10 @@ def main() -> int:
         print_note(str(failure))
         return failure.code
     except ValueError:
-        print_note(f"{arguments.site} answered, but not as a Leaderboard site does. Is something between you and it?")
+        print_note(f"{arguments.site} doesn't answer like a Leaderboard site. Check the address.")
         return NO_ANSWER
     except OSError as error:
-        print_note(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}.")
+        print_note(f"Can't use {error.filename or 'a file'}: {error.strerror or error}.")
         return REFUSED
     except KeyboardInterrupt:
         return 130

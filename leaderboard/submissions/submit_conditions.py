@@ -179,8 +179,7 @@ def refusal_within_cooldown(membership: Membership, at: datetime) -> SubmissionR
     if not today.filter(own, received_at__gt=at - timedelta(seconds=COOLDOWN_SECONDS)).exists():
         return None
     message = _(
-        "Your team sent %(number)s files today that couldn't be scored, so you can submit one file a minute now. "
-        "Try again in a minute."
+        "Your team sent %(number)s invalid files today. Now you can submit one a minute. Try again in a minute."
     )
     return SubmissionRefused("one_a_minute", message % {"number": FREE_FILES_PER_DAY})
 

@@ -139,7 +139,7 @@ def test_a_file_in_which_bo_wrote_something_is_never_overwritten(bos: Terminal, 
         file.write_bytes(file.read_bytes() + b"mine\n")
     again = bos.run("competitions download pets -p data")
     assert again.code == 0
-    assert again.out.count("was left alone") == 2
+    assert again.out.count("exists and was kept") == 2
     assert all(file.read_bytes().endswith(b"mine\n") for file in files)
     files[1].unlink()
     bos.run("competitions download pets -p data")
@@ -244,7 +244,7 @@ def test_files_are_scored_again_by_their_ids_and_one_with_a_score_is_left_alone(
     nothing = bos.run("again pets")
     assert (nothing.code, "Name submissions, or give a status." in nothing.err) == (4, True)
     output = bos.run(f"again pets {scored.pk} {lost.pk}")
-    assert (output.code, output.out) == (0, "Files that wait for a score again: 1 of 2.\n")
+    assert (output.code, output.out) == (0, "Submissions to rescore: 1 of 2.\n")
     assert Submission.objects.get(pk=lost.pk).status == "scored"
     assert bos.run(f"again pets {lost.pk}").code == 4
 
@@ -266,7 +266,7 @@ def test_an_export_that_broke_off_leaves_no_file(adas: Terminal, ada: User, tmp_
     adas.monkeypatch.setattr(api_host, "zip_download", lambda *_: HttpResponse(b"PK\x03\x04 and no more"))
     output = adas.run("export pets")
     assert output.code == 6
-    assert "did not arrive whole" in output.err
+    assert "is incomplete" in output.err
     assert not list(tmp_path.glob("pets.zip*"))
 
 
@@ -291,7 +291,7 @@ def test_a_truth_with_faults_is_not_published(adas: Terminal, ada: User, tmp_pat
     (tmp_path / "twice.csv").write_text(TRUTH + "12,dog,Private\n")
     output = adas.run("truth pets -f twice.csv --publish")
     assert output.code == 3
-    assert "BLOCKS" in output.err
+    assert "ERROR: " in output.err
     assert Competition.objects.get().ground_truths.count() == 1
 
 
@@ -327,7 +327,7 @@ def test_a_file_whose_score_the_board_does_not_show_says_why(bos: Terminal, ada:
 
 def test_the_same_bytes_are_asked_about_before_they_cost_an_attempt(bos: Terminal) -> None:
     output = bos.run("submit pets -f submission.csv")
-    assert (output.code, "with --watch one waits for it" in output.out) == (0, True)
+    assert (output.code, "--watch waits for it" in output.out) == (0, True)
     output = bos.run("submit pets -f submission.csv -m again")
     assert output.code == 4
     assert "”, which your team submitted before" in output.err
@@ -344,12 +344,12 @@ def test_who_has_no_attempt_left_reads_when_there_is_one_on_the_own_clock(bos: T
     output = bos.run("submit pets -f other.csv")
     assert output.code == 4
     assert "Your team has used today's attempt" in output.err
-    assert re.search(r"On your clock that is \d{4}-\d\d-\d\d \d\d:\d\d", output.err)
+    assert re.search(r"That is \d{4}-\d\d-\d\d \d\d:\d\d", output.err)
 
 
 def test_a_note_that_is_too_long_is_told_before_anything_is_sent(bos: Terminal) -> None:
     output = bos.run(f"submit pets -f submission.csv -m {'x' * 301}")
-    assert (output.code, output.err) == (64, "The note has 301 characters; 300 are the most.\n")
+    assert (output.code, output.err) == (64, "The note has 301 characters; the limit is 300.\n")
 
 
 def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal) -> None:
@@ -358,14 +358,14 @@ def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal) -> No
     bos.monkeypatch.setattr(bos.module.SiteClient, "post", lambda *_, **__: pytest.fail("sent"))
     output = bos.run("submit pets -f submission.csv")
     assert output.code == 4
-    assert "1 bytes are the most" in output.err
+    assert "the limit is 1 bytes" in output.err
 
 
 def test_bo_reads_that_his_file_is_kept_before_he_waits_for_long(bos: Terminal) -> None:
     bos.monkeypatch.setattr(wake_ups, "wake_workers", lambda *_, **__: None)
     output = bos.run("submit pets -f submission.csv --watch --timeout 0.3")
     assert output.code == 6
-    assert output.err.count("was received and is kept") == 1
+    assert output.err.count("is uploaded. Waiting for its score") == 1
     assert "Not scored within 0 s." in output.err
 
 
@@ -381,7 +381,7 @@ def test_a_site_that_goes_away_while_one_waits_keeps_the_file(bos: Terminal) -> 
     bos.monkeypatch.setattr(bos.module.SiteClient, "post", then_away)
     output = bos.run("submit pets -f submission.csv --watch")
     assert output.code == 6
-    assert "submission.csv was received and is kept; `submissions` will tell its score." in output.err
+    assert "submission.csv is uploaded." in output.err
 
 
 def test_after_the_deadline_the_words_of_the_site_arrive(bos: Terminal) -> None:
@@ -441,7 +441,7 @@ def test_an_upload_whose_answer_was_lost_is_one_submission(bos: Terminal) -> Non
 @pytest.mark.parametrize("name", ["../evil", "a/b", "..", "C:evil", "a\\b"])
 def test_a_name_that_leads_elsewhere_is_not_written(bos: Terminal, name: str, tmp_path: Path) -> None:
     site = bos.module.SiteClient("http://localhost", "lb_x")
-    with pytest.raises(bos.module.CommandFailed, match="no name for a file"):
+    with pytest.raises(bos.module.CommandFailed, match="be a file name here"):
         bos.module.download_file(site, "files", {"name": name, "sha256": None}, tmp_path)
 
 
@@ -472,7 +472,7 @@ def test_a_page_in_between_is_not_taken_for_the_site(bos: Terminal) -> None:
     )
     output = bos.run("competitions list")
     assert output.code == 6
-    assert "not as a Leaderboard site does" in output.err
+    assert "doesn't answer like a Leaderboard site" in output.err
 
 
 def test_a_folder_that_cannot_be_written_is_named(bos: Terminal, tmp_path: Path) -> None:
@@ -519,7 +519,7 @@ def test_a_spreadsheets_truth_is_read_as_it_was_meant_where_ada_asks_for_it(
     file.write_text(TRUTH.replace(",", ";"))
     output = adas.run(f"truth birds -f {file} --metric error_rate")
     assert output.code == 3
-    assert "With --as-meant it is read like this:" in output.err
+    assert "--as-meant would convert it:" in output.err
     assert "semicolons" in output.err
     output = adas.run(f"truth birds -f {file} --metric error_rate --as-meant")
     assert output.code == 0

@@ -265,7 +265,7 @@ def _change_team(request: HttpRequest, membership: Membership, name: TeamNameFor
         return _("This is your new invitation link. The old one no longer works.")
     if action == "leave":
         teams.leave_team(membership=membership)
-        return _("You left the team and now have a team of your own.")
+        return _("You left the team and have a new one.")
     if action == "remove":
         gone = teams.remove_member(captain=membership, member_id=number)
         return _("%(name)s is no longer in your team.") % {"name": gone.user.get_username()}
