@@ -61,6 +61,10 @@ FOR_PAGES = {
     "leaderboard.competitions.tasks.answer_page": 6,
     "leaderboard.submissions.tasks.preview_conversion": 6,
     "leaderboard.notifications.tasks.send_due_emails": 0,
+    "leaderboard.lti.tasks.fetch_keys": 0,
+    "leaderboard.lti.tasks.ask_platform": 0,
+    "leaderboard.lti.tasks.read_roster": 0,
+    "leaderboard.lti.tasks.send_marks": 0,
 }
 """Tasks with their priority, 0 before 9: an e-mail goes in seconds however many forms wait."""
 app.conf.task_routes = {name: {"queue": PAGES_QUEUE, "priority": FOR_PAGES[name]} for name in FOR_PAGES}
@@ -71,7 +75,7 @@ if child_processes.current_part() not in ("worker", "pages"):
 app.autodiscover_tasks(
     [
         f"leaderboard.{name}"
-        for name in ("accounts", "boards", "competitions", "notifications", "operations", "submissions")
+        for name in ("accounts", "boards", "competitions", "lti", "notifications", "operations", "submissions")
     ]
 )
 app.autodiscover_tasks(["leaderboard.submissions"], related_name="worker")

@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "leaderboard.classroom",
     "leaderboard.grades",
     "leaderboard.insights",
+    "leaderboard.lti",
     "leaderboard.site",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -209,6 +210,8 @@ SOCIALACCOUNT_ADAPTER = "leaderboard.accounts.institution.adapter.InstitutionAcc
 # An account here and one of the institution are one person's where both sides have confirmed the same address.
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_REAUTHENTICATION_REQUIRED = True
+# Hosts of learning platforms that may be in a private network, or on this machine.
+LTI_PLATFORM_HOSTS = [one.casefold() for one in env.list("LTI_PLATFORM_HOSTS", default=[])]
 # By default an account is made with a join code or an invitation; this lets everybody make one.
 OPEN_SIGN_UP = env.bool("OPEN_SIGN_UP", default=False)
 # Without a mail server nobody could confirm an address; an installation that sets EMAIL_URL asks for it.

@@ -17,6 +17,7 @@ urlpatterns = [
     path("", include("leaderboard.notifications.urls")),
     path("", include("leaderboard.classroom.urls")),
     path("", include("leaderboard.grades.urls")),
+    path("", include("leaderboard.lti.urls")),
     path("", include("leaderboard.competitions.urls")),
     path("", include("leaderboard.boards.urls")),
     path("", include("leaderboard.submissions.urls")),

@@ -60,6 +60,7 @@ def test_a_web_process_starts_without_the_heavy_libraries() -> None:
             (
                 "leaderboard/operations/",
                 "leaderboard/accounts/institution/sessions.py",
+                "leaderboard/lti/addresses.py",
             ),
         ),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.accounts.models import User
@@ -16,6 +17,22 @@ class StudentFact:
     label: str
     figure: str
     line: str = ""
+
+
+@dataclass(frozen=True)
+class RosterSource:
+    """A learning platform that has the class list; a form that is posted to `address` reads it into the preview."""
+
+    name: str
+    address: str
+    problem: str = ""
+    is_waiting: bool = False
+
+
+@Hook
+def roster_sources(*, competition: Competition) -> Sequence[RosterSource]:
+    """Learning platforms whose class list a host of this competition may read."""
+    raise NotImplementedError
 
 
 @Hook

@@ -35,9 +35,18 @@ FIELD_LABELS = {
     "student_id": gettext_lazy("Student ID"),
     "sis_user_id": gettext_lazy("SIS user ID"),
     "login": gettext_lazy("Login"),
+    "lms_user": gettext_lazy("Person of a learning platform"),
     "section": gettext_lazy("Section"),
 }
-MAX_CHARACTERS = {"name": 200, "email": 254, "student_id": 100, "sis_user_id": 100, "login": 150, "section": 200}
+MAX_CHARACTERS = {
+    "name": 200,
+    "email": 254,
+    "student_id": 100,
+    "sis_user_id": 100,
+    "login": 150,
+    "section": 200,
+    "lms_user": 300,
+}
 
 _NUMBERS = ("student_id", "sis_user_id", "login")
 _SEPARATOR_LINE = re.compile(r"\s*\"?sep=([,;|\t])\"?\s*$", re.IGNORECASE)

@@ -80,6 +80,7 @@ _WORDS = {
         númerodeidentificação númerodeidentificación identificatienummer numerid identifikačníčíslo id号 idナンバー
     """,
     "sis_user_id": "sisuserid sisid sisstudentid integrationid",
+    "lms_user": "lmsuser",
     "login": """
         loginid sisloginid login username loginname user uid netid account accountname userprincipalname benutzername
         anmeldename kennung benutzerkennung nutzerkennung unikennung rzkennung hochschulkennung nutzername nutzernamen

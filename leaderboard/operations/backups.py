@@ -41,7 +41,8 @@ from .database_dumps import (
 
 MAX_SNAPSHOTS = 5
 DATABASES = {"sqlite": "database.sqlite3", "postgresql": "database.sql"}
-SECRET_KEY = "secret_key"
+KEYS = ("secret_key", "lti_key")
+"""Files with the keys of the installation, next to its database."""
 METRICS = {"metrics": "METRICS_DIR", "metrics_cache": "METRICS_CACHE"}
 """Custom metric files, and the cache of inspections of all their versions: name in the backup → variable of the
 folder."""
@@ -85,8 +86,9 @@ def _write_parts(folder: Path) -> Manifest:
         del copied[key]
     parts = {f"{FILES}/{key}": copied[key] for key in sorted(copied)}
     parts[database.name] = fingerprint(database)
-    if (key_file := Path(settings.VAR_DIR) / SECRET_KEY).exists():
-        parts[SECRET_KEY] = copy_file(key_file, folder / SECRET_KEY)
+    for name in KEYS:
+        if (key_file := Path(settings.VAR_DIR) / name).exists():
+            parts[name] = copy_file(key_file, folder / name)
     parts |= _copy_metrics(folder)
     changed = {key for key, sha256 in named.items() if sha256 and key in copied and copied[key][0] != sha256}
     manifest = Manifest(
@@ -222,7 +224,7 @@ def _put_in_place(staged: Path, manifest: Manifest) -> Path:
     var, files = Path(settings.VAR_DIR), Path(settings.FILES_DIR)
     replaced = var / f"before-restore-{timezone.now():%Y%m%d-%H%M%S-%f}"
     replaced.mkdir(mode=0o700)
-    moves = {SECRET_KEY: var / SECRET_KEY} if SECRET_KEY in manifest.parts else {}
+    moves = {name: var / name for name in KEYS if name in manifest.parts}
     if settings.STORAGE_URL:
         for key in manifest.below(FILES):  # present files stay: a key never means another file
             store_as(key, staged / FILES / key)

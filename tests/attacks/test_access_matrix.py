@@ -165,12 +165,12 @@ def test_the_id_of_somebody_elses_file_opens_nothing(scene: Scene, other: str) -
 NOT_THERE = {
     "bo": {
         "join_code", "invitation", "setup", "home_scorer", "home_scorer_file", "api_nothing", "healthz_deep", "readyz",
-        "prometheus",
+        "prometheus", "lti_login", "lti_register", "lti_connect", "lti_account",
         "host", "host_restore", "password_link", "page_task", "api_task",
     },
     "ada": {
         "join_code", "invitation", "setup", "home_scorer", "home_scorer_file", "api_nothing", "healthz_deep", "readyz",
-        "prometheus",
+        "prometheus", "lti_login", "lti_register", "lti_connect", "lti_account",
         "notice", "api_rescoring", "api_task", "host_restore", "password_link",
     },
 }  # fmt: skip

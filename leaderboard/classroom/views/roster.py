@@ -20,7 +20,7 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import add_refusal, posted_data
 from leaderboard.competitions.views import answered_by_worker
 
-from .. import invitations, people, queries, roster, roster_files
+from .. import hooks, invitations, people, queries, roster, roster_files
 from ..forms import RosterForm
 from ..models import MAX_SECTION_CHARACTERS, RosterDraft, RosterEntry
 from .people import accounts_to_match, chosen_entries, filtered, read_filter
@@ -59,6 +59,7 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
         "most_rows": roster_files.MAX_ROSTER_ROWS,
         "lists": roster.roster_lists(competition),
     }
+    context["sources"] = [one for sources in hooks.roster_sources(competition=competition) for one in sources]
     if draft is None and not form.errors:
         context["matching"] = accounts_to_match(request, page_context)
     if draft is not None and not form.errors:

@@ -1,0 +1,284 @@
+"""Launches: a browser comes from a platform with a signed token, and leaves as a signed-in person.
+
+OpenID Connect's third-party initiated login with `form_post`, as in IMS LTI 1.3. A `LoginTry` binds the launch to the
+browser that began it, and is used up by the first launch that brings its state. Nothing is stored before the token, its
+platform and its deployment are found good; only an unknown deployment is noted for the operator.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import jwt
+from django.core import signing
+from django.db import transaction
+from django.utils.crypto import constant_time_compare
+
+from leaderboard.accounts.institution.id_tokens import BadToken, read_id_token
+from leaderboard.accounts.models import token_digest
+from leaderboard.common.clock import database_now
+from leaderboard.common.names import clean_text
+from leaderboard.competitions.wake_ups import wake_workers
+
+from .addresses import is_usable_address
+from .models import LOGIN_LIFETIME, MAX_WAITING_DEPLOYMENTS, Deployment, LoginTry, Platform
+
+MAX_LAUNCH_BYTES = 100_000
+MAX_TARGET_CHARACTERS = 400
+MAX_TEXT = 255
+OLDEST_TOKEN = timedelta(hours=1)
+CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
+ROSTER_CLAIM = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
+GRADES_CLAIM = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
+ROLE = "http://purl.imsglobal.org/vocab/lis/v2/membership#"
+
+FETCH_KEYS = "leaderboard.lti.tasks.fetch_keys"
+
+_signer = signing.Signer(salt="lti state")
+
+
+class LaunchRefused(Exception):
+    """A login or launch that is refused, with a short code for the log that quotes nothing of it.
+
+    `status` is 403 if an operator or teacher can change the outcome; `reason` selects the text of the page.
+    """
+
+    def __init__(self, code: str, *, status: int = 400, reason: str = "") -> None:
+        super().__init__(code)
+        self.status, self.reason = status, reason
+
+
+class KeysNeeded(Exception):
+    """The token names a key that is not known; the platform's keys are fetched, and the launch may be sent again."""
+
+
+# --- login ------------------------------------------------------------------------------------------------------
+
+
+def begin_login(asked: Mapping[str, str], *, site: str, redirect_uri: str, browser: str) -> str:
+    """Store a `LoginTry` and return the address at the platform where the browser goes on. Raises `LaunchRefused`.
+
+    `site` is the scheme and host of this site, `browser` the secret in the browser's cookie.
+    """
+    if not all(value.isprintable() for value in asked.values()):
+        raise LaunchRefused("malformed")
+    platform = _platform_of(asked.get("iss", ""), asked.get("client_id", ""))
+    target, hint = asked.get("target_link_uri", ""), asked.get("login_hint", "")
+    if not hint or len(hint) > 2000 or len(asked.get("lti_message_hint", "")) > 4000:
+        raise LaunchRefused("login hint")
+    if len(target) > MAX_TARGET_CHARACTERS or origin_of(target) != site:
+        raise LaunchRefused("target")
+    now, nonce = database_now(), secrets.token_urlsafe(32)
+    LoginTry.objects.filter(expires_at__lt=now).delete()
+    LoginTry.objects.create(
+        nonce=nonce, platform=platform, browser=token_digest(browser), target=target, expires_at=now + LOGIN_LIFETIME
+    )
+    query = {
+        "scope": "openid",
+        "response_type": "id_token",
+        "response_mode": "form_post",
+        "prompt": "none",
+        "client_id": platform.client_id,
+        "redirect_uri": redirect_uri,
+        "state": _signer.sign(nonce),
+        "nonce": nonce,
+        "login_hint": hint,
+    }
+    if message_hint := asked.get("lti_message_hint", ""):
+        query["lti_message_hint"] = message_hint
+    return f"{platform.auth_url}{'&' if '?' in platform.auth_url else '?'}{urlencode(query)}"
+
+
+def origin_of(address: str) -> str:
+    """Scheme and host of an address; "" if it cannot be read or names a user."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    return "" if "@" in parts.netloc or "\\" in address else f"{parts.scheme}://{parts.netloc}".casefold()
+
+
+def _platform_of(issuer: str, client_id: str) -> Platform:
+    named = Platform.objects.filter(issuer=issuer[:300])
+    if client_id:
+        named = named.filter(client_id=client_id[:300])
+    found = list(named[:2])
+    if len(found) != 1:
+        raise LaunchRefused("issuer")
+    if not found[0].is_on:
+        raise LaunchRefused("platform not approved", status=403, reason="platform_waits")
+    return found[0]
+
+
+# --- launch -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The verified content of a launch."""
+
+    deployment: Deployment
+    subject: str
+    claims: Mapping[str, Any]
+    context: str
+    context_title: str
+    resource: str
+    resource_title: str
+    target: str
+    memberships_url: str
+    lineitems_url: str
+    lineitem: str
+
+    @property
+    def platform(self) -> Platform:
+        return self.deployment.platform
+
+    @property
+    def is_learner(self) -> bool:
+        return self._has_role("Learner") and not self.is_instructor
+
+    @property
+    def is_instructor(self) -> bool:
+        return self._has_role("Instructor")
+
+    def _has_role(self, name: str) -> bool:
+        return bool({ROLE + name, name} & set(self.claims[CLAIM + "roles"]))
+
+    def text(self, name: str, longest: int = MAX_TEXT) -> str:
+        """A text claim about the person, cleaned like one from a form; "" if it is missing or no text."""
+        value = self.claims.get(name)
+        return clean_text(value)[:longest] if isinstance(value, str) else ""
+
+
+def read_launch(form: Mapping[str, str], *, browser: str) -> Launch:
+    """Verify the form that a platform had the browser send. Raises `LaunchRefused`, `KeysNeeded`."""
+    token, state = form.get("id_token", ""), form.get("state", "")
+    try:
+        nonce = _signer.unsign(state)
+    except signing.BadSignature:
+        raise LaunchRefused("state") from None
+    login = LoginTry.objects.select_related("platform").filter(nonce=nonce, expires_at__gte=database_now()).first()
+    if login is None or not browser or not constant_time_compare(login.browser, token_digest(browser)):
+        raise LaunchRefused("browser")
+    platform = login.platform
+    if not platform.is_on:
+        raise LaunchRefused("platform not approved", status=403, reason="platform_waits")
+    _check_key(token, platform)
+    if not LoginTry.objects.filter(pk=login.pk).delete()[0]:
+        raise LaunchRefused("used")
+    try:
+        claims = read_id_token(
+            token,
+            keys=platform.keys,
+            issuer=platform.issuer,
+            client_id=platform.client_id,
+            nonce=nonce,
+            algorithms=("RS256",),
+            max_subject_characters=MAX_TEXT,
+        )
+    except BadToken as error:
+        raise LaunchRefused(str(error)) from None
+    _check_message(claims, login)
+    return _launch_of(claims, platform, login.target)
+
+
+def _check_key(token: str, platform: Platform) -> None:
+    """Raises `KeysNeeded` for a well-formed token that names an unknown key, at most once a minute for a platform."""
+    try:
+        header = jwt.get_unverified_header(token)
+    except jwt.PyJWTError:
+        raise LaunchRefused("malformed") from None
+    if header.get("alg") != "RS256":
+        raise LaunchRefused("algorithm")
+    known = platform.keys.get("keys", []) if isinstance(platform.keys, dict) else []
+    if any(isinstance(key, dict) and key.get("kid") == header.get("kid") for key in known):
+        return
+    now = database_now()
+    may_ask = platform.keys_tried_at is None or platform.keys_tried_at < now - timedelta(minutes=1)
+    if may_ask or platform.keys_fetched_at is None:
+        Platform.objects.filter(pk=platform.pk).update(keys_fetched_at=None)
+        wake_workers(FETCH_KEYS, platform.pk)
+        raise KeysNeeded
+    raise LaunchRefused("key")
+
+
+def _check_message(claims: Mapping[str, Any], login: LoginTry) -> None:
+    if time.time() - claims["iat"] > OLDEST_TOKEN.total_seconds():
+        raise LaunchRefused("old")
+    if claims.get(CLAIM + "version") != "1.3.0":
+        raise LaunchRefused("version")
+    if claims.get(CLAIM + "message_type") != "LtiResourceLinkRequest":
+        raise LaunchRefused("message type")
+    roles = claims.get(CLAIM + "roles")
+    if not isinstance(roles, list) or not all(isinstance(one, str) for one in roles):
+        raise LaunchRefused("roles")
+    if claims.get(CLAIM + "target_link_uri") != login.target:
+        raise LaunchRefused("target")
+
+
+def _launch_of(claims: Mapping[str, Any], platform: Platform, target: str) -> Launch:
+    context, resource = _object(claims, CLAIM + "context"), _object(claims, CLAIM + "resource_link")
+    deployment_name = _identifier(claims.get(CLAIM + "deployment_id"), "deployment")
+    context_id, resource_id = _identifier(context.get("id"), "context"), _identifier(resource.get("id"), "resource")
+    roster, grades = _object(claims, ROSTER_CLAIM, needed=False), _object(claims, GRADES_CLAIM, needed=False)
+    return Launch(
+        deployment=_approved_deployment(platform, deployment_name),
+        subject=_identifier(claims["sub"], "subject"),
+        claims=claims,
+        context=context_id,
+        context_title=_title(context.get("title")) or _title(context.get("label")),
+        resource=resource_id,
+        resource_title=_title(resource.get("title")),
+        target=target,
+        memberships_url=_service(roster.get("context_memberships_url")),
+        lineitems_url=_service(grades.get("lineitems")),
+        lineitem=_service(grades.get("lineitem")),
+    )
+
+
+def _object(claims: Mapping[str, Any], name: str, *, needed: bool = True) -> Mapping[str, Any]:
+    found = claims.get(name)
+    if isinstance(found, dict):
+        return found
+    if needed or found is not None:
+        raise LaunchRefused(name.rpartition("/")[2])
+    return {}
+
+
+def _identifier(value: Any, name: str) -> str:
+    """A name by which the platform is recognized again; never cleaned, which could make two of them one."""
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_TEXT or "\0" in value or not value.isprintable():
+        raise LaunchRefused(name)
+    return value
+
+
+def _title(value: Any) -> str:
+    return clean_text(value)[:MAX_TEXT] if isinstance(value, str) else ""
+
+
+def _service(value: Any) -> str:
+    return value if is_usable_address(value) else ""
+
+
+def _approved_deployment(platform: Platform, name: str) -> Deployment:
+    """The deployment with this name if it is approved; else it is noted for the operator. Raises `LaunchRefused`."""
+    now = database_now()
+    with transaction.atomic():
+        Platform.objects.select_for_update().get(pk=platform.pk)
+        found = platform.deployments.filter(name=name).first()
+        if found is None and platform.accepts_every_deployment:
+            found = Deployment.objects.create(platform=platform, name=name, approved_at=now, seen_at=now)
+        elif found is None and platform.deployments.filter(approved_at=None).count() < MAX_WAITING_DEPLOYMENTS:
+            Deployment.objects.create(platform=platform, name=name, seen_at=now)
+        elif found is not None:
+            Deployment.objects.filter(pk=found.pk).update(seen_at=now)
+    if found is None or found.approved_at is None:
+        raise LaunchRefused("deployment not approved", status=403, reason="deployment_waits")
+    found.platform = platform
+    return found

@@ -1,0 +1,137 @@
+"""Requests to the services of a platform: access tokens, lists in pages, columns, marks.
+
+Called by tasks only. Addresses come from signed launches of approved platforms; each goes through `PlatformSession`.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urljoin
+
+from . import signing_key
+from .addresses import NoAnswer, PlatformSession, host_of
+from .models import Platform
+
+SCOPES = "https://purl.imsglobal.org/spec/lti-ags/scope/"
+LINEITEM_SCOPE, SCORE_SCOPE = SCOPES + "lineitem", SCOPES + "score"
+ROSTER_SCOPE = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
+ROSTER_TYPE = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"
+LINEITEM_TYPE = "application/vnd.ims.lis.v2.lineitem+json"
+LINEITEMS_TYPE = "application/vnd.ims.lis.v2.lineitemcontainer+json"
+SCORE_TYPE = "application/vnd.ims.lis.v1.score+json"
+ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+ASSERTION_SECONDS = 60
+MAX_PAGES = 200
+_NEXT = re.compile(r"<([^>]*)>[^,]*;\s*rel=\"?next\"?", re.IGNORECASE)
+
+
+class PlatformProblem(Exception):
+    """A platform did not do what was asked; `status` is that of its answer, 0 without one.
+
+    The message is a short code and quotes nothing of the answer.
+    """
+
+    def __init__(self, code: str, *, status: int = 0, retry_after: float = 0.0) -> None:
+        super().__init__(code)
+        self.status, self.retry_after = status, retry_after
+
+
+class PlatformClient:
+    """One conversation with a platform, with an access token for `scope`."""
+
+    def __init__(self, platform: Platform, scope: str, *, seconds: float) -> None:
+        self.platform, self.scope = platform, scope
+        self.session = PlatformSession(seconds)
+
+    def __enter__(self) -> PlatformClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.session.close()
+
+    def send(self, method: str, address: str, *, accept: str = "", body: str = "", content_type: str = "") -> Any:
+        """The response with a status below 300. Raises `PlatformProblem`.
+
+        A refused token is replaced once: the platform may have ended it early.
+        """
+        for is_again in (False, True):
+            headers = {"Authorization": f"Bearer {self._token(renew=is_again)}", "Accept": accept or "*/*"}
+            if body:
+                headers["Content-Type"] = content_type
+            response = self._ask(method, address, headers=headers, data=body.encode() or None)
+            if response.status_code != 401 or is_again:
+                break
+        if not 200 <= response.status_code < 300:
+            wait = response.headers.get("Retry-After", "")
+            seconds = float(wait) if wait.isascii() and wait.isdecimal() and len(wait) < 6 else 0.0
+            raise PlatformProblem("status", status=response.status_code, retry_after=seconds)
+        return response
+
+    def pages(self, address: str, accept: str) -> Iterator[Any]:
+        """The JSON of each page of a list. Pages after the first must have its host. Raises `PlatformProblem`."""
+        first, seen = host_of(address), set[str]()
+        while address:
+            if len(seen) >= MAX_PAGES or address in seen or host_of(address) != first:
+                raise PlatformProblem("next page")
+            seen.add(address)
+            response = self.send("GET", address, accept=accept)
+            yield json_of(response)
+            found = _NEXT.search(response.headers.get("Link", ""))
+            address = urljoin(address, found[1]) if found else ""
+
+    def _token(self, *, renew: bool) -> str:
+        key = (self.platform.token_url, self.platform.client_id, self.scope)
+        token, ends_at = _tokens.get(key, ("", 0.0))
+        if renew or time.monotonic() >= ends_at:
+            token, seconds = self._new_token()
+            _tokens[key] = token, time.monotonic() + seconds - 60
+        return token
+
+    def _new_token(self) -> tuple[str, float]:
+        now, platform = int(time.time()), self.platform
+        assertion = {
+            "iss": platform.client_id,
+            "sub": platform.client_id,
+            "aud": platform.audience or platform.token_url,
+            "iat": now - 5,
+            "exp": now + ASSERTION_SECONDS,
+            "jti": secrets.token_urlsafe(16),
+        }
+        form = {
+            "grant_type": "client_credentials",
+            "client_assertion_type": ASSERTION_TYPE,
+            "client_assertion": signing_key.sign(assertion),
+            "scope": self.scope,
+        }
+        response = self._ask("POST", platform.token_url, data=form)
+        if response.status_code != 200:
+            raise PlatformProblem("token", status=response.status_code)
+        found = json_of(response)
+        token = found.get("access_token") if isinstance(found, dict) else None
+        if not isinstance(token, str) or not token.isascii() or not token.isprintable():
+            raise PlatformProblem("token")
+        seconds = found.get("expires_in")
+        return token, float(seconds) if isinstance(seconds, int | float) and 0 < seconds < 1e6 else 120.0
+
+    def _ask(self, method: str, address: str, **given: Any) -> Any:
+        try:
+            return self.session.request(method, address, **given)
+        except (NoAnswer, ValueError) as error:
+            raise PlatformProblem(str(error)[:40] or "no answer") from None
+
+
+# (address, client, scopes) → token and its end by the monotonic clock, in the memory of this process only.
+_tokens: dict[tuple[str, str, str], tuple[str, float]] = {}
+
+
+def json_of(response: Any) -> Any:
+    """The JSON of a response. Raises `PlatformProblem`."""
+    try:
+        return response.json()
+    except (ValueError, RecursionError):
+        raise PlatformProblem("no JSON", status=response.status_code) from None

@@ -1,0 +1,256 @@
+"""Registration of platforms: dynamic by a one-time link, or typed by an operator; approval, deployments, switching off.
+
+Visiting the link stores what the platform sent along; a task then asks the platform (`ask_platform`). A registered
+platform can do nothing before an operator has approved it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from leaderboard.accounts.models import User, token_digest
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry, AuditEvent
+from leaderboard.common.names import clean_text
+from leaderboard.competitions.wake_ups import wake_workers_after_commit
+
+from .addresses import NoAnswer, PlatformSession, host_of, is_usable_address
+from .launching import FETCH_KEYS
+from .models import REGISTRATION_LIFETIME, Deployment, Platform, Registration, is_over
+from .platform_services import LINEITEM_SCOPE, ROSTER_SCOPE, SCORE_SCOPE
+
+ASK_PLATFORM = "leaderboard.lti.tasks.ask_platform"
+TICKS = ("teachers_may_host", "vouches_for_addresses", "accepts_every_deployment")
+PLATFORM_CLAIM = "https://purl.imsglobal.org/spec/lti-platform-configuration"
+TOOL_CLAIM = "https://purl.imsglobal.org/spec/lti-tool-configuration"
+MAX_NAME, MAX_TOKEN = 200, 20_000
+FAMILIES = ("moodle", "canvas", "brightspace", "desire2learn", "blackboard", "sakai", "ilias", "openedx")
+
+NO_ANSWER = gettext_noop("The platform's address couldn't be read. Check it and start again with a new link.")
+BAD_ANSWER = gettext_noop("The platform's answer was incomplete or named other hosts.")
+KNOWN_ALREADY = gettext_noop("This platform is registered already with the same client ID.")
+
+
+class RegistrationRefused(Exception):
+    """A registration link that is wrong, used or too old."""
+
+
+@dataclass(frozen=True)
+class RegistrationState:
+    """`name` is waiting, done or failed; `problem` is the reason of a failure. `key` names the state on the page."""
+
+    name: str
+    problem: str
+    key: int
+
+
+def begin_registration(code: str, *, configuration_url: str, token: str) -> int:
+    """Use up a link and have a worker ask the platform; returns the registration. Raises `RegistrationRefused`."""
+    now = database_now()
+    with transaction.atomic():
+        found = Registration.objects.filter(digest=token_digest(code), used_at=None).first()
+        if found is None or is_over(found.created_at, REGISTRATION_LIFETIME, now):
+            raise RegistrationRefused
+        is_usable = is_usable_address(configuration_url) and len(token) <= MAX_TOKEN and token.isprintable()
+        facts = {"configuration_url": configuration_url, "token": token} if is_usable else {"problem": NO_ANSWER}
+        if not Registration.objects.filter(pk=found.pk, used_at=None).update(used_at=now, **facts):
+            raise RegistrationRefused
+        if is_usable:
+            wake_workers_after_commit(ASK_PLATFORM, found.pk)
+    return found.pk
+
+
+def registration_state(number: int) -> RegistrationState:
+    """The state of a registration that has begun. Raises `RegistrationRefused`."""
+    found = Registration.objects.filter(pk=number).exclude(used_at=None).first()
+    if found is None:
+        raise RegistrationRefused
+    name = "done" if found.platform_id else "failed" if found.problem else "waiting"
+    return RegistrationState(name, _(found.problem) if found.problem else "", found.pk)
+
+
+def registrations_to_ask() -> list[int]:
+    waiting = Registration.objects.filter(platform=None, problem="").exclude(used_at=None)
+    return list(waiting.values_list("pk", flat=True)[:10])
+
+
+# --- asking the platform, by a task -----------------------------------------------------------------------------
+
+
+class _BadAnswer(Exception):
+    """The platform's answer cannot be used."""
+
+
+def ask_platform(number: int) -> None:
+    """Read a platform's configuration, register this site there, and store the platform for approval."""
+    found = Registration.objects.filter(pk=number, platform=None, problem="").exclude(used_at=None).first()
+    if found is None:
+        return
+    problem, platform = "", None
+    try:
+        with PlatformSession() as session:
+            configuration = _get_configuration(session, found.configuration_url)
+            platform = _register(session, configuration, found.token)
+        with transaction.atomic():
+            platform.save()
+            Registration.objects.filter(pk=number).update(platform=platform, token="")
+            for name in platform.first_deployments:  # type: ignore[attr-defined]
+                Deployment.objects.create(platform=platform, name=name)
+    except (NoAnswer, ValueError, RecursionError):
+        problem = NO_ANSWER
+    except _BadAnswer:
+        problem = BAD_ANSWER
+    except IntegrityError:
+        problem = KNOWN_ALREADY
+    if problem:
+        Registration.objects.filter(pk=number).update(problem=problem, token="")
+
+
+def _get_configuration(session: PlatformSession, address: str) -> dict[str, Any]:
+    response = session.get(address)
+    if response.status_code != 200:
+        raise _BadAnswer
+    found = response.json()
+    if not isinstance(found, dict):
+        raise _BadAnswer
+    issuer = found.get("issuer")
+    endpoints = [found.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")]
+    addresses = [issuer, *endpoints, found.get("registration_endpoint")]
+    if not all(is_usable_address(one) for one in addresses) or host_of(str(issuer)) != host_of(address):
+        raise _BadAnswer
+    if len({str(one).partition("://")[0] for one in addresses}) != 1 or len(str(issuer)) > MAX_NAME:
+        raise _BadAnswer
+    if any(len(str(one)) > 400 for one in endpoints):
+        raise _BadAnswer
+    return found
+
+
+def _register(session: PlatformSession, configuration: dict[str, Any], token: str) -> Platform:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    address = configuration["registration_endpoint"]
+    response = session.post(address, json=_tool_configuration(configuration), headers=headers)
+    answer = response.json() if response.status_code in (200, 201) else None
+    client_id = answer.get("client_id") if isinstance(answer, dict) else None
+    if not isinstance(client_id, str) or not 0 < len(client_id) <= MAX_NAME or not client_id.isprintable():
+        raise _BadAnswer
+    about = configuration.get(PLATFORM_CLAIM)
+    family = about.get("product_family_code", "") if isinstance(about, dict) else ""
+    family = family.casefold() if isinstance(family, str) else ""
+    audience = configuration.get("authorization_server", "")
+    platform = Platform(
+        issuer=configuration["issuer"],
+        client_id=client_id,
+        auth_url=configuration["authorization_endpoint"],
+        token_url=configuration["token_endpoint"],
+        keys_url=configuration["jwks_uri"],
+        audience=audience if isinstance(audience, str) and len(audience) <= MAX_NAME else "",
+        name=host_of(configuration["issuer"])[:100],
+        family=next((one for one in FAMILIES if one in family), ""),
+    )
+    tool = answer.get(TOOL_CLAIM) if isinstance(answer, dict) else None
+    deployment = tool.get("deployment_id") if isinstance(tool, dict) else None
+    is_named = isinstance(deployment, str) and 0 < len(deployment) <= 255 and deployment.isprintable()
+    platform.first_deployments = [deployment] if is_named else []  # type: ignore[attr-defined]
+    return platform
+
+
+def _tool_configuration(configuration: dict[str, Any]) -> dict[str, Any]:
+    site = settings.SITE_URL
+    placements: list[dict[str, Any]] = [{"type": "LtiResourceLinkRequest"}]
+    about = configuration.get(PLATFORM_CLAIM)
+    if isinstance(about, dict) and "canvas" in str(about.get("product_family_code", "")).casefold():
+        placements = [{"type": "LtiResourceLinkRequest", "placements": ["course_navigation", "assignment_selection"]}]
+    return {
+        "application_type": "web",
+        "response_types": ["id_token"],
+        "grant_types": ["implicit", "client_credentials"],
+        "initiate_login_uri": f"{site}/lti/login/",
+        "redirect_uris": [f"{site}/lti/launch/"],
+        "client_name": "Leaderboard",
+        "jwks_uri": f"{site}/lti/jwks/",
+        "token_endpoint_auth_method": "private_key_jwt",
+        "scope": " ".join((LINEITEM_SCOPE, SCORE_SCOPE, ROSTER_SCOPE)),
+        TOOL_CLAIM: {
+            "domain": site.partition("://")[2],
+            "target_link_uri": f"{site}/lti/launch/",
+            "claims": ["iss", "sub", "name", "given_name", "family_name", "email"],
+            "messages": placements,
+            "custom_parameters": {"section_names": "$com.instructure.User.sectionNames"},
+        },
+    }
+
+
+def fetch_keys(platform: Platform) -> bool:
+    """Fetch and store a platform's keys; False without a usable answer, then the old ones stay."""
+    Platform.objects.filter(pk=platform.pk).update(keys_tried_at=database_now())
+    try:
+        with PlatformSession() as session:
+            response = session.get(platform.keys_url)
+            keys = response.json() if response.status_code == 200 else None
+    except (NoAnswer, ValueError, RecursionError):
+        return False
+    if not isinstance(keys, dict) or not isinstance(keys.get("keys"), list):
+        return False
+    Platform.objects.filter(pk=platform.pk).update(keys=keys, keys_fetched_at=database_now())
+    return True
+
+
+# --- operators --------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def add_platform(*, issuer: str, client_id: str, deployments: list[str], user: User | None, **facts: Any) -> Platform:
+    """Add and approve a platform by hand. Raises `ValueError` with the name of a field that cannot be used."""
+    for name in ("auth_url", "token_url", "keys_url"):
+        if not is_usable_address(facts[name]):
+            raise ValueError(name)
+    if not issuer or not client_id or len(issuer) > MAX_NAME or len(client_id) > MAX_NAME:
+        raise ValueError("issuer")
+    if Platform.objects.filter(issuer=issuer, client_id=client_id).exists():
+        raise ValueError("client_id")
+    facts["name"] = facts.get("name") or host_of(issuer) or issuer[:100]
+    platform = Platform.objects.create(issuer=issuer, client_id=client_id, **facts)
+    for name in deployments:
+        Deployment.objects.create(platform=platform, name=name, approved_at=database_now())
+    approve_platform(
+        platform=platform, user=user, name=platform.name, **{tick: getattr(platform, tick) for tick in TICKS}
+    )
+    return platform
+
+
+@transaction.atomic
+def approve_platform(*, platform: Platform, user: User | None, name: str, **ticks: bool) -> None:
+    """Let launches of a platform in, with the deployments that it was registered with, or change its settings."""
+    now = database_now()
+    if platform.approved_at is None:  # launches are refused until now, so all of these were named by registration
+        platform.deployments.filter(approved_at=None).update(approved_at=now)
+    platform.approved_at = platform.approved_at or now
+    platform.approved_by, platform.off_at = user, None
+    platform.name = clean_text(name)[:100] or platform.name
+    for tick, value in ticks.items():
+        setattr(platform, tick, value)
+    platform.save()
+    AuditEntry.append(
+        AuditEvent.LTI_APPROVED, user=user, about=str(platform), after={**ticks, "issuer": platform.issuer}
+    )
+    wake_workers_after_commit(FETCH_KEYS, platform.pk)
+
+
+@transaction.atomic
+def approve_deployment(*, platform: Platform, number: int, user: User) -> None:
+    changed = platform.deployments.filter(pk=number, approved_at=None).update(approved_at=database_now())
+    if changed:
+        AuditEntry.append(AuditEvent.LTI_APPROVED, user=user, about=str(platform), after={"deployment": number})
+
+
+@transaction.atomic
+def switch_off(*, platform: Platform, user: User | None) -> None:
+    """Refuse further launches, rosters and marks of a platform; everything that came by it stays."""
+    Platform.objects.filter(pk=platform.pk).update(off_at=database_now())
+    AuditEntry.append(AuditEvent.LTI_OFF, user=user, about=str(platform))

@@ -1,0 +1,333 @@
+"""Pages of launches from learning platforms, of connecting an activity, and of platforms and their registration."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable
+from typing import Any, cast
+
+from csp.decorators import csp_replace
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login, logout
+from django.contrib.auth.views import redirect_to_login
+from django.core import signing
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare
+from django.utils.html import format_html
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from leaderboard.accounts.models import User, token_digest
+from leaderboard.accounts.personal_data import CannotDelete
+from leaderboard.common.access import SiteAudience, open_page_to
+from leaderboard.common.responses import absolute_url, posted_number, see_other, signed_in_user
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.services import CannotHost
+
+from . import launching, people, places, registering, signing_key
+from .launching import KeysNeeded, LaunchRefused
+from .models import LtiLink, LtiPerson, Platform, Registration
+
+log = logging.getLogger(__name__)
+
+BACKEND = "leaderboard.accounts.adapter.OneHashBackend"
+BROWSER_SECONDS = 86_400
+# What the session keeps of a launch: the activity, and the account that it named.
+LINK, NAMED = "lti_link", "lti_account"
+ACCOUNT_SECONDS = 1800
+SEEN_SECONDS = 3600
+
+
+def _browser_cookie() -> str:
+    """Browsers take a cookie with the prefix from this host alone, and on encrypted pages alone."""
+    return "__Host-lti" if settings.IS_HTTPS else "lti"
+
+
+def _refuse(request: HttpRequest, refused: LaunchRefused, **facts: Any) -> HttpResponse:
+    """The page of a refused launch, with a code for the log; the session stays as it was."""
+    code = secrets.token_hex(3)
+    log.warning("a launch was refused: %s", refused, extra={"code": code})
+    context = {"reason": refused.reason, "code": code, "status": refused.status, **facts}
+    response = render(request, "lti/refused.html", context, status=refused.status)
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+# --- launch -----------------------------------------------------------------------------------------------------
+
+
+@csrf_exempt
+@require_http_methods(["GET", "POST"])
+@open_page_to(SiteAudience.ANYONE)
+def lti_login(request: HttpRequest) -> HttpResponse:
+    """The beginning of a launch: on to the platform, which asks its user and sends the browser back.
+
+    In a frame, where browsers keep this site's cookies back, a page whose one link begins again in a window.
+    """
+    asked = (request.POST if request.method == "POST" else request.GET).dict()
+    if request.headers.get("Sec-Fetch-Dest") in ("iframe", "frame"):
+        return _new_window(request, asked)
+    browser = request.COOKIES.get(_browser_cookie(), "") or secrets.token_urlsafe(32)
+    site = settings.SITE_URL or f"{request.scheme}://{request.get_host()}"
+    try:
+        address = launching.begin_login(
+            {name: str(value) for name, value in asked.items()},
+            site=launching.origin_of(site),
+            redirect_uri=site + reverse("lti_launch"),
+            browser=browser,
+        )
+    except LaunchRefused as refused:
+        return _refuse(request, refused)
+    response = HttpResponseRedirect(address)
+    response["Cache-Control"] = "private, no-store"
+    is_secure = settings.IS_HTTPS
+    # The platform's form comes from another site; without https browsers refuse cookies for that.
+    response.set_cookie(
+        _browser_cookie(),
+        browser,
+        max_age=BROWSER_SECONDS,
+        secure=is_secure,
+        httponly=True,
+        samesite="None" if is_secure else "Lax",
+    )
+    return response
+
+
+def _new_window(request: HttpRequest, asked: dict[str, Any]) -> HttpResponse:
+    """A page in the platform's frame with one link; it reads no cookie and has neither form nor script."""
+    address = f"{reverse('lti_login')}?{urlencode(asked)}"
+    return _framed(render(request, "lti/new_window.html", {"address": address}))
+
+
+def _framed(response: HttpResponse) -> HttpResponse:
+    """The response as one that platforms may show in a frame."""
+    allowed = csp_replace({"frame-ancestors": ["*"]})(lambda _request: response)
+    return xframe_options_exempt(cast("Callable[..., HttpResponse]", allowed))(None)
+
+
+@csrf_exempt
+@require_POST
+@open_page_to(SiteAudience.ANYONE)
+def lti_launch(request: HttpRequest) -> HttpResponse:
+    """The end of a launch: sign the person in and show their place. A refusal changes no session."""
+    if len(request.body) > launching.MAX_LAUNCH_BYTES:
+        return _refuse(request, LaunchRefused("size"))
+    form = {name: request.POST.get(name, "") for name in ("id_token", "state")}
+    if request.POST.get("error"):
+        return _refuse(request, LaunchRefused("platform's error", reason="again"))
+    try:
+        launch = launching.read_launch(form, browser=request.COOKIES.get(_browser_cookie(), ""))
+        arrival = places.arrive(launch)
+    except KeysNeeded:
+        # 400, because it may be no launch at all; the login is not used up, so the form can be sent again.
+        context = {**form, "is_again": "again" in request.POST}
+        return render(request, "lti/keys_needed.html", context, status=400)
+    except LaunchRefused as refused:
+        return _refuse(request, refused)
+    return _enter(request, arrival)
+
+
+def _enter(request: HttpRequest, arrival: places.Arrival) -> HttpResponse:
+    """A new session for the person, and the redirect to their place."""
+    user, link = arrival.user, arrival.link
+    before = request.user if request.user.is_authenticated else None
+    if people.must_sign_in(user):
+        if before is None or before.pk != user.pk:
+            logout(request)
+    else:
+        logout(request)
+        login(request, user, backend=BACKEND)
+    request.session[LINK], request.session[NAMED] = link.pk, user.pk
+    if before is not None and before.pk != user.pk:
+        messages.info(request, _("You are now signed in as %(name)s.") % {"name": user})
+    if arrival.notice:
+        messages.warning(request, arrival.notice)
+    if arrival.is_new and arrival.place is not places.Place.CONNECT:
+        messages.info(request, _account_offer(request, link, user))
+    place = _address_of(arrival)
+    if request.user.is_anonymous:
+        messages.info(request, _("Sign in with your password and second factor to go on."))
+        return redirect_to_login(place)
+    response = HttpResponseRedirect(place)
+    response.status_code = 303
+    return response
+
+
+def _address_of(arrival: places.Arrival) -> str:
+    competition = arrival.link.competition
+    if arrival.place is places.Place.CONNECT or competition is None:
+        return reverse("lti_connect")
+    name = "overview" if arrival.place is places.Place.COMPETITION else "host_competition"
+    return reverse(name, args=[competition.slug])
+
+
+@require_safe
+@open_page_to(SiteAudience.ANYONE)
+def lti_jwks(request: HttpRequest) -> HttpResponse:
+    """The public key by which platforms check this site's requests."""
+    return JsonResponse(signing_key.public_keys(), headers={"Cache-Control": "public, max-age=3600"})
+
+
+# --- the teacher connects an activity ---------------------------------------------------------------------------
+
+
+@open_page_to(SiteAudience.SIGNED_IN)
+def lti_connect(request: HttpRequest) -> HttpResponse:
+    """The choice of the competition for the activity from which the teacher has just come."""
+    user = signed_in_user(request.user)
+    link = LtiLink.objects.select_related("deployment__platform").filter(pk=request.session.get(LINK, 0)).first()
+    if link is None or request.session.get(NAMED) != user.pk:
+        raise Http404(_("Open the activity in your learning platform first."))
+    chosen = request.POST.get("competition", "")
+    competitions = places.competitions_to_connect(user, link)
+    if request.method == "POST" and chosen == "new" and places.may_make_competitions(user, link):
+        places.allow_hosting(user=user, link=link)
+        return see_other("host_new")
+    if request.method == "POST":
+        competition = next((one for one in competitions if one.slug == chosen), None)
+        try:
+            if competition is None:
+                raise CannotHost(_("Choose one of your competitions."))
+            places.connect(link=link, competition=competition, user=user)
+        except CannotHost as error:
+            messages.error(request, error.message or _("This activity is connected with another competition already."))
+            return see_other("lti_connect")
+        messages.success(request, _("Connected. Students who open the activity are in the competition."))
+        return see_other("host_competition", slug=competition.slug)
+    context = {
+        "link": link,
+        "competitions": competitions,
+        "may_make": places.may_make_competitions(user, link),
+        "account_address": _account_address(request, link, user),
+    }
+    return render(request, "lti/connect.html", context)
+
+
+@open_to(Audience.HOSTS)
+def host_platform_roster(request: HttpRequest, page_context: PageContext, link_id: int) -> HttpResponse:
+    """Have the platform's class list read into the preview of an import."""
+    competition = page_context.competition
+    if request.method == "POST":
+        places.ask_for_roster(get_object_or_404(LtiLink, pk=link_id, competition=competition))
+        messages.info(request, _("Reading the class list. It appears here in a moment."))
+    return see_other("host_roster", slug=competition.slug)
+
+
+# --- an account that the person had before ----------------------------------------------------------------------
+
+
+def _account_address(request: HttpRequest, link: LtiLink, user: User) -> str:
+    """The page that connects an earlier account with the person who has just been launched in this browser; "" if
+    their account is not one that a launch made."""
+    person = user.lti_people.filter(platform=link.platform).order_by("-pk").first()
+    if person is None or user.has_usable_password():
+        return ""
+    browser = token_digest(request.COOKIES.get(_browser_cookie(), ""))
+    return f"{reverse('lti_account')}?person={signing.dumps([person.pk, link.pk, browser], salt='lti account')}"
+
+
+def _account_offer(request: HttpRequest, link: LtiLink, user: User) -> str:
+    words = _("Already have an account here? Sign in to connect it.")
+    return format_html('<a href="{}">{}</a>', _account_address(request, link, user), words)
+
+
+@open_page_to(SiteAudience.ANYONE)
+def lti_account(request: HttpRequest) -> HttpResponse:
+    """Sign in with an earlier account, then connect it with the person of the last launch in this browser."""
+    try:
+        token = request.GET.get("person", "")
+        person_id, link_id, browser = signing.loads(token, salt="lti account", max_age=ACCOUNT_SECONDS)
+    except signing.BadSignature:
+        raise Http404(_("Open the activity in your learning platform first.")) from None
+    if not constant_time_compare(browser, token_digest(request.COOKIES.get(_browser_cookie(), ""))):
+        raise Http404(_("Open the activity in your learning platform first."))
+    person = get_object_or_404(LtiPerson.objects.select_related("user", "platform"), pk=person_id)
+    if request.user.is_authenticated and request.user.pk == person.user_id:
+        logout(request)
+    if request.user.is_anonymous:
+        return redirect_to_login(request.get_full_path())
+    user = signed_in_user(request.user)
+    if request.method == "POST":
+        try:
+            people.connect_account(person=person, user=user)
+        except (LaunchRefused, CannotDelete) as error:
+            messages.error(request, _("The account that this activity uses has files already. Ask your administrator."))
+            log.warning("an account was not connected: %s", type(error).__name__)
+            return redirect("home")
+        request.session[LINK], request.session[NAMED] = link_id, user.pk
+        link = get_object_or_404(LtiLink, pk=link_id)
+        messages.success(request, _("Connected. The activity now opens this account."))
+        if link.competition is None:
+            return see_other("lti_connect")
+        return see_other("overview", slug=link.competition.slug)
+    return render(request, "lti/account.html", {"person": person})
+
+
+# --- platforms --------------------------------------------------------------------------------------------------
+
+
+@open_page_to(SiteAudience.OPERATORS)
+def lti_platforms(request: HttpRequest) -> HttpResponse:
+    """Operators approve platforms and deployments, switch platforms off, and make registration links."""
+    user = signed_in_user(request.user)
+    if request.method == "POST":
+        action = request.POST.get("action", "")
+        if action == "new":
+            code = Registration.issue()
+            link = absolute_url(request, "lti_register", code)
+            return _platforms_page(request, {"link": link}, status=201)
+        platform = get_object_or_404(Platform, pk=posted_number(request.POST.get("platform", "")))
+        if action == "approve":
+            ticks = {name: name in request.POST for name in registering.TICKS}
+            registering.approve_platform(platform=platform, user=user, name=request.POST.get("name", ""), **ticks)
+            messages.success(request, _("Approved: %(name)s.") % {"name": platform})
+        elif action == "deployment":
+            number = posted_number(request.POST.get("deployment", ""))
+            registering.approve_deployment(platform=platform, number=number, user=user)
+            messages.success(request, _("Deployment approved."))
+        elif action == "off":
+            registering.switch_off(platform=platform, user=user)
+            messages.success(request, _("Switched off: %(name)s.") % {"name": platform})
+        return see_other("lti_platforms")
+    return _platforms_page(request, {})
+
+
+def _platforms_page(request: HttpRequest, facts: dict[str, Any], status: int = 200) -> HttpResponse:
+    platforms = Platform.objects.prefetch_related("deployments")
+    addresses = {name: absolute_url(request, name) for name in ("lti_login", "lti_launch", "lti_jwks")}
+    context = {"platforms": platforms, "addresses": addresses, **facts}
+    return render(request, "lti/platforms.html", context, status=status)
+
+
+@require_safe
+@open_page_to(SiteAudience.ANYONE)
+def lti_register(request: HttpRequest, code: str) -> HttpResponse:
+    """Register a platform by a one-time link. The page looks again while a task asks the platform.
+
+    Platforms show it in a frame; it reads no cookie and has no form. The link is used up by this GET, because platforms
+    open it in this way.
+    """
+    try:
+        if seen := request.GET.get("seen", ""):
+            state = registering.registration_state(signing.loads(seen, salt=code, max_age=SEEN_SECONDS))
+        else:
+            number = registering.begin_registration(
+                code,
+                configuration_url=request.GET.get("openid_configuration", ""),
+                token=request.GET.get("registration_token", ""),
+            )
+            state = registering.registration_state(number)
+    except (registering.RegistrationRefused, signing.BadSignature):
+        return _framed(render(request, "lti/register.html", {"state": "refused"}, status=400))
+    response = render(request, "lti/register.html", {"state": state.name, "problem": state.problem})
+    response["Cache-Control"] = "no-store"
+    if state.name == "waiting":
+        response["Refresh"] = f"2; url={request.path}?{urlencode({'seen': signing.dumps(state.key, salt=code)})}"
+    return _framed(response)

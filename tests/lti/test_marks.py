@@ -1,0 +1,320 @@
+"""Marks in a platform's column: wanted by a release, sent once and in order, whatever the platform does."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
+from leaderboard.lti import marks
+from leaderboard.lti.launching import GRADES_CLAIM
+from leaderboard.lti.marks import WantedMark, take_back_marks, want_marks
+from leaderboard.lti.models import LtiLink, LtiPerson, Mark
+from leaderboard.lti.platform_services import PlatformClient
+from tests.conftest import make_competition
+from tests.lti.platforms import INSTRUCTOR, FakePlatform, serving
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def moodle(settings: LazySettings, db: None) -> Iterator[FakePlatform]:
+    settings.LTI_PLATFORM_HOSTS = ["127.0.0.1"]
+    with serving(FakePlatform()) as fake:
+        fake.approve()
+        yield fake
+
+
+@pytest.fixture
+def pets(moodle: FakePlatform, ada: User) -> Competition:
+    """Ada's competition, connected; Bo and Cy came by the platform."""
+    competition = make_competition(ada)
+    LtiPerson.objects.create(platform=moodle.platform, subject="ada", user=ada)
+    client = Client()
+    moodle.launch(client, "ada", roles=INSTRUCTOR)
+    client.post("/lti/connect/", {"competition": competition.slug})
+    for name in ("bo", "cy"):
+        moodle.launch(Client(), name)
+    return competition
+
+
+def user_of(subject: str) -> User:
+    return LtiPerson.objects.get(subject=subject).user
+
+
+def release(competition: Competition, out_of: float = 100.0, **points: float | None) -> None:
+    wanted = [WantedMark(user_of(name).pk, value, f"{value} points") for name, value in points.items()]
+    want_marks(competition=competition, marks=wanted, out_of=out_of)
+
+
+def send_all(*, turns: int = 30) -> None:
+    """Let workers send until nothing is due; what waits for a pause is made due."""
+    for _ in range(turns):
+        Mark.objects.filter(state=Mark.State.WAITING).update(next_at=timezone.now() - timedelta(seconds=1))
+        due = marks.links_with_due_marks()
+        if not due:
+            return
+        for link in due:
+            marks.send_marks(link, str(uuid.uuid4()))
+
+
+def test_a_release_fills_the_platforms_column(moodle: FakePlatform, pets: Competition) -> None:
+    release(pets, bo=80.5, cy=0.0)
+    send_all()
+    assert moodle.marks_of("bo") == [80.5]
+    assert moodle.marks_of("cy") == [0.0]
+    (column,) = moodle.lineitems.values()
+    assert (column["scoreMaximum"], column["resourceId"]) == (100.0, f"competition-{pets.pk}")
+    assert moodle.tokens == 1
+    assert not Mark.objects.exclude(state=Mark.State.SENT).exists()
+
+
+def test_equal_marks_are_not_sent_again_and_others_are(moodle: FakePlatform, pets: Competition) -> None:
+    release(pets, bo=80.0, cy=70.0)
+    send_all()
+    release(pets, bo=80.0, cy=75.0)
+    send_all()
+    assert (moodle.marks_of("bo"), moodle.marks_of("cy")) == ([80.0], [70.0, 75.0])
+
+
+def test_a_withdrawn_release_takes_marks_back_and_a_new_one_sends_them_again(
+    moodle: FakePlatform, pets: Competition
+) -> None:
+    release(pets, bo=80.0, cy=70.0)
+    send_all()
+    take_back_marks(competition=pets)
+    send_all()
+    assert moodle.marks_of("bo") == [80.0, None]
+    assert moodle.scores[-1][1]["gradingProgress"] == "NotReady"
+    release(pets, bo=80.0, cy=70.0)
+    send_all()
+    assert moodle.marks_of("bo") == [80.0, None, 80.0]
+
+
+def test_a_mark_that_changes_and_changes_back_before_it_is_sent_is_not_sent(
+    moodle: FakePlatform, pets: Competition
+) -> None:
+    release(pets, bo=80.0)
+    send_all()
+    release(pets, bo=60.0)
+    release(pets, bo=80.0)
+    send_all()
+    assert moodle.marks_of("bo") == [80.0]
+
+
+def test_times_are_whole_seconds_and_only_grow(moodle: FakePlatform, pets: Competition) -> None:
+    for points in (1.0, 2.0, 3.0):
+        release(pets, bo=points)
+        send_all()
+    times = [mark["timestamp"] for _column, mark in moodle.scores]
+    assert times == sorted(set(times))
+    assert all(len(one) == len("2026-11-26T12:00:00+00:00") for one in times)
+    assert moodle.marks_of("bo")[-1] == 3.0
+
+
+def test_a_conflict_is_never_done(moodle: FakePlatform, pets: Competition) -> None:
+    left = [3]
+
+    def conflict(method: str, path: str, body: dict[str, Any]) -> int | None:
+        if path.endswith("/scores") and left[0]:
+            left[0] -= 1
+            return 409
+        return None
+
+    moodle.before = conflict
+    release(pets, bo=80.0)
+    send_all()
+    assert moodle.marks_of("bo") == [80.0]
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 503])
+def test_what_may_pass_is_tried_again(status: int, moodle: FakePlatform, pets: Competition) -> None:
+    answers = iter([status, status])
+    moodle.before = lambda method, path, body: next(answers, None) if path.endswith("/scores") else None
+    release(pets, bo=80.0)
+    send_all()
+    assert moodle.marks_of("bo") == [80.0]
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 405, 415, 422])
+def test_a_refused_mark_is_shown_and_sent_again_when_the_host_says_so(
+    status: int, moodle: FakePlatform, pets: Competition
+) -> None:
+    moodle.before = lambda method, path, body: status if path.endswith("/scores") else None
+    release(pets, bo=80.0)
+    send_all()
+    (state,) = marks.column_states(pets)
+    assert (state.sent, state.waiting, state.refused) == (0, 0, 1)
+    assert state.problems
+    moodle.before = None
+    assert marks.send_again(link=state.link) == 1
+    send_all()
+    assert moodle.marks_of("bo") == [80.0]
+
+
+def test_a_platform_that_is_silent_for_a_day_leaves_its_marks_stuck(moodle: FakePlatform, pets: Competition) -> None:
+    moodle.before = lambda method, path, body: 500
+    release(pets, bo=80.0)
+    send_all(turns=2)
+    Mark.objects.update(wanted_at=timezone.now() - timedelta(days=2))
+    send_all(turns=2)
+    assert Mark.objects.get().state == Mark.State.STUCK
+
+
+def test_a_token_that_the_platform_ended_is_renewed_once(moodle: FakePlatform, pets: Competition) -> None:
+    answers = iter([401])
+    moodle.before = lambda method, path, body: next(answers, None) if path.endswith("/scores") else None
+    release(pets, bo=80.0)
+    send_all()
+    assert (moodle.marks_of("bo"), moodle.tokens) == ([80.0], 2)
+
+
+def test_a_lost_answer_repeats_one_mark_and_no_other(moodle: FakePlatform, pets: Competition) -> None:
+    moodle.quirks, lost = "canvas", [True]
+
+    def lose(method: str, path: str, body: dict[str, Any]) -> int | None:
+        if path.endswith("/scores") and lost[0]:
+            lost[0] = False
+            moodle.answer(method, path, {}, body)
+            return 502
+        return None
+
+    moodle.before = lose
+    release(pets, bo=80.0, cy=70.0)
+    send_all()
+    assert sorted([moodle.marks_of("bo"), moodle.marks_of("cy")], key=len) in (
+        [[70.0], [80.0, 80.0]],
+        [[80.0], [70.0, 70.0]],
+    )
+
+
+def test_no_older_mark_replaces_a_newer_one(
+    moodle: FakePlatform, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A correction is released while the first mark is on its way."""
+    send, corrected = PlatformClient.send, list[bool]()
+
+    def correct_meanwhile(client: PlatformClient, method: str, address: str, **given: Any) -> Any:
+        answer = send(client, method, address, **given)
+        if address.endswith("/scores") and not corrected:
+            corrected.append(True)
+            release(pets, bo=90.0)
+        return answer
+
+    monkeypatch.setattr(PlatformClient, "send", correct_meanwhile)
+    release(pets, bo=80.0)
+    send_all()
+    assert moodle.marks_of("bo") == [80.0, 90.0]
+    assert Mark.objects.get().state == Mark.State.SENT
+
+
+def test_open_edx_gets_whole_maxima(moodle: FakePlatform, pets: Competition) -> None:
+    moodle.quirks = "openedx"
+    release(pets, out_of=7.5, bo=3.75)
+    send_all()
+    assert moodle.marks_of("bo") == [50.0]
+
+
+def test_the_column_of_the_launch_is_used_where_it_is_this_activitys(moodle: FakePlatform, ada: User) -> None:
+    own, first = f"{moodle.address}/lineitems/own", f"{moodle.address}/lineitems/first"
+    moodle.lineitems = {own: {"id": own, "resourceLinkId": "r-1"}, first: {"id": first, "resourceLinkId": "r-0"}}
+    for claimed, expected in ((own, own), (first, None)):
+        LtiLink.objects.all().delete()
+        LtiPerson.objects.all().delete()
+        competition = make_competition(ada, slug=f"c-{claimed[-3:]}")
+        LtiPerson.objects.create(platform=moodle.platform, subject="ada", user=ada)
+        claim: Any = {GRADES_CLAIM: {"lineitems": f"{moodle.address}/lineitems", "lineitem": claimed}}
+        client = Client()
+        moodle.launch(client, "ada", roles=INSTRUCTOR, **claim)
+        client.post("/lti/connect/", {"competition": competition.slug})
+        moodle.launch(Client(), "bo", **claim)
+        release(competition, bo=80.0)
+        send_all()
+        column = moodle.scores[-1][0]
+        assert column == expected or (expected is None and column not in (own, first))
+
+
+def test_a_platform_without_a_column_says_so(moodle: FakePlatform, pets: Competition) -> None:
+    moodle.before = lambda method, path, body: 403 if (method, path) == ("POST", "/lineitems") else None
+    release(pets, bo=80.0)
+    send_all()
+    assert Mark.objects.get().problem == marks.NO_COLUMN
+
+
+def test_the_maximum_of_an_own_column_follows_the_rules(moodle: FakePlatform, pets: Competition) -> None:
+    release(pets, bo=80.0)
+    send_all()
+    release(pets, out_of=50.0, bo=40.0)
+    send_all()
+    (column,) = moodle.lineitems.values()
+    assert (column["scoreMaximum"], moodle.marks_of("bo")) == (50.0, [80.0, 40.0])
+
+
+def test_a_student_whom_no_platform_knows_is_counted(moodle: FakePlatform, pets: Competition, ada: User) -> None:
+    dee = User.objects.create(username="dee")
+    want_marks(competition=pets, marks=[WantedMark(dee.pk, 5.0)], out_of=10)
+    assert not Mark.objects.exists()
+    assert marks.unknown_students(pets, {dee.pk, user_of("bo").pk}) == 1
+
+
+def test_a_silent_platform_holds_a_worker_for_one_mark_only(
+    moodle: FakePlatform, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(marks, "MARK_SECONDS", 0.3)
+    moodle.before = lambda method, path, body: time.sleep(1)
+    release(pets, bo=80.0, cy=70.0)
+    begun = time.monotonic()
+    for link in marks.links_with_due_marks():
+        marks.send_marks(link, str(uuid.uuid4()))
+    assert time.monotonic() - begun < 1.0
+    assert not marks.links_with_due_marks()
+    assert Mark.objects.filter(state=Mark.State.WAITING).count() == 2
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("release"), st.sampled_from([10.0, 20.0, 30.0])),
+        st.tuples(st.just("withdraw"), st.none()),
+        st.tuples(st.just("send"), st.sampled_from([None, 409, 500])),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_at_the_end_the_platform_has_the_last_mark(
+    steps: list[tuple[str, Any]], moodle: FakePlatform, pets: Competition
+) -> None:
+    Mark.objects.all().delete()
+    moodle.scores.clear()
+    wanted: float | None = None
+    for what, value in steps:
+        if what == "release":
+            release(pets, bo=value)
+            wanted = value
+        elif what == "withdraw":
+            take_back_marks(competition=pets)
+            wanted = None
+        else:
+            moodle.before = (lambda status: lambda method, path, body: status if path.endswith("/scores") else None)(
+                value
+            )
+            send_all(turns=1)
+    moodle.before = None
+    send_all()
+    sent = moodle.marks_of("bo")
+    assert (sent[-1] if sent else None) == wanted
+    assert all(one != two for one, two in pairwise(sent))

@@ -1,0 +1,166 @@
+"""The platform's class list in the preview of an import: who is on it, and what a host decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom.models import RosterDraft, RosterEntry
+from leaderboard.competitions.models import Competition
+from leaderboard.lti import roster
+from leaderboard.lti.launching import CLAIM, ROLE
+from leaderboard.lti.models import LtiLink, LtiPerson, Platform
+from tests.conftest import make_competition
+from tests.lti.platforms import INSTRUCTOR, FakePlatform, serving
+
+pytestmark = pytest.mark.django_db
+
+
+def member(subject: str, *, role: str = "Learner", **given: Any) -> dict[str, Any]:
+    name = subject.capitalize()
+    return {
+        "user_id": subject,
+        "name": f"{name} Example",
+        "email": f"{subject}@uni.example",
+        "roles": [ROLE + role],
+        "status": "Active",
+        "lis_person_sourcedid": f"s-{subject}",
+        **given,
+    }
+
+
+@pytest.fixture
+def moodle(settings: LazySettings, db: None) -> Iterator[FakePlatform]:
+    settings.LTI_PLATFORM_HOSTS = ["127.0.0.1"]
+    with serving(FakePlatform()) as fake:
+        fake.approve()
+        yield fake
+
+
+@pytest.fixture
+def teacher(moodle: FakePlatform, ada: User) -> Client:
+    pets = make_competition(ada)
+    LtiPerson.objects.create(platform=moodle.platform, subject="ada", user=ada)
+    client = Client()
+    moodle.launch(client, "ada", roles=INSTRUCTOR)
+    client.post("/lti/connect/", {"competition": pets.slug})
+    return client
+
+
+def update(teacher: Client) -> None:
+    teacher.post(f"/host/pets/people/roster/{LtiLink.objects.get().pk}/")
+    roster.read_roster(LtiLink.objects.get().pk)
+
+
+def test_ada_updates_her_class_from_the_platform(moodle: FakePlatform, teacher: Client) -> None:
+    left, staff = member("eve", status="Inactive"), member("tom", role="Instructor")
+    moodle.members = [
+        member("bo"),
+        member("cy"),
+        left,
+        staff,
+        member("dee", name="", given_name="Dee", family_name="D"),
+    ]
+    update(teacher)
+    assert not RosterEntry.objects.exists()
+    teacher.post("/host/pets/people/roster/", {"action": "take"})
+    entries = {entry.name: entry for entry in RosterEntry.objects.all()}
+    assert set(entries) == {"Bo Example", "Cy Example", "Dee D"}
+    bo = entries["Bo Example"]
+    assert (bo.lms_user, bo.email, bo.student_id) == (f"{moodle.platform.pk}:bo", "bo@uni.example", "s-bo")
+
+
+def test_a_second_list_changes_who_changed_and_keeps_who_was_added_by_hand(
+    moodle: FakePlatform, teacher: Client
+) -> None:
+    pets = Competition.objects.get()
+    RosterEntry.objects.create(course=pets.course, name="By hand")
+    moodle.members = [member("bo")]
+    update(teacher)
+    teacher.post("/host/pets/people/roster/", {"action": "take"})
+    moodle.members = [
+        member("bo", name="Bo Changed", email="new@uni.example", lis_person_sourcedid="s-2"),
+        member("cy"),
+    ]
+    update(teacher)
+    teacher.post("/host/pets/people/roster/", {"action": "take"})
+    assert {entry.name for entry in RosterEntry.objects.all()} == {"By hand", "Bo Changed", "Cy Example"}
+
+
+def test_a_student_who_is_read_before_their_first_launch_is_one_person(moodle: FakePlatform, teacher: Client) -> None:
+    moodle.members = [member("bo"), member("cy")]
+    update(teacher)
+    teacher.post("/host/pets/people/roster/", {"action": "take"})
+    moodle.launch(Client(), "bo")
+    entry = RosterEntry.objects.get(name="Bo Example")
+    assert entry.user is not None
+    assert RosterEntry.objects.count() == 2
+
+
+def test_sections_of_canvas_come_along(moodle: FakePlatform, teacher: Client) -> None:
+    Platform.objects.update(family="canvas")
+    said = [{CLAIM + "custom": {"section_names": '["Lab 1"]'}}]
+    moodle.members = [
+        member("bo", message=said),
+        member("cy", message=[{CLAIM + "custom": {"section_names": "$com.x"}}]),
+    ]
+    update(teacher)
+    teacher.post("/host/pets/people/roster/", {"action": "take"})
+    assert dict(RosterEntry.objects.values_list("name", "section")) == {"Bo Example": "Lab 1", "Cy Example": ""}
+
+
+BAD_LISTS: dict[str, Any] = {
+    "nobody": {"members": []},
+    "no list": {"members": {"user_id": "bo"}},
+    "no object": [],
+    "a text": "members",
+}
+
+
+@pytest.mark.parametrize("name", BAD_LISTS)
+def test_a_list_that_cannot_be_used_changes_nothing_and_says_why(
+    name: str, moodle: FakePlatform, teacher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = moodle.answer
+    monkeypatch.setattr(
+        moodle,
+        "answer",
+        lambda method, path, *rest: (200, BAD_LISTS[name], {}) if path == "/members" else whole(method, path, *rest),
+    )
+    update(teacher)
+    assert not RosterDraft.objects.exists()
+    assert LtiLink.objects.get().roster_problem
+
+
+def test_the_next_page_of_a_list_on_another_host_is_not_asked(
+    moodle: FakePlatform, teacher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, link = moodle.answer, {"Link": '<https://evil.example/members>; rel="next"'}
+    first = {"members": [member("bo")]}
+    monkeypatch.setattr(
+        moodle,
+        "answer",
+        lambda method, path, *rest: (200, first, link) if path == "/members" else whole(method, path, *rest),
+    )
+    update(teacher)
+    assert not RosterDraft.objects.exists()
+
+
+@pytest.mark.parametrize("status", [401, 403, 500])
+def test_a_platform_that_refuses_its_list_is_named(status: int, moodle: FakePlatform, teacher: Client) -> None:
+    moodle.before = lambda method, path, body: status if path == "/members" else None
+    update(teacher)
+    page = unescape(teacher.get("/host/pets/people/roster/").content.decode())
+    assert LtiLink.objects.get().roster_problem in page
+
+
+def test_dee_cannot_ask_for_the_list(moodle: FakePlatform, teacher: Client, bo: User) -> None:
+    client = Client()
+    client.force_login(bo)
+    assert client.post(f"/host/pets/people/roster/{LtiLink.objects.get().pk}/").status_code == 404
