@@ -54,6 +54,16 @@ _FORMULA = re.compile(r'="(.*)"')
 # With three zeros it may be twelve thousand.
 _WHOLE_DECIMAL = re.compile(r"(\d+)[.,]00?")
 _EXPONENT = re.compile(r"\d([.,]\d+)?[eE]\+\d{1,3}")
+_MONTH = (
+    "jan|feb|fév|fev|mar|mär|mrt|apr|avr|abr|ene|gen|mag|mai|may|mei|maj|jui|jun|giu|jul|lug|aug|aoû|ago|sep|set|oct|okt"
+    "|ott|out|nov|dec|dez|déc|dic"
+)
+# A section 1-31 or a number 12.3 becomes one of these.
+_DATE = re.compile(
+    rf"(\d{{4}}-\d\d-\d\d|\d{{1,2}}([./])\d{{1,2}}\2(\d\d){{1,2}})([ T]\d\d?:\d\d(:\d\d)?)?"
+    rf"|\d{{1,2}}\.?[ -]({_MONTH})[a-zéû]?\.?([ -]\d{{2,4}})?|({_MONTH})[a-zéû]?\.?([ -]\d{{1,2}}|[ ]\d{{4}})",
+    re.IGNORECASE,
+)
 _FAILED_FORMULA = re.compile(r"#(?:#+|[A-ZÄÖÜ0/]+[!?]|N/A|NV)")
 _SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "phd", "md"}
 
@@ -231,7 +241,8 @@ def _read_table(table: RosterTable) -> RosterReading:
         reading.skipped.append(SkippedLine(number, _shown(cells), _("above the header"), is_bad=False))
     for number, cells in table.rows:
         _read_line(reading, number, cells, columns, len(table.titles))
-    reading.notes += _notes_about_letters(reading.lines) + _notes_about_zeros(reading.lines)
+    for look in (_notes_about_letters, _notes_about_zeros, _notes_about_dates):
+        reading.notes += look(reading.lines)
     return reading
 
 
@@ -347,6 +358,10 @@ def _line_problem(values: dict[str, str], raw: dict[str, str], surplus: Sequence
             }
         if "\ufffd" in value:
             return _("“%(field)s” has a damaged letter; save the list as CSV in UTF-8") % {"field": FIELD_LABELS[name]}
+        if name in ("student_id", "sis_user_id") and _DATE.fullmatch(value):
+            return _("a spreadsheet has made a date of the number, {date}; format the column as text").format(
+                date=value
+            )
         if name in _NUMBERS and _EXPONENT.fullmatch(value):
             return _("a spreadsheet has shortened the number to {number}; format the column as text").format(
                 number=value
@@ -359,6 +374,13 @@ def _notes_about_letters(lines: Sequence[RosterLine]) -> list[str]:
     damaged = (line for line in lines if re.search(r"[^\W\d_]\?|\?[^\W\d_]", line.values.get("name", "")))
     note = _("“{name}” in row {row} may have lost a letter.")
     return [note.format(name=line.values["name"][:60], row=line.number) for line in islice(damaged, 1)]
+
+
+def _notes_about_dates(lines: Sequence[RosterLine]) -> list[str]:
+    """A note on the first section that may have been “1-31” before a spreadsheet made a date of it."""
+    dates = (line for line in lines if _DATE.fullmatch(line.values.get("section", "")))
+    note = _("The section “{section}” in row {row} looks like a date that a spreadsheet has made.")
+    return [note.format(section=line.values["section"][:40], row=line.number) for line in islice(dates, 1)]
 
 
 def _notes_about_zeros(lines: Sequence[RosterLine]) -> list[str]:

@@ -18,7 +18,15 @@ from ..reading.headers import TRUTH_HEADER
 from ..reading.sources import Source, read_source
 from ..reading.tables import csv_bytes, plain
 from ..reading.text import LONGEST_MASK_LINE
-from ..reading.writings import SEPARATORS, Writing, WrittenList, read_list, writings_of
+from ..reading.writings import (
+    SEPARATORS,
+    Writing,
+    WrittenList,
+    items_joined_by_words,
+    joining_words,
+    read_list,
+    writings_of,
+)
 from .findings import Finding, place_of, warning
 
 SEPARATOR = "separator"
@@ -43,6 +51,12 @@ _OTHER_SEPARATOR = Plural(
 _WRITE_PLAINLY = Plural(
     "{count} cell of {column} is a list {writing}, such as {example}. Write {cure}.",
     "{count} cells of {column} are lists {writing}, such as {example}. Write {cure}.",
+)
+_JOINED_BY_WORDS = Plural(
+    "{count} cell of {column} has a word between labels, such as {example}, and is read with a further label. Write "
+    "{cure}.",
+    "{count} cells of {column} have a word between labels, such as {example}, and are read with a further label. Write "
+    "{cure}.",
 )
 _LISTS_AS_LABELS = Plural(
     "{count} cell of {column} looks like a list, such as {example}, and is scored as one label.",
@@ -132,10 +146,34 @@ def _list_findings(truth: Truth, name: str, cells: Sequence[str], rows_of: _Rows
             yield warning("lists_as_labels", message, _WHY_AS_LABELS, name, place_of(truth, rows[0]))
         return
     separator = truth.params[SEPARATOR] or None
+    yield from _joined_by_words(truth, name, cells, rows_of)
     if codes := [code for code, cell in enumerate(cells) if _is_foreign(cell, separator)]:
         others = sum(len(cell.split(separator)) > 1 for cell in cells) - len(codes)
         lists = [cells[code] for code in codes]
         yield _finding_of_lists(truth, name, rows_of(codes), lists, separator, are_most=len(lists) > others)
+
+
+def _joined_by_words(truth: Truth, name: str, cells: Sequence[str], rows_of: _RowsOf) -> Iterator[Finding]:
+    """A warning if words such as "and" join labels."""
+    separator = truth.params[SEPARATOR] or None
+    lists = [list(map(str.strip, cell.split(separator))) for cell in cells]
+    if separator is None:
+        words = joining_words(lists)
+        plain_lists = [[item for item in items if item not in words] for items in lists]
+    else:
+        known = {item for items in lists for item in items}
+        plain_lists = [[part for item in items for part in _known_parts(item, known)] for items in lists]
+    if codes := [code for code, items in enumerate(lists) if items != plain_lists[code]]:
+        rows, cure = rows_of(codes), (separator or " ").join(plain_lists[codes[0]])
+        facts = {"column": shown(name), "example": shown(cells[codes[0]]), "cure": shown(cure)}
+        message = Message.counted(len(rows), *_JOINED_BY_WORDS, **facts)
+        yield warning("joined_lists", message, _WHY, name, place_of(truth, rows[0]))
+
+
+def _known_parts(item: str, known: Collection[str]) -> list[str]:
+    """The parts of an item that words join, if each is an item elsewhere."""
+    parts = items_joined_by_words(item)
+    return parts if all(part in known for part in parts) else [item]
 
 
 def _decimal_labels(truth: Truth, name: str, cells: Sequence[str], rows_of: _RowsOf) -> Iterator[Finding]:

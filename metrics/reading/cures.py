@@ -56,6 +56,7 @@ def _cure_of(
     if isinstance(kind, LabelSet):
         lists = kind.form(truth, params)
         lists.look_at(arrow_texts(list(texts)))
+        lists.joined_by_words(arrow_texts(list(texts)))
         return lists.cure
     if isinstance(kind, Label | RankedLabel):
         form = kind.form(truth, params)

@@ -20,9 +20,17 @@ from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..numerics.tokens import labels_in, labels_of, mark_between
 from .columns import Cells, to_decimal
 from .label_forms import CAPITALS, DAMAGED, JOINED, LISTED, SIGNS, TWO_WRITINGS, UNCLEAR, Fault, LabelForm, twins_of
-from .repairs import mend_letters, with_plain_signs
+from .repairs import CURLY, mend_letters, with_signs
 from .tables import pick, places_where, raw_cells
-from .writings import RARE_SEPARATORS, SEPARATORS, Writing, read_list
+from .writings import (
+    CONJUNCTIONS,
+    RARE_SEPARATORS,
+    SEPARATORS,
+    Writing,
+    items_joined_by_words,
+    joining_words,
+    read_list,
+)
 
 _ALL = Plural(
     "No value of {column} is written like those in sample_submission.csv: {examples}. {cures}",
@@ -174,6 +182,15 @@ class ListForm:
         self.marks = "".join(sorted({*_MARKS, *_SEPARATORS} - label.letters - set(self.separator or "\t")))
         """Characters that no label has, as far as is known."""
         self._whole: set[str] | None = None
+        self._joining: set[str] = set()
+
+    def joined_by_words(self, cells: Any) -> list[int]:
+        """The places of distinct cells in which words such as ``and`` join labels that white space parts."""
+        if self.separator is not None or self.sample in CONJUNCTIONS:
+            return []
+        lists = [cell.split() for cell in cells[:_MOST_LABELS].to_pylist()]
+        self._joining = joining_words(lists)
+        return [place for place, items in enumerate(lists) if not self._joining.isdisjoint(items)]
 
     def look_at(self, cells: Any) -> np.ndarray:
         """Which distinct cells of an Arrow array are lists in another writing."""
@@ -226,6 +243,11 @@ class ListForm:
         is_foreign = self.is_foreign(cell)
         read = read_list(cell, _SEPARATORS)
         items: Iterable[str] = read.items if is_foreign else map(str.strip, cell.split(self.separator))
+        if self.separator is None:
+            items = [item for item in items if item not in self._joining]
+        elif is_foreign:
+            parts = [part for item in items for part in items_joined_by_words(item)]
+            items = parts[:1] + [part for part in parts[1:-1] if part not in CONJUNCTIONS] + parts[1:][-1:]
         if is_foreign and not read.is_clear:
             return None
         cured = [self.cure_label(item) for item in items if item]
@@ -254,6 +276,11 @@ def judge_lists(cells: Cells, lists: Coded, form: ListForm) -> None:
     else:
         owner, codes, labels = lists.once(labels_of, form.separator)
     findings.has_good = bool(len(labels))
+    if form.separator is None and CONJUNCTIONS.intersection(labels.to_pylist()):
+        for place in form.joined_by_words(lists.array):
+            findings.is_faulty[place] = True
+            text = lists.array[place].as_py()
+            findings.note(LISTED, text, form.cure(text))
     if form.label is not None:
         texts = labels.to_pylist()
         faults = _faults_of(form.label, texts)
@@ -282,7 +309,8 @@ def _lists_among(labels: Sequence[str], separator: str) -> dict[int, Fault]:
 
 def _parts_of(label: str, known: set[str]) -> list[str]:
     """The other known labels of which a label is made, the longest first; empty if it is made of more."""
-    words, parts, start = label.split(), [], 0
+    words, start = label.split(), 0
+    parts: list[str] = []
     while start < len(words):
         ends = (
             end
@@ -290,7 +318,10 @@ def _parts_of(label: str, known: set[str]) -> list[str]:
             if end - start < len(words) and " ".join(words[start:end]) in known
         )
         if (end := next(ends, None)) is None:
-            return []
+            if not parts or words[start] not in CONJUNCTIONS:
+                return []
+            start += 1
+            continue
         parts.append(" ".join(words[start:end]))
         start = end
     return parts
@@ -324,8 +355,9 @@ class TextForm:
     def __init__(self, texts: Coded) -> None:
         some = texts.array[:_MOST_LABELS].to_pylist()
         self.has_small, self.has_spaces = any(text != text.upper() for text in some), any(" " in text for text in some)
-        known = {*"".join(some), *("  " for text in some if "  " in text)}
-        self.cures: dict[Message, Callable[[str], str]] = {SIGNS: partial(with_plain_signs, known=known)}
+        known = {*"".join(some), *(run for run in ("  ", " - ") for text in some if run in text)}
+        pairs = {plain: signs for plain, signs in CURLY.items() if signs[-1].strip() in known and plain not in known}
+        self.cures: dict[Message, Callable[[str], str]] = {SIGNS: partial(with_signs, known=known, curly=pairs)}
         if all(mend_letters(text) == text for text in some):
             self.cures[DAMAGED] = mend_letters
 

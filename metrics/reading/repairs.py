@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Mapping
 
 _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]{2,8});")
 # Windows-1252 has other signs than Latin-1 at 27 of these bytes.
@@ -14,6 +15,8 @@ _TWO_SCRIPTS = re.compile(r"(?=\w*[A-Za-z])(?=\w*[\u0400-\u04ff])\w+")
 LATIN_LOOKS = str.maketrans("асеіјорѕухАВСЕНІЈКМОРЅТХ", "aceijopsyxABCEHIJKMOPSTX")
 _FORMULA = re.compile(r'="(.*)"', re.DOTALL)
 _PLAIN = dict(zip("\u2018\u2019\u201c\u201d\u2010\u2011\u2013", "''\"\"---", strict=True))
+CURLY = {"'": ("\u2018", "\u2019"), '"': ("\u201c", "\u201d"), " - ": (" \u2013 ", " \u2013 ")}
+"""Plain signs, and those that word processors write in their place: in front of a word, and elsewhere."""
 _SPACES = re.compile(" {2,}")
 
 
@@ -53,3 +56,16 @@ def with_plain_signs(text: str, known: set[str]) -> str:
     plain = {ord(sign): "" if sign in HIDDEN else unicodedata.normalize("NFKC", sign) for sign in odd}
     found = unicodedata.normalize("NFC", text.translate(plain | {ord(sign): _PLAIN[sign] for sign in odd & {*_PLAIN}}))
     return found if "  " in known else _SPACES.sub(" ", found)
+
+
+def with_signs(text: str, known: set[str], curly: Mapping[str, tuple[str, str]]) -> str:
+    """The text with plain signs in place of those that are not ``known``, and with ``curly`` ones for others.
+
+    >>> with_signs("it's - so", set("–’"), CURLY)
+    'it’s – so'
+    """
+    found = with_plain_signs(text, known)
+    for plain, (opening, closing) in curly.items():
+        if plain in found:
+            found = re.sub(rf"(?<!\S){plain}", opening, found).replace(plain, closing)
+    return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..core.messages import Message
@@ -30,6 +30,11 @@ SEPARATORS = {
 RARE_SEPARATORS = "/+&"
 """Separators that many labels have."""
 
+CONJUNCTIONS = frozenset(
+    ["and", "und", "et", "y", "e", "en", "och", "og", "i", "a", "ja", "ve", "és", "oraz", "и", "та", "και"]
+)
+"""Words that people write between the last items of a list."""
+_CONJUNCTION = re.compile(rf"\s+(?:{'|'.join(sorted(CONJUNCTIONS, key=len, reverse=True))})\s+")
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _CALL = re.compile(
     r"(?:np\.|numpy\.|torch\.|tf\.|jnp\.|pd\.|pl\.)?"
@@ -134,6 +139,30 @@ def _in_quotes(inner: str) -> tuple[str, ...] | None:
 def _separator_between(inner: str) -> str | None:
     between = _QUOTED.sub("", inner)
     return next((mark for mark in SEPARATORS if mark in between), None)
+
+
+def joining_words(lists: Iterable[Sequence[str]]) -> set[str]:
+    """Words such as ``and`` among the items of some lists that only join others: they are in front of the last item, or
+    of each, wherever they are. A single letter is none beside items of one letter.
+
+    >>> joining_words([["cat", "and", "dog"], ["dog"]]), joining_words([["a", "e", "i"]])
+    ({'and'}, set())
+    """
+    joins: dict[str, bool] = {}
+    has_letters = False
+    for items in lists:
+        for place, item in enumerate(items):
+            if item in CONJUNCTIONS:
+                is_last = place == len(items) - 2 or (len(items) % 2 and {*items[1::2]} == {item})
+                joins[item] = joins.get(item, True) and 0 < place < len(items) - 1 and bool(is_last)
+            has_letters = has_letters or (len(item) == 1 and item not in CONJUNCTIONS)
+    words = {word for word, is_joining in joins.items() if is_joining}
+    return {word for word in words if len(word) > 1} if has_letters or len(words) < len(joins) else words
+
+
+def items_joined_by_words(item: str) -> list[str]:
+    """The parts of a text that words such as ``and`` join."""
+    return _CONJUNCTION.split(item)
 
 
 def writings_of(cells: Iterable[str]) -> Counter[Writing]:

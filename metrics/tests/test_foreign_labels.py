@@ -203,3 +203,62 @@ def test_a_label_of_invisible_characters_is_missing(key: str) -> None:
     if key != "multiclass_log_loss":
         with pytest.raises(metrics.SubmissionError, match="missing"):
             metrics.prepare(key, rows.replace("\u200b".encode(), b"cat")).evaluate(rows)
+
+
+JOINED_LISTS = ["cat dog", "dog", "cat", "cat emu dog", "emu", "dog emu"]
+
+
+def lists_of(cells: list[str]) -> bytes:
+    return ("id,y\n" + "".join(f'{place},"{cell}"\n' for place, cell in enumerate(cells))).encode()
+
+
+@pytest.mark.parametrize("key", ["multilabel_f1", "map_at_k", "jaccard", "ndcg_at_k"])
+@pytest.mark.parametrize("word", ["and", "und", "et", "y", "e", "en", "och", "i", "и"])
+def test_words_between_the_items_of_lists_are_told(key: str, word: str) -> None:
+    truth = metrics.prepare(key, lists_of(JOINED_LISTS))
+    for cells in (
+        [f" {word} ".join(cell.split()) for cell in JOINED_LISTS],
+        [f" {word} ".join(cell.rsplit(" ", 1)) for cell in JOINED_LISTS],
+        [*JOINED_LISTS[:3], f"cat emu {word} dog", *JOINED_LISTS[4:]],
+    ):
+        (warning,) = truth.evaluate(lists_of(cells)).warnings
+        assert f" {word} " in warning.message
+        found = {one.code: one for one in metrics.check_truth(key, lists_of(cells)).findings}
+        assert f" {word} " in found["joined_lists"].message
+    assert truth.evaluate(lists_of(JOINED_LISTS)).warnings == ()
+
+
+@pytest.mark.parametrize("cells", ["a e i,e,a i,i e a,a,e i", "and so,so and so,and,so,so,and", "x y z,y,x z,y,z,x"])
+def test_labels_that_are_such_words_are_no_fault(cells: str) -> None:
+    file = lists_of(cells.split(","))
+    assert metrics.evaluate("multilabel_f1", file, file).warnings == ()
+    assert "joined_lists" not in {one.code for one in metrics.check_truth("multilabel_f1", file).findings}
+
+
+@pytest.mark.parametrize("word", ["and", "und", "y"])
+def test_words_in_lists_with_a_separator_are_told(word: str) -> None:
+    lists = ["red;dark blue", "dark blue", "red", "green;red", "green;red;dark blue"]
+    truth = metrics.prepare("multilabel_f1", lists_of(lists), {"separator": ";"})
+    for file in (
+        [f" {word} ".join(cell.split(";")) for cell in lists],
+        [f"; {word} ".join(cell.rsplit(";", 1)).replace(f"; {word}", f" {word}") for cell in lists],
+    ):
+        assert truth.evaluate(lists_of(file)).warnings, file
+
+
+@pytest.mark.parametrize(
+    ("truth", "file"),
+    [
+        ("it\u2019s a dog", "it's a dog"),
+        ("\u201cnever\u201d he said", "'never' he said"),
+        ("a dog \u2013 a cat", "a dog - a cat"),
+        ("it's a dog", "it\u2019s a dog"),
+    ],
+)
+@pytest.mark.parametrize("key", ["levenshtein", "word_jaccard", "bleu"])
+def test_quotes_and_dashes_in_the_other_form_are_told(key: str, truth: str, file: str) -> None:
+    prepared = metrics.prepare(key, lists_of([truth, "a cat sat there"]))
+    if '"' not in truth and ("'" in file) == ("\u2019" in truth):
+        (warning,) = prepared.evaluate(lists_of([file, "a cat sat there"])).warnings
+        assert "look alike" in warning.message
+    assert prepared.evaluate(lists_of([truth, "a cat sat there"])).warnings == ()

@@ -486,6 +486,14 @@ def test_students_whom_platforms_make_for_teachers_are_left_out(name: str) -> No
         ("#BEZUG!", None),
         ("2.02312E+11", None),
         ("1E+15", None),
+        ("Jan-31", None),
+        ("31. Jan", None),
+        ("01. Mrz".replace("Mrz", "Mär"), None),
+        ("2026-01-31 00:00:00", None),
+        ("31/01/2026", None),
+        ("MAR-1023", "MAR-1023"),
+        ("12.34.567", "12.34.567"),
+        ("mai23", "mai23"),
     ],
 )
 def test_numbers_that_a_spreadsheet_changed_are_cured_or_told(cell: str, number: str | None) -> None:
@@ -549,3 +557,17 @@ def test_a_title_above_the_header_is_left_out_with_its_row() -> None:
 def test_other_files_are_no_class_list(text: str) -> None:
     with pytest.raises(roster_files.UnreadableRoster):
         read(text)
+
+
+@pytest.mark.parametrize("section", ["Jan-31", "31. Jan", "2026-01-31 00:00:00", "1-févr", "02.01.2026", "1/31/26"])
+def test_a_section_that_a_spreadsheet_made_a_date_of_is_told(section: str) -> None:
+    reading = read(f"Name,Section\nIda Berg,1A\nBo Lind,{section}\n")
+    assert [line.values["section"] for line in reading.lines] == ["1A", section]
+    (note,) = reading.notes
+    assert section in note
+    assert "row 3" in note
+
+
+@pytest.mark.parametrize("section", ["Mon 10-12", "1-31", "A-2026", "March", "2026", "Jan", "Decker 4", "MAT-101"])
+def test_other_sections_are_taken_in_silence(section: str) -> None:
+    assert read(f"Name,Section\nIda Berg,{section}\n").notes == []
