@@ -11,7 +11,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from tests.conftest import answers, close, enter, submit
+from tests.conftest import answers, close, enter, person, submit
 from tests.pages import signed_in
 
 ADDRESS = "/host/pets/projector/"
@@ -26,9 +26,9 @@ def screen(user: User, query: str) -> str:
 @pytest.fixture
 def played(pets: Competition, bo: User, cy: User, dee: User) -> Competition:
     """On the public board bo, cy, dee; on the private one dee, cy, bo."""
-    for person, wrong in ((bo, 0), (cy, 1), (dee, 2)):
-        enter(pets, person)
-        submit(pets, person, answers(public=wrong, private=2 - wrong))
+    for user, wrong in ((bo, 0), (cy, 1), (dee, 2)):
+        enter(pets, user)
+        submit(pets, user, answers(public=wrong, private=2 - wrong))
     return pets
 
 
@@ -96,6 +96,43 @@ def test_the_reveal_plays_only_where_it_is_asked_to(played: Competition, ada: Us
     assert "data-plays" not in screen(ada, "?show=reveal&step=1")
     assert "data-plays" in screen(ada, "?show=reveal&step=1&play")
     assert "data-plays" not in screen(ada, "?show=reveal&step=3&play")
+
+
+@pytest.fixture
+def sixty(pets: Competition, ada: User) -> Competition:
+    """A class of sixty whose final ranking is open."""
+    for number in range(60):
+        enter(pets, user := person(f"s{number:02}"))
+        submit(pets, user, answers(public=number % 7, private=number % 5))
+    close(pets)
+    boards.reveal_competition(competition=pets, user=ada)
+    return pets
+
+
+def test_a_reveal_of_sixty_takes_a_minute(sixty: Competition, ada: User) -> None:
+    def pause(step: int) -> int:
+        page = screen(ada, f"?show=reveal&step={step}&play")
+        return int(page.partition('data-plays="')[2].partition('"')[0])
+
+    first, last = pause(1), pause(58)
+    assert last > first
+    assert 50_000 <= 57 * first + 3 * last <= 70_000
+
+
+def test_the_top_ten_alone_can_be_revealed(sixty: Competition, ada: User) -> None:
+    begin = screen(ada, "?show=reveal")
+    assert "?show=reveal&amp;top" in begin
+    short = screen(ada, "?show=reveal&top")
+    assert "0 of 10 revealed" in short
+    assert 'href="?show=reveal&amp;top&amp;step=1"' in short
+    assert "10 of 10 revealed" in screen(ada, "?show=reveal&top&step=99")
+
+
+def test_a_small_class_has_no_shorter_reveal(played: Competition, ada: User) -> None:
+    close(played)
+    boards.reveal_competition(competition=played, user=ada)
+    assert "0 of 3 revealed" in screen(ada, "?show=reveal&top")
+    assert "&amp;top" not in screen(ada, "?show=reveal")
 
 
 def test_the_projector_is_for_those_who_run_the_class(played: Competition, bo: User) -> None:

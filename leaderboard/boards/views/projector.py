@@ -23,6 +23,12 @@ REVEALED_ROWS = 8
 HIDDEN_ROWS = 2
 MAX_STEPS = 100
 """Maximum of ranks in a reveal; with more teams it begins at this rank, and the others are only on the board."""
+TOP = 10
+"""Ranks of a short reveal."""
+PLAY_MS = 50_000
+"""Duration of a reveal that plays by itself, without its last ranks."""
+SLOW_RANKS, SLOW_MS = 3, 4_000
+"""First ranks with a longer pause before each, and that pause, which is the longest one before others too."""
 
 
 @open_to(Audience.ASSISTANTS)
@@ -74,12 +80,15 @@ def _live_screen(request: HttpRequest, page_context: PageContext) -> dict[str, A
 
 
 def _reveal_screen(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
-    """Ranks from the last to the first; `?step=` is the number shown. Locked before the reveal."""
+    """Ranks from the last to the first, or with `?top` only the first ten; `?step=` is the number shown. Locked before
+    the reveal."""
     competition = page_context.competition
     if competition.ground_truth is None or not competition.is_revealed(page_context.at):
         return {"is_locked": True}
     board = boards.board_page(competition, Split.PRIVATE, at=page_context.at)
-    rows = [row for row in board.rows if row.rank is not None][:MAX_STEPS]
+    ranked = [row for row in board.rows if row.rank is not None]
+    is_short = "top" in request.GET and len(ranked) > TOP
+    rows = ranked[: TOP if is_short else MAX_STEPS]
     step = _step_number(request.GET.get("step", ""), len(rows))
     hidden, shown = rows[: len(rows) - step], rows[len(rows) - step :]
     return {
@@ -92,6 +101,11 @@ def _reveal_screen(request: HttpRequest, page_context: PageContext) -> dict[str,
         "next": step + 1 if step < len(rows) else None,
         "previous": step - 1 if step else None,
         "plays": "play" in request.GET and step < len(rows),
+        "pause_ms": SLOW_MS if len(hidden) <= SLOW_RANKS else min(SLOW_MS, PLAY_MS // len(rows)),
+        "address": "?show=reveal&top" if is_short else "?show=reveal",
+        "is_short": is_short,
+        "has_short": len(ranked) > TOP,
+        "top": TOP,
     }
 
 

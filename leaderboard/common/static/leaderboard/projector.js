@@ -2,8 +2,6 @@
 (() => {
   "use strict";
 
-  const STEP_MS = 4000;
-
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea")) return;
     const link = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
@@ -13,7 +11,8 @@
   });
 
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  if (!still && document.querySelector("[data-plays]")) {
-    setTimeout(() => document.querySelector('[data-key="ArrowRight"]')?.click(), STEP_MS);
+  const playing = document.querySelector("[data-plays]");
+  if (!still && playing) {
+    setTimeout(() => document.querySelector('[data-key="ArrowRight"]')?.click(), Number(playing.dataset.plays));
   }
 })();
