@@ -12,7 +12,7 @@ from .models import Baseline, Competition, Submission, Team
 
 
 def competition_counts(competition: Competition) -> str:
-    """“12 teams · 340 submissions”, cached for 30 seconds."""
+    """“12 teams · 340 submissions”, as new as the board, and otherwise at most 30 seconds old."""
     return str(
         caches["local"].get_or_set(_counts_key(competition), lambda: _count_teams_and_submissions(competition), 30)
     )
@@ -24,7 +24,7 @@ def clear_counts(competition: Competition) -> None:
 
 
 def _counts_key(competition: Competition) -> str:
-    return f"counts:{competition.pk}:{get_language()}"
+    return f"counts:{competition.pk}:{competition.board_version}:{get_language()}"
 
 
 def _count_teams_and_submissions(competition: Competition) -> str:
