@@ -25,6 +25,7 @@ from .chart_parts import (
     LABEL_SIZE,
     LINE_HEIGHT,
     NARROW,
+    THREE,
     WIDE,
     ChartTable,
     Plot,
@@ -423,7 +424,7 @@ def draw_activity(days: Sequence[Day], *, today: date | None = None) -> SafeStri
 
     rows = ((date_format(each.day, "j M Y"), each.scored, each.invalid) for each in days)
     table = ChartTable(_("Submissions per day"), (_("Day"), _("Scored"), _("Invalid")), rows)
-    return drawn_chart("activity", table.caption, draw, HALF, table)
+    return drawn_chart("activity", table.caption, draw, THREE, table)
 
 
 def small_bars(values: Sequence[int], label: str) -> SafeString:

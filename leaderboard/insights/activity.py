@@ -9,13 +9,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import (
-    Avg,
     Case,
     Count,
-    DurationField,
     Exists,
-    ExpressionWrapper,
-    F,
     Max,
     Min,
     OuterRef,
@@ -89,8 +85,6 @@ class ClassActivity:
     without_valid: int
     seconds_since_worker: int | None
     """Seconds since the last sign of life from a worker; None without any."""
-    average_seconds: float | None
-    """Average time from the receipt of a file to its score, on the last day with files."""
 
     @property
     def scorer_works(self) -> bool:
@@ -117,7 +111,7 @@ def class_activity(competition: Competition, at: datetime) -> ClassActivity:
     zone = ZoneInfo(competition.zone)
     today = at.astimezone(zone).date()
     last_days = [today - number * DAY for number in reversed(range(DAYS))]
-    days, average = _count_by_day(files, last_days, zone) if by_team else ([], None)
+    days = _count_by_day(files, last_days, zone) if by_team else []
     oldest = min((row["oldest"] for row in rows if row["oldest"]), default=None)
     return ClassActivity(
         teams=sum(team.members > 0 for team in teams),
@@ -129,7 +123,6 @@ def class_activity(competition: Competition, at: datetime) -> ClassActivity:
         **{name: sum(row[name] for row in rows) for name in ("pending", "invalid", "failed")},
         oldest=_age_in_seconds(oldest, at),
         days=tuple(days) if any(day.scored or day.invalid for day in days) else (),
-        average_seconds=average,
         **_score_facts(competition, teams, by_team, files),
         seconds_since_worker=_age_in_seconds(site["heard"], at),
     )
@@ -237,29 +230,23 @@ def files_per_day(competition: Competition, at: datetime) -> list[Day]:
     last = max(first, max(min(at, competition.closes_at), ends["last"] or competition.opens_at).astimezone(zone).date())
     first = max(first, last - timedelta(days=MAX_DAYS - 1))
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    return _count_by_day(files, days, zone)[0]
+    return _count_by_day(files, days, zone)
 
 
-def _count_by_day(files: QuerySet[Submission], days: Sequence[date], zone: ZoneInfo) -> tuple[list[Day], float | None]:
-    """(the days with their numbers of files, average seconds from receipt to score on the last of them with files)."""
+def _count_by_day(files: QuerySet[Submission], days: Sequence[date], zone: ZoneInfo) -> list[Day]:
+    """The days with their numbers of files."""
     begins = [datetime.combine(day, time(), zone) for day in days]
-    duration = ExpressionWrapper(F("finished_at") - F("received_at"), output_field=DurationField())
     rows = (
         files.filter(received_at__gte=begins[0])
         .values(place=_day_index(begins))
         .annotate(
             scored=Count("pk", filter=Q(status=Status.SCORED)),
             invalid=Count("pk", filter=Q(status=Status.INVALID)),
-            duration=Avg(duration, filter=Q(rescored_requested_at=None)),
         )
     )
     by_place = {row["place"]: row for row in rows.order_by("place")}
     counts = [by_place.get(place, {"scored": 0, "invalid": 0}) for place in range(len(days))]
-    average = by_place[max(by_place)]["duration"] if by_place else None
-    return (
-        [Day(day, count["scored"], count["invalid"]) for day, count in zip(days, counts, strict=True)],
-        None if average is None else average.total_seconds(),
-    )
+    return [Day(day, count["scored"], count["invalid"]) for day, count in zip(days, counts, strict=True)]
 
 
 def today_of(competition: Competition, at: datetime) -> date | None:

@@ -39,7 +39,7 @@ def host_activity(request: HttpRequest, page_context: PageContext) -> HttpRespon
     context = _activity_context(request, page_context)
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=204)
-    return render(request, "insights/host_activity.html", {"page_context": page_context, **context})
+    return render(request, "insights/host_activity.html", {"page_context": page_context, "is_part": True, **context})
 
 
 HELP_KINDS = {
@@ -47,7 +47,9 @@ HELP_KINDS = {
     "nothing": gettext_lazy("No file"),
     "below": gettext_lazy("Below baseline"),
 }
-SHOWN_IN_NEED = 8
+SHOWN_IN_NEED = 4
+FEW_STUDENTS = 5
+"""With fewer, the first thing to do is to let the class in."""
 
 
 def _activity_context(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
@@ -61,7 +63,6 @@ def _activity_context(request: HttpRequest, page_context: PageContext) -> dict[s
         figures,
         oldest=(figures.oldest or 0) // 10,
         seconds_since_worker=int(figures.scorer_works),
-        average_seconds=None,
     )
     return {
         "activity": figures,
@@ -70,10 +71,17 @@ def _activity_context(request: HttpRequest, page_context: PageContext) -> dict[s
         "more_in_need": in_need[SHOWN_IN_NEED:],
         "help": kind,
         "help_kinds": [(name, label, counts[name]) for name, label in HELP_KINDS.items() if counts[name]],
-        "seen": sha256(repr(steady).encode()).hexdigest()[:16],
+        "has_few": figures.students < FEW_STUDENTS,
+        "seen": sha256(repr((steady, _state_facts(page_context))).encode()).hexdigest()[:16],
         "join_link": responses.absolute_url(request, "join_code", page_context.competition.admission.join_code),
         "opening_command": responses.opening_command(request),
     }
+
+
+def _state_facts(page_context: PageContext) -> list[object]:
+    """What the first card depends on besides the figures."""
+    late = [(team.pk, getattr(team, "extended_to", None)) for team in page_context.late_teams]
+    return [page_context.state, page_context.competition.closes_at, page_context.competition.limits.paused_at, late]
 
 
 @open_to(Audience.ASSISTANTS)

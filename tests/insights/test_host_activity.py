@@ -18,7 +18,7 @@ from leaderboard.competitions.metric_display import problem_label
 from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team, Worker
 from leaderboard.insights import activity
 from leaderboard.submissions import score, submitting
-from tests.conftest import answers, close, enter, make_competition, submit
+from tests.conftest import answers, close, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of
 
 POLL = {"HX-Request": "true"}
@@ -106,13 +106,16 @@ def test_files_are_counted_by_the_days_of_the_competitions_calendar(pets: Compet
     assert sum(counts) == 3
 
 
-def test_the_dashboard_says_whether_a_scorer_is_at_work(pets: Competition, client: Client) -> None:
+def test_the_dashboard_says_that_no_scorer_is_at_work(pets: Competition, client: Client, bo: User) -> None:
     def badge() -> str:
         page = client.get("/host/pets/").content.decode()
         return page.partition('data-testid="scoring"')[2].partition("badge ")[2].partition('"')[0]
 
     assert badge() == "danger"
     Worker.objects.create(host="here", process=1, version="1", last_seen_at=Now())
+    assert badge() == "", "nothing to say"
+    enter(pets, bo)
+    submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     assert badge() == "live"
 
 
@@ -168,8 +171,50 @@ def test_the_dashboard_offers_the_final_ranking_when_it_can_open_and_not_before(
     assert not offers_reveal()
     extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
     close(pets)
-    assert not offers_reveal(), "bo has more time"
+    page = client.get("/host/pets/").content.decode()
+    assert 'href="/host/pets/reveal/?do=end"' in page, "bo has more time"
     competitions.end_extension(extension=team.extensions.get(), user=ada)
     assert offers_reveal()
     BoardSettings.objects.update(reveals_itself=True)
     assert not offers_reveal(), "it opens by itself"
+
+
+@pytest.mark.parametrize("students", [0, 4, 5])
+def test_the_first_card_lets_the_class_in_until_five_are_there(
+    pets: Competition, client: Client, students: int
+) -> None:
+    for number in range(students):
+        enter(pets, person(f"s{number}"))
+    page = client.get("/host/pets/").content.decode()
+    assert ('href="/host/pets/projector/?show=join"' in page) == (students < 5)
+    assert ("?for=no_valid_file" in page) == (students > 0), "who is there and has no file"
+    assert page.count("button primary") == 1 or students < 5
+
+
+def test_the_dashboard_reads_when_a_team_with_time_joins_the_open_ranking(
+    pets: Competition, client: Client, ada: User, bo: User
+) -> None:
+    until = pets.closes_at + timedelta(days=1)
+    extensions.grant_extension(team=enter(pets, bo).team, user=ada, reason="Ill", closes_at=until, delays_ranking=False)
+    close(pets)
+    assert "opens for the others in a moment" in text_of(client.get("/host/pets/"))
+    reveal.reveal_due_competitions(timezone.now())
+    page = text_of(client.get("/host/pets/"))
+    assert "bo joins it after" in page
+    assert "Grades" in page
+
+
+def test_the_facts_in_the_head_move_with_the_dashboard_and_the_board(
+    pets: Competition, client: Client, ada: User, bo: User, cy: User
+) -> None:
+    enter(pets, bo)
+    assert "1 team · 0 submissions" in client.get("/host/pets/").content.decode()
+    enter(pets, cy)
+    submit(pets, bo, answers())
+    for address in ("/host/pets/pulse/", "/c/pets/leaderboard/"):
+        facts = client.get(address, headers=POLL).content.decode().partition('id="head-facts"')[2]
+        assert facts.startswith(' hx-swap-oob="true"')
+        assert "2 teams · 1 submission" in facts
+        assert "Closes in" in facts
+    close(pets)
+    assert "Ended" in client.get("/host/pets/pulse/", headers=POLL).content.decode().partition('id="head-facts"')[2]

@@ -228,5 +228,5 @@ def test_the_dashboard_counts(pets: Competition, ada: User, bo: User) -> None:
     submit(pets, bo, answers())
     submit(pets, bo, b"nonsense")
     page = text_of(signed_in(ada).get("/host/pets/"))
-    assert "Teams 1 1 student Active today 1" in page
-    assert "Submissions 2 1 invalid" in page
+    assert "Students 1 Active today 1" in page
+    assert "Submissions 2 Invalid 1" in page
