@@ -357,6 +357,8 @@ class TextForm:
         self.has_small, self.has_spaces = any(text != text.upper() for text in some), any(" " in text for text in some)
         known = {*"".join(some), *(run for run in ("  ", " - ") for text in some if run in text)}
         pairs = {plain: signs for plain, signs in CURLY.items() if signs[-1].strip() in known and plain not in known}
+        self.odd_signs = "&=" + "".join(plain.strip() for plain in pairs)
+        """Characters of ASCII that only texts with a fault have, beside double spaces."""
         self.cures: dict[Message, Callable[[str], str]] = {SIGNS: partial(with_signs, known=known, curly=pairs)}
         if all(mend_letters(text) == text for text in some):
             self.cures[DAMAGED] = mend_letters
@@ -367,7 +369,7 @@ def judge_looks(cells: Cells, texts: Coded, form: TextForm, *, minds_case: bool)
     some = texts.array[:_MOST_LABELS]
     findings = _Findings(max(1, texts.size))
     findings.has_good = True
-    for place in map(int, _perhaps_damaged(some)):
+    for place in map(int, _perhaps_damaged(some, form.odd_signs)):
         text = some[place].as_py()
         for words, cure in form.cures.items():
             if (cured := cure(text)) != text:
@@ -383,12 +385,14 @@ def judge_looks(cells: Cells, texts: Coded, form: TextForm, *, minds_case: bool)
     findings.tell(cells, texts.codes)
 
 
-def _perhaps_damaged(texts: Any) -> np.ndarray:
-    """The places of texts that ``mend_letters`` or ``with_plain_signs`` can change: with a character that is not of
-    ASCII, with ``&`` or ``=``, or with two spaces. All are looked at together."""
+def _perhaps_damaged(texts: Any, signs: str) -> np.ndarray:
+    """The places of texts that a form's cures can change: with a character that is not of ASCII or is one of the
+    ``signs``, or with two spaces. All are looked at together."""
     offsets, data = raw_cells(texts)
     letters = data[offsets[0] : offsets[-1]]
-    is_odd = (letters > 127) | (letters == ord("&")) | (letters == ord("="))
+    is_odd = letters > 127
+    for sign in signs:
+        is_odd |= letters == ord(sign)
     is_odd[1:] |= (letters[1:] == ord(" ")) & (letters[:-1] == ord(" "))
     odd = np.flatnonzero(is_odd) + offsets[0]
     return np.unique(np.searchsorted(offsets, odd, side="right") - 1) if len(odd) else odd
