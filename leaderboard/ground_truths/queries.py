@@ -201,32 +201,28 @@ def _answer_columns(draft: TruthDraft) -> dict[str, Any] | None:
 # --- metrics ----------------------------------------------------------------------------------------------------
 
 
-def fitting_metrics(draft: TruthDraft | None, chosen: str) -> dict[str, Any] | None:
+def fitting_metrics(draft: TruthDraft | None, chosen: str) -> dict[str, list[tuple[metrics.Metric, str]]]:
     """Metrics with reasons: the usual ones for such answers (`best`), others that fit (`others`), the rest (`unfit`).
 
-    Metrics that fit after correcting a few cells count as fitting. None without suggestions, for example for a file
-    that is no table.
+    Metrics that fit after correcting a few cells count as fitting. The chosen one is always among the best. Without
+    suggestions, for example for a file that is no table, it is alone there and all others fit.
     """
-    if draft is None or not draft.fits:
-        return None
     groups: dict[str, list[tuple[metrics.Metric, str]]] = {"best": [], "others": [], "unfit": []}
     catalogue = {metric.key: metric for metric in metrics.catalogue()}
-    for fit in draft.fits:
+    fits = draft.fits if draft else []
+    for fit in fits:
         if metric := catalogue.pop(fit["key"], None):
             is_best = fit["is_usual"] and len(groups["best"]) < MAX_USUAL_METRICS
             group = "unfit" if not _can_score(fit) else "best" if is_best else "others"
-            groups[group].append((metric, stored_text(fit, "reason")))
-    is_new = _("This metric was added after the file was checked.")
-    groups["unfit"] += [(metric, is_new) for metric in catalogue.values()]
-
-    def has_chosen(group: str) -> bool:
-        return any(metric.key == chosen for metric, _reason in groups[group])
-
-    return {
-        **groups,
-        "opens_others": not groups["best"] or has_chosen("others"),
-        "opens_unfit": not (groups["best"] or groups["others"]) or has_chosen("unfit"),
-    }
+            if metric.key == chosen and group != "best":
+                groups["best"].insert(0, (metric, stored_text(fit, "reason")))
+            else:
+                groups[group].append((metric, stored_text(fit, "reason")))
+    if not fits and chosen in catalogue:
+        groups["best"].append((catalogue.pop(chosen), ""))
+    is_new = _("This metric was added after the file was checked.") if fits else ""
+    groups["unfit" if fits else "others"] += [(metric, is_new) for metric in catalogue.values()]
+    return groups
 
 
 # --- the launch -------------------------------------------------------------------------------------------------

@@ -43,11 +43,10 @@ def test_the_file_finds_its_metrics_and_is_checked_with_the_most_usual(draft: Co
     assert (made.metric, made.report["ok"]) == ("roc_auc", True)
     page = page_of(client)
     assert radios(page)[:3] == ["roc_auc", "log_loss", "average_precision"]
-    assert len(radios(page)) == len(set(radios(page))) > 16
+    assert len(radios(page)) == len(set(radios(page))) <= 6
     assert "The answers are 0 and 1" in page
     assert 'value="roc_auc" checked' in page
-    assert "that don't fit (why?)" in page
-    assert "reads 2 target columns" in page
+    assert "reads 2 target columns" in page_of(client, "?q=survival")
 
 
 def test_a_typing_error_hides_neither_the_metrics_nor_itself(draft: Competition, ada: User) -> None:
@@ -132,28 +131,25 @@ def test_a_file_that_fits_nothing_says_why(draft: Competition, ada: User, truth:
     assert words in page
 
 
-def test_without_a_look_at_a_file_the_group_of_the_chosen_metric_alone_stands_open(ada: User) -> None:
-    make_competition(ada, launched=False)
-    for chosen in ("accuracy", "rmse"):
-        page = page_of(signed_in(ada), f"?metric={chosen}")
-        groups = re.findall(r"<details class=\"disclosure\"( open)?>\s*<summary>.*?</details>", page, re.DOTALL)
-        opened = re.findall(r"<details class=\"disclosure\" open>.*?</details>", page, re.DOTALL)
-        assert len(groups) > 5
-        assert len(opened) == 1
-        assert re.search(rf'value="{chosen}" checked', opened[0])
-        assert len(radios(page)) == len(set(radios(page))) > 16
-
-
-def test_a_chosen_metric_is_never_folded_away(draft: Competition, ada: User) -> None:
+def test_the_usual_metrics_come_first_and_a_search_finds_the_others(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
     look(client, YES_NO)
-    folded = re.findall(r"<details class=\"disclosure\">.*?</details>", page_of(client), re.DOTALL)
-    others = next(part for part in folded if "More metrics that fit" in part)
-    another = radios(others)[-1]
-    for chosen in (another, "rmse"):
+    usual = radios(page_of(client))
+    assert "cohen_kappa" in set(radios(page_of(client, "?q=kappa"))) - set(usual)
+    assert "hausdorff_3d" in radios(page_of(client, "?q=hausdorff")), "also what does not fit, with the reason"
+    assert "No metric matches" in page_of(client, "?q=xyzzy")
+    assert radios(page_of(client, "?q=xyzzy")) == usual
+
+
+def test_a_chosen_metric_is_never_hidden(draft: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    make_competition(ada, slug="without", launched=False)
+    look(client, YES_NO)
+    for chosen in ("cohen_kappa", "rmse", "roc_auc"):
         page = page_of(client, f"?metric={chosen}")
-        opened = re.findall(r"<details class=\"disclosure\" open>.*?</details>", page, re.DOTALL)
-        assert any(f'value="{chosen}" checked' in part for part in opened), chosen
+        assert re.search(rf'value="{chosen}" checked', page)
+        assert len(radios(page)) == len(set(radios(page)))
+        assert radios(client.get(f"/host/without/truth/metric/?metric={chosen}").content.decode()) == [chosen]
 
 
 def published(competition: Competition) -> list[dict[str, str]]:

@@ -22,8 +22,8 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.folders import ROOT
 from leaderboard.common.made_files import EXAMPLES_FILE, make_worked_examples
+from leaderboard.competitions import metric_search
 from leaderboard.competitions.models import GroundTruth
-from leaderboard.site.views import metrics as metrics_views
 from tests.conftest import make_competition
 from tests.pages import tidy
 
@@ -83,7 +83,7 @@ def test_a_metric_is_found_by_the_words_people_have(client: Client, words: str, 
 def test_every_synonym_is_about_metrics_that_could_be_there() -> None:
     """A name is a key or a group; a word that is said is not its own synonym."""
     groups = {metric.group for metric in metrics.catalogue()}
-    for word, names in metrics_views.SYNONYMS.items():
+    for word, names in metric_search.SYNONYMS.items():
         assert word == word.lower()
         for name in names:
             assert name in groups or re.fullmatch(r"[a-z0-9_]+|[A-Z][a-z ]+", name), (word, name)

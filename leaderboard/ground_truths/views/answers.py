@@ -16,7 +16,7 @@ import metrics
 from leaderboard.common.responses import as_download, see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import REFUSALS, add_refusal, refusal_lines
-from leaderboard.competitions.metric_display import worked_example_of
+from leaderboard.competitions.metric_search import matching_metrics
 from leaderboard.competitions.views import answered_by_worker
 
 from ..forms import AnswersForm, MetricForm, ParameterForm, SecondaryForm
@@ -65,6 +65,7 @@ CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
 )
 
 
+MAX_FOUND = 24
 ACTIONS = ("as_meant", "keep", "publish", "discard", "recheck")
 
 
@@ -206,8 +207,8 @@ def _only_shows_parameters(request: HttpRequest) -> bool:
 @open_to(Audience.HOSTS)
 @answered_by_worker(gettext_lazy("Checking the answers with this metric"), is_quick=_only_shows_parameters)
 def host_truth_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """GET: the page (`?metric=` chooses one). POST: by `action` check with this metric (`look`), show its parameters
-    without a script (`parameters`), use it for the draft (`take`), or use it and publish (`use`)."""
+    """GET: the page (`?metric=` chooses one, `?q=` searches). POST: by `action` check with this metric (`look`), show
+    its parameters without a script (`parameters`), use it for the draft (`take`), or use it and publish (`use`)."""
     truth = current_truth(page_context.competition)
     requested = (request.POST if request.method == "POST" else request.GET).get("metric", "")
     current = truth.metric if truth else ""
@@ -215,7 +216,7 @@ def host_truth_metric(request: HttpRequest, page_context: PageContext) -> HttpRe
     if request.method == "POST" and not _only_shows_parameters(request):
         return _choose_metric(request, page_context, key)
     parameters = ParameterForm(key, truth)
-    if getattr(request, "htmx", False):
+    if getattr(request, "htmx", False) and "q" not in request.GET:
         context = {"metric": metrics.get(key), "parameters": parameters}
         return render(request, "ground_truths/parameters.html", context)
     return _metric_page(request, page_context, MetricForm(initial={"metric": key}), parameters)
@@ -255,6 +256,9 @@ def _metric_page(
 ) -> HttpResponse:
     competition = page_context.competition
     check = last_check(competition)
+    fits = fitting_metrics(check["draft"], parameters.key)
+    elsewhere, q = [*fits["others"], *fits["unfit"]], request.GET.get("q", "").strip()[:100]
+    matching = matching_metrics([metric for metric, _reason in elsewhere], q) if q else []
     context = {
         "page_context": page_context,
         "data_page": "host_truth" if competition.launched_at else "host_setup",
@@ -263,17 +267,9 @@ def _metric_page(
         "parameters": parameters,
         "form": form,
         "secondary": secondary or SecondaryForm(truth=check["checked"]),
-        "groups": _metric_groups(parameters.key),
-        "fits": fitting_metrics(check["draft"], parameters.key),
+        "fits": fits,
+        "q": q,
+        "found": [(metric, reason) for metric, reason in elsewhere if metric in matching][:MAX_FOUND],
         "chosen": parameters.key,
-        "example": worked_example_of(check["drafted"]) if check["drafted"] else None,
     }
     return render(request, "ground_truths/host_truth_metric.html", context, status=status)
-
-
-def _metric_groups(chosen: str) -> list[tuple[str, bool, list[metrics.Metric]]]:
-    """(title, whether it contains the chosen metric and is open, metrics) for each group of metrics."""
-    groups: dict[str, list[metrics.Metric]] = {}
-    for metric in metrics.catalogue():
-        groups.setdefault(metric.group, []).append(metric)
-    return [(title, any(metric.key == chosen for metric in group), group) for title, group in groups.items()]

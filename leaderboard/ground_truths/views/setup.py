@@ -250,7 +250,7 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
     check = last_check(competition, may_fix=True)
     draft: TruthDraft | None = check["draft"]
     key = check["checked"].metric if check["checked"] else ""
-    fits = fitting_metrics(draft, key) or {"best": [], "others": []}
+    fits = fitting_metrics(draft, key)
     proposed = fits["best"][:PROPOSED_METRICS]
     answer_choice = draft.answer_choice if draft else {}
     is_readable = checks.is_readable(draft) if draft else bool(check["checked"])
