@@ -19,7 +19,7 @@ from leaderboard.common.made_files import find_worked_example
 from .models import GroundTruth
 
 MAX_FIGURES = 6
-SIDES = {"truth": gettext_lazy("Truth"), "prediction": gettext_lazy("Prediction")}
+SIDES = {"truth": gettext_lazy("Answer"), "prediction": gettext_lazy("Prediction")}
 CONTRIBUTES = gettext_lazy("Contributes")
 
 

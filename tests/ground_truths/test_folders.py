@@ -198,7 +198,7 @@ def test_rebuilding_makes_a_damaged_board_right_again(pets: Competition, bo: Use
     submit(pets, bo, answers(public=2))
     call_command("rebuild_standings", "--check", stdout=io.StringIO())
     Standing.objects.update(value=0.999)
-    with pytest.raises(CommandError, match="1 of 1 boards differ"):
+    with pytest.raises(CommandError, match="1 of 1 leaderboards differ"):
         call_command("rebuild_standings", "--check", stdout=io.StringIO())
     call_command("rebuild_standings", stdout=io.StringIO())
     call_command("rebuild_standings", "--check", stdout=io.StringIO())

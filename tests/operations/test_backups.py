@@ -305,7 +305,7 @@ def test_a_wiped_site_comes_back_to_the_byte(tmp_path: Path) -> None:
     assert "bo" in before
     output, first, meanwhile, second, _ = site(other, folder, RESTORE).split("----")
     assert "Every part has the hash of the manifest" in output
-    assert "every file and every board are right" in output
+    assert "Restored and checked" in output
     assert "pets: its deadline has passed, so its private board stays closed until a host opens it." in output
     assert first == second == before
     assert "refused: This site is not empty" in meanwhile

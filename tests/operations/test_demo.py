@@ -132,7 +132,7 @@ def test_a_second_demo_changes_nothing_and_remove_leaves_nothing_behind(settings
 
 @pytest.mark.django_db
 def test_without_a_worker_the_files_wait_and_the_command_says_so() -> None:
-    assert "files wait for the worker" in demo("--teams", "2")
+    assert "submissions are waiting for the worker" in demo("--teams", "2")
     waiting = Submission.objects.filter(status="pending")
     assert waiting.filter(baseline__isnull=False).count() == 10
     assert set(waiting.exclude(team=None).values_list("team__name", flat=True)) == {

@@ -332,7 +332,7 @@ def test_olga_adds_a_file_and_sees_how_its_doctests_came_out(
 ) -> None:
     new = tmp_path / "far.py"
     new.write_text(GAP.replace("Lower is better.", "Far."))
-    with pytest.raises(CommandError, match="give --direction"):
+    with pytest.raises(CommandError, match="Give --direction"):
         call_command("add_metric", str(new))
     call_command("add_metric", str(new), "--check")
     assert not (metrics_folder / "far.py").exists()
@@ -355,11 +355,11 @@ def test_olga_adds_a_file_and_sees_how_its_doctests_came_out(
 
 def test_olga_lists_the_folder(metrics_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("add_metric")
-    assert "1 files, all of them can be offered." in capsys.readouterr().out
+    assert "Files that can be used: 1." in capsys.readouterr().out
     (metrics_folder / "broken.py").write_text("x = ")
-    with pytest.raises(CommandError, match="1 of 2 files cannot be offered"):
+    with pytest.raises(CommandError, match="1 of 2 files can't be used"):
         call_command("add_metric")
-    assert "cannot be offered: SyntaxError" in capsys.readouterr().out
+    assert "can't be used: SyntaxError" in capsys.readouterr().out
 
 
 def test_olga_is_told_what_cannot_be(metrics_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def run_site(options: argparse.Namespace) -> int:
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
     except OSError as error:
-        print(f"{error}. Does the disk have room, and can {place.var} be written?", file=sys.stderr)
+        print(f"{error}. Check that the disk has room and {place.var} is writable.", file=sys.stderr)
     finally:
         place.leave()
     return 1

@@ -57,11 +57,11 @@ class Command(BaseCommand):
         if options["check"]:
             return
         if file.direction[1] == "guess":
-            raise CommandError("Nothing says whether higher or lower is better: give --direction. It was not added.")
+            raise CommandError("Not added. Is higher or lower better? Give --direction.")
         try:
             add_custom_file(file)
         except OSError as error:
-            raise CommandError(f"It could not be added: {error}") from error
+            raise CommandError(f"Not added: {error}") from error
         self.stdout.write(f"Added. Hosts can choose {file.key} now.")
 
     def _list(self) -> None:
@@ -72,13 +72,13 @@ class Command(BaseCommand):
             self.stdout.write("")
         broken = sum(bool(file.error) for file in files)
         if broken:
-            raise CommandError(f"{broken} of {len(files)} files cannot be offered.")
-        self.stdout.write(f"{len(files)} files, all of them can be offered.")
+            raise CommandError(f"{broken} of {len(files)} files can't be used.")
+        self.stdout.write(f"Files that can be used: {len(files)}.")
 
     def _print_check(self, file: CustomFile) -> None:
         self.stdout.write(f"{file.key} (version {file.version})")
         if file.error:
-            self.stdout.write(f"  cannot be offered: {file.error}")
+            self.stdout.write(f"  can't be used: {file.error}")
             return
         direction, who = file.direction
         better = "higher" if direction == "maximize" else "lower"
@@ -93,7 +93,7 @@ class Command(BaseCommand):
     def _print_doctests(self, file: CustomFile) -> None:
         tried, failed = file.doctest["tried"], file.doctest["failed"]
         if not tried:
-            self.stdout.write("  doctests: it has none")
+            self.stdout.write("  doctests: none")
             return
         self.stdout.write(f"  doctests: {failed} of {tried} failed" if failed else f"  doctests: all {tried} passed")
         for line in file.doctest["text"].splitlines():

@@ -34,14 +34,14 @@ class Command(BaseCommand):
             with demo.demo_lock(demo.WAIT_SECONDS):
                 if options["remove"]:
                     number = demo.remove_demo()
-                    self.stdout.write(f"Removed {number} demo competitions and their people.")
+                    self.stdout.write(f"Removed {number} demo competitions with their accounts.")
                     return
                 demo.make_demo(teams=options["teams"], report=self.stdout.write)
                 if options["here"]:
-                    self.stdout.write(f"Scored {demo.score_here()} files.")
+                    self.stdout.write(f"Scored {demo.score_here()} submissions.")
                     return
         except demo.DemoIsBusy:
             raise CommandError("Another process has been making or removing the demo for ten minutes.") from None
         waiting = Submission.objects.filter(competition__is_demo=True, status=Submission.Status.PENDING).count()
         if waiting:
-            self.stdout.write(f"{waiting} files wait for the worker; they are scored as soon as one runs.")
+            self.stdout.write(f"{waiting} submissions are waiting for the worker.")

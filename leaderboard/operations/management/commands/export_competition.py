@@ -29,4 +29,4 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
         except OSError as error:
             raise CommandError(f"{options['folder']} cannot be written: {error.strerror}.") from error
-        self.stdout.write(f"“{competition}” is written to {options['folder']}.")
+        self.stdout.write(f"Exported “{competition}” to {options['folder']}.")

@@ -29,6 +29,6 @@ class Command(BaseCommand):
             if not options["check"]:
                 standings.rebuild_standings(ground_truth)
         if wrong and options["check"]:
-            raise CommandError(f"{wrong} of {len(competitions)} boards differ from their scores.")
+            raise CommandError(f"{wrong} of {len(competitions)} leaderboards differ from their scores.")
         done = "compared" if options["check"] else "rebuilt"
-        self.stdout.write(f"{len(competitions)} boards {done}, {wrong} differed from their scores.")
+        self.stdout.write(f"{len(competitions)} leaderboards {done}, {wrong} differed from their scores.")

@@ -44,4 +44,4 @@ class Command(BaseCommand):
             self.stderr.write(line)
         if wrong:
             raise CommandError(f"Restored, but {len(wrong)} things are not as they should be.")
-        self.stdout.write("Restored: every file and every board are right. Start the site with: up")
+        self.stdout.write("Restored and checked. Start the site with: up")
