@@ -113,7 +113,7 @@ MOST_BUCKETS = 1000
 RESAMPLES = 200
 MOST_ROWS = 2000
 _SEED = 20
-_BYTES = 200_000
+_BYTES = 30_000
 _ROUNDING = 1e-13
 """Changes below this share of the value are rounding errors of sums."""
 
@@ -194,17 +194,20 @@ def hashes_of(ids: Any) -> np.ndarray:
     hashes = np.empty(len(ids), np.uint64)
     start = 0
     while start < len(ids):
-        # In blocks of about `_BYTES` bytes, because each byte becomes several numbers. A limit of another type than
-        # the offsets would copy all of them.
+        # In blocks of about `_BYTES` bytes, because each byte becomes several numbers, which are to stay in a
+        # processor's cache. A limit of another type than the offsets would copy all of them.
         limit = offsets.dtype.type(min(int(offsets[start]) + _BYTES, int(offsets[-1])))
         stop = max(start + 1, int(np.searchsorted(offsets, limit, side="right")) - 1)
         # For each cell the sum of its bytes, each times the power of its place.
         ends, first = offsets[start : stop + 1] - offsets[start], int(offsets[start])
         used = data[first : int(offsets[stop])]
-        place = np.arange(len(used)) - np.repeat(ends[:-1], np.diff(ends))
-        mixed = (used.astype(np.uint64) + np.uint64(1)) * powers[place]
-        total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-        hashes[start:stop] = total[ends[1:]] - total[ends[:-1]]
+        place = np.arange(len(used))
+        place -= np.repeat(ends[:-1], np.diff(ends))
+        mixed = used + np.uint64(1)
+        mixed *= powers[place]
+        total = np.zeros(len(used) + 1, np.uint64)
+        np.cumsum(mixed, out=total[1:])
+        hashes[start:stop] = np.diff(total[ends])
         start = stop
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
