@@ -183,14 +183,11 @@ def _leaked_by_copy(truth: dict[str, str], offered: dict[str, str]) -> int:
 
     A column that only predicts the answers well is a feature, as data files should have.
     """
-    informative = shared = 0
+    if not all(key in truth and _says_answer(truth[key], cell) for key, cell in offered.items()):
+        return 0
     commonest = Counter(truth.values()).most_common(1)[0][0] if truth else ""
-    for key, cell in offered.items():
-        if key not in truth or not _says_answer(truth[key], cell):
-            return 0
-        shared += 1
-        informative += truth[key] != commonest
-    return shared if informative >= MIN_INFORMATIVE_ANSWERS else 0
+    informative = sum(truth[key] != commonest for key in offered)
+    return len(offered) if informative >= MIN_INFORMATIVE_ANSWERS else 0
 
 
 def _says_answer(answer: str, cell: str) -> bool:
