@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.accounts.forms import SignUpForm
 from leaderboard.accounts.models import User
 from leaderboard.competitions.forms import MomentField, moment_in
-from leaderboard.competitions.models import Admission, Competition, Extension, Membership, Team
+from leaderboard.competitions.models import Admission, Competition, Course, Extension, Membership, Team
 from leaderboard.competitions.models.competition_settings import read_setting, setting_field
 
 from . import joining, queries, roster_files
@@ -96,6 +96,22 @@ class AdmissionForm(forms.Form):
         if needs_address and not cleaned.get("allowed_addresses") and "allowed_addresses" not in self.errors:
             self.add_error("allowed_addresses", _("Enter at least one address or domain. Otherwise no one can join."))
         return cleaned
+
+
+class CourseForm(forms.Form):
+    """Choice among the host's other courses, or a new one."""
+
+    course = forms.ModelChoiceField(
+        label=gettext_lazy("Course"),
+        queryset=Course.objects.none(),
+        required=False,
+        empty_label=gettext_lazy("New course"),
+    )
+
+    def __init__(self, user: User, competition: Competition, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        others = Course.hosted_by(user).exclude(pk=competition.course_id)
+        cast("forms.ModelChoiceField[Course]", self.fields["course"]).queryset = others
 
 
 class RosterForm(forms.Form):

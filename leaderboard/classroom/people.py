@@ -24,17 +24,19 @@ from leaderboard.competitions.services import CannotHost
 from .models import RosterEntry, joined_values
 
 
-def lock_class_list(competition: Competition) -> Competition:
+def lock_class_list(competition: Competition, *others: Course) -> Competition:
     """Lock the class list of a competition's course, and invalidate the cached boards, which can show its sections.
 
-    Returns the competition as it is now. Raises `CannotHost` if it has just been moved to another course.
+    The courses `others` are locked too. Returns the competition as it is now. Raises `CannotHost` if it has just been
+    moved to another course.
     """
-    course = lock_course(competition.course_id)
-    course.competitions.update(board_version=F("board_version") + 1)
-    competition = Competition.objects.get(pk=competition.pk)
-    if competition.course_id != course.pk:
-        raise CannotHost(_("This competition has just been moved to another course. Try again."))
-    return competition
+    for course_id in sorted({competition.course_id, *(course.pk for course in others)}):
+        lock_course(course_id)
+    Competition.objects.filter(course=competition.course_id).update(board_version=F("board_version") + 1)
+    locked = Competition.objects.get(pk=competition.pk)
+    if locked.course_id != competition.course_id:
+        raise CannotHost(_("Someone has just moved this competition to another course. Look again."))
+    return locked
 
 
 def link_members(course: Course) -> int:

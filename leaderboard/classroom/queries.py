@@ -28,6 +28,11 @@ State = RosterEntry.State
 # --- the roster -------------------------------------------------------------------------------------------------
 
 
+def is_on_class_list(course_id: int, user: User) -> bool:
+    """Whether the account is linked to the class list of a course and has not left."""
+    return RosterEntry.objects.filter(course=course_id, user=user, left_at=None).exists()
+
+
 def section_names(competition: Competition) -> list[str]:
     """The sections on the roster, sorted."""
     named = RosterEntry.objects.filter(course=competition.course_id).exclude(section="")

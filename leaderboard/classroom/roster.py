@@ -114,7 +114,7 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
         bad=[line for line in reading.skipped if line.is_bad],
         left_out=[line for line in reading.skipped if not line.is_bad],
     )
-    index = _EntryIndex(roster)
+    index = EntryIndex(roster)
     confirmed = _confirmed_keys(competition.course)
     line_of_entry: dict[int, roster_files.RosterLine] = {}
     lines: dict[tuple[str, str], roster_files.RosterLine] = {}
@@ -189,7 +189,7 @@ def _earlier_line(
     return earlier
 
 
-class _EntryIndex:
+class EntryIndex:
     """Index of entries by number, address, login and name."""
 
     def __init__(self, entries: Iterable[RosterEntry]) -> None:
@@ -199,6 +199,14 @@ class _EntryIndex:
                 if value := getattr(entry, name):
                     self._by.setdefault((name, value.casefold()), []).append(entry)
             self._by.setdefault(("name", entry.name.casefold()), []).append(entry)
+            if entry.user_id is not None:
+                self._by.setdefault(("user", str(entry.user_id)), []).append(entry)
+
+    def of_entry(self, entry: RosterEntry) -> list[RosterEntry]:
+        """The entries that match one of another list, also by its account."""
+        found = self._by.get(("user", str(entry.user_id)), [])
+        values = {name: getattr(entry, name) for name in (*MATCHING_FIELDS, "name", "section")}
+        return list({one.pk: one for one in (*found, *self.of(values))}.values())
 
     def of(self, values: dict[str, str]) -> list[RosterEntry]:
         """The entries that match a line: one, none, or several if its numbers and addresses contradict each other.

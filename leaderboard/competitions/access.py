@@ -15,6 +15,14 @@ names, people and answers; extra attempts, hiding, announcements) and none decla
 dates, roles, reveal, deletion). Operators are hosts of all competitions.
 
 The views take `(request, page_context, …)`; `open_to` finds the competition by the `slug` in the URL.
+
+Pages of a course declare a `CourseAudience` by `open_course_to`, which finds the course by the `slug`:
+
+| audience | admitted | others get |
+|---|---|---|
+| `course_members` | people on its class list, members, hosts and assistants of its competitions | sign-in or 404 |
+| `course_hosts` | hosts of one of its competitions | sign-in or 404; its assistants 403 |
+| `course_graders` | hosts of all its competitions | sign-in or 404; hosts of some and assistants 403 |
 """
 
 from __future__ import annotations
@@ -41,7 +49,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
 
 from . import hooks, queries
-from .models import Competition, Membership, Team
+from .models import Competition, Course, Membership, Team
 from .models.extension import effective_limits_of, extended_deadline, ranking_opens_at, teams_with_time
 
 
@@ -51,6 +59,12 @@ class Audience(StrEnum):
     HOSTS = "hosts"
     ASSISTANTS = "assistants"
     GRADERS = "graders"
+
+
+class CourseAudience(StrEnum):
+    MEMBERS = "course_members"
+    HOSTS = "course_hosts"
+    GRADERS = "course_graders"
 
 
 # Audiences of people who run a competition; everybody else gets 404 or the sign-in page.
@@ -123,7 +137,14 @@ class PageContext:
         if self.competition.is_in_bin:
             return False
         is_member = self.competition.launched_at is not None and self.membership is not None
-        return is_member or self.competition.is_visible_to(self.user)
+        return is_member or self.competition.is_visible_to(self.user) or self.enters_from_list
+
+    @cached_property
+    def enters_from_list(self) -> bool:
+        """Whether the viewer is on the class list of the course, and so needs no code for a launched competition."""
+        if self.user.is_anonymous or self.competition.launched_at is None:
+            return False
+        return hooks.roster.is_on_class_list(self.competition.course_id, self.user)
 
     @cached_property
     def is_host(self) -> bool:
@@ -222,3 +243,59 @@ def may_open(page_context: PageContext, audience: Audience) -> bool:
     if audience is Audience.GRADERS:
         return page_context.grades
     return page_context.assists if audience is Audience.ASSISTANTS else page_context.may_view
+
+
+@dataclass
+class CourseContext:
+    """A viewer, a course and the time of the request (`at`)."""
+
+    course: Course
+    user: Viewer
+    at: datetime
+
+    @cached_property
+    def competitions(self) -> list[Competition]:
+        """The competitions of the course, the last one to open first; those in the bin are left out."""
+        held = self.course.competitions.outside_bin().with_roles_of(self.user)
+        return list(held.select_related("ground_truth").order_by("-opens_at", "slug"))
+
+    @cached_property
+    def run(self) -> list[Competition]:
+        """The competitions that the viewer hosts or assists in."""
+        return [one for one in self.competitions if one.is_run_by(self.user)]
+
+    @cached_property
+    def is_member(self) -> bool:
+        if self.user.is_anonymous:
+            return False
+        if self.run or hooks.roster.is_on_class_list(self.course.pk, self.user):
+            return True
+        return Membership.objects.filter(user=self.user, competition__in=self.competitions).exists()
+
+    def admits(self, audience: CourseAudience) -> bool:
+        hosted = [one.is_hosted_by(self.user) for one in self.competitions]
+        if audience is CourseAudience.GRADERS:
+            return bool(hosted) and all(hosted)
+        return any(hosted) if audience is CourseAudience.HOSTS else self.is_member
+
+
+def open_course_to(audience: CourseAudience) -> Callable[[View], View]:
+    """Decorator that declares the audience of a view about a course and refuses everybody else."""
+
+    def declare(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, slug: str, **kwargs: Any) -> HttpResponseBase:
+            if request.user.is_anonymous:
+                return redirect_to_login(request.get_full_path())
+            course = only_row(Course.objects.filter(slug=slug))
+            context = CourseContext(course, request.user, database_now()) if course else None
+            if context is not None and context.admits(audience):
+                return view(request, context, *args, **kwargs)
+            if context is not None and context.run:
+                raise PermissionDenied(_("This page is only for people who host the course."))
+            raise Http404(_("No course with this name is open to you."))
+
+        guarded.audience = audience  # type: ignore[attr-defined]
+        return guarded
+
+    return declare

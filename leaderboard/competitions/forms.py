@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zoneinfo
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.conf import settings
@@ -14,15 +14,16 @@ from django.utils import timezone
 from django.utils.html import escape
 from django.utils.translation import gettext_lazy as _
 
+from leaderboard.accounts.models import User
 from leaderboard.common.display_time import time_zones
 from leaderboard.common.form_widgets import LongSelect, MarkdownText
 from leaderboard.common.names import slug_from_title
 
-from .models import Competition
+from .models import Competition, Course
 from .models.competition_settings import OWN_FIELDS, PLACES, make_settings, read_setting, setting_field, write_rows
 
 MEGABYTE = 1024 * 1024
-NOT_SETTINGS = ("max_megabytes", "hosts")
+NOT_SETTINGS = ("max_megabytes", "hosts", "in_course")
 """Fields of the form that `create_competition` and `change_competition` do not take."""
 MOMENT_FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
 
@@ -258,14 +259,39 @@ class SetupForm(PartOfCompetitionForm):
         "is_listed",
         "needs_code",
         "join_code",
+        "in_course",
+    )
+    in_course = forms.ModelChoiceField(
+        label=_("Course"),
+        queryset=Course.objects.none(),
+        required=False,
+        empty_label=_("New course"),
+        help_text=_("All competitions of a course share one class list."),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._offer_courses(user)
         # Before there are answers the page does not show these fields, so they are not posted.
         if self.is_bound and "opens_at" not in self.data:
             for name in ("opens_at", "closes_at", "zone", "daily_attempts", "hides_scores"):
                 del self.fields[name]
+
+    def _offer_courses(self, user: User | None) -> None:
+        """The choice of a course for hosts of other competitions; a course of the draft alone is “New course”."""
+        own = self.instance.course_id
+        is_shared = Competition.objects.filter(course=own).exclude(pk=self.instance.pk).exists()
+        courses = Course.hosted_by(user) if user else Course.objects.none()
+        field = cast("forms.ModelChoiceField[Course]", self.fields["in_course"])
+        field.queryset = courses if is_shared else courses.exclude(pk=own)
+        self.initial["in_course"] = own if is_shared else None
+        if not field.queryset.exists():
+            del self.fields["in_course"]
+
+    @property
+    def moves_to_course(self) -> bool:
+        """Whether the host has chosen another course for the draft."""
+        return "in_course" in self.data and "in_course" in self.changed_data
 
 
 class CloneForm(forms.Form):

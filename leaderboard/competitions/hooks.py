@@ -15,7 +15,7 @@ from django.db.models import QuerySet, Subquery
 from leaderboard.accounts.models import User
 from leaderboard.common.hooks import Hook
 
-from .models import Competition, Extension, Submission
+from .models import Competition, Course, Extension, Submission
 
 # --- actions of hosts -------------------------------------------------------------------------------------------
 
@@ -79,8 +79,19 @@ def membership_facts() -> Mapping[str, Any]:
     raise NotImplementedError
 
 
+@Hook
+def course_chosen(*, competition: Competition, course: Course | None, user: User) -> object:
+    """A host has chosen another course, or a new one (None), for a competition.
+
+    Raises `CannotHost`; then nothing has changed.
+    """
+
+
 class Roster(Protocol):
     """Queries for names and sections on the roster. Callers check that their reader may see these."""
+
+    def is_on_class_list(self, course_id: int, user: User) -> bool:
+        """Whether the account is linked to the class list of a course and has not left."""
 
     def section_names(self, competition: Competition) -> list[str]:
         """The sections on the roster, sorted."""

@@ -142,7 +142,9 @@ HOST_TABS: tuple[Tab, ...] = (
         "people",
         (
             NavigationPage(
-                "host_people", _("Students"), ("host_student", "host_join_cards", "host_left", "host_who", "host_leave")
+                "host_people",
+                _("Students"),
+                ("host_student", "host_join_cards", "host_left", "host_who", "host_leave", "host_course"),
             ),
             NavigationPage("host_teams", _("Teams"), ("host_team",)),
             NavigationPage("host_roster", _("Import roster")),

@@ -246,7 +246,7 @@ def delete_competition(*, competition: Competition, user: User | None = None) ->
     }
     gone = Competition(pk=competition.pk)
     with transaction.atomic():
-        course = lock_course(competition.course_id)
+        lock_course(competition.course_id)
         # A ground truth in use is protected, so the reference is removed first.
         Competition.objects.filter(pk=competition.pk).update(
             launched_at=None, revealed_at=None, ground_truth=None, candidate=None
@@ -254,8 +254,7 @@ def delete_competition(*, competition: Competition, user: User | None = None) ->
         Submission.objects.filter(competition=competition).delete()
         Team.objects.filter(competition=competition).delete()
         competition.delete()
-        if not course.competitions.exists():
-            course.delete()
+        Course.objects.filter(pk=competition.course_id, competitions=None).delete()
         AuditEntry.append(AuditEvent.DELETED, user=user, competition=gone, before=audit_values(last_words))
     for key in keys:
         remove_file(key)

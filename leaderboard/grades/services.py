@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.db import transaction
-from django.db.models import Exists, Max
+from django.db.models import Exists, Max, OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
@@ -42,6 +44,17 @@ def released_grade(*, competition: Competition, user: User) -> StudentFact | Non
         return None
     decimals = GradingRules.from_values(grade.release.rules).decimals
     return StudentFact(_("Grade"), points_text(grade.points, decimals), _("released"))
+
+
+def released_points(user: User, competitions: Collection[int]) -> dict[int, str]:
+    """Competition → points of a person's released grade, as text; one query."""
+    newest = GradeRelease.objects.filter(competition=OuterRef("release__competition")).order_by("-number").values("pk")
+    released = Grade.objects.filter(user=user, release=Subquery(newest[:1]), release__withdrawn_at=None)
+    return {
+        grade.release.competition_id: points_text(grade.points, GradingRules.from_values(grade.release.rules).decimals)
+        for grade in released.filter(release__competition__in=competitions).select_related("release")
+        if grade.points is not None
+    }
 
 
 def release_obstacles(sheet: GradeSheet, competition: Competition) -> list[str]:

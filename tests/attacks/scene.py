@@ -118,6 +118,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         tokens[name] = ApiToken.issue(user, "test", ApiToken.Scope.HOST)[1]
     arguments: dict[str, object] = {
         "slug": "secret",
+        "course/slug": competition.course.slug,
         "key": "accuracy",
         "submission_id": submission.pk,
         "id": submission.pk,

@@ -20,6 +20,9 @@ ALLOWED = {
     "signed_in": set(ROLES) - {"anonymous"},
     "site_hosts": {"ada", "hal", "otto"},
     "members": MEMBERS,
+    "course_members": MEMBERS,
+    "course_hosts": {"ada"},
+    "course_graders": {"ada"},
     "hosts": {"ada"},
     "assistants": {"ada", "ivy"},
     "graders": {"ada"},  # Ivy as well where the competition says so

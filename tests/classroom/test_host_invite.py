@@ -22,6 +22,8 @@ from tests.common.languages import CODE, second_language
 from tests.conftest import close
 from tests.pages import signed_in, text_of
 
+COURSE_SIZES = (1, 3)
+
 INVITE, PEOPLE = "/host/pets/people/invite/", "/host/pets/people/"
 ALL = {"all": "yes"}
 LINK = re.compile(r"https://class\.example/slip/([A-Z2-9]+)/")

@@ -19,6 +19,8 @@ from leaderboard.competitions.models import Competition, Extension
 from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import link_in, signed_in
 
+COURSE_SIZES = (1, 3)
+
 WAITS = {"waits": "everybody"}
 
 

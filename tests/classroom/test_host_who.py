@@ -19,6 +19,8 @@ from tests.conftest import enter, person
 from tests.grades.test_services import set_rules
 from tests.pages import signed_in
 
+COURSE_SIZES = (1, 3)
+
 LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,clay@example.org,8,Lab 2\n"
 WHO = "/host/pets/people/who/"
 

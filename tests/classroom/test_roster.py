@@ -22,6 +22,8 @@ from leaderboard.competitions.models import Competition, Course, Membership
 from tests.conftest import enter, make_competition, person
 from tests.pages import signed_in, text_of, tidy
 
+COURSE_SIZES = (1, 3)
+
 LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,cy@example.org,8,Lab 2\n"
 ROSTER = "/host/pets/people/roster/"
 

@@ -16,6 +16,8 @@ from leaderboard.competitions.models import Competition
 from tests.conftest import enter
 from tests.institutions import institution_at
 
+COURSE_SIZES = (1, 3)
+
 ISSUER = "https://login.uni.example"
 
 

@@ -24,7 +24,7 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
 
-from .. import joining, teams
+from .. import courses, joining, teams
 from ..forms import CodeForm, JoinSignUpForm, RulesForm
 from ..joining import join_refusal
 from ..models import RosterEntry, join_card_digest
@@ -46,6 +46,8 @@ def join(request: HttpRequest) -> HttpResponse:
     competition = Competition.objects.visible_to(request.user).filter(slug=request.GET.get("competition", "")).first()
     if competition and competition.admission.is_listed and not competition.admission.needs_code:
         return redirect("join_open", slug=competition.slug)
+    if request.user.is_authenticated and courses.may_enter(request.user, request.GET.get("competition", "")):
+        return redirect("join_open", slug=request.GET["competition"])
     context = {"form": form, "competition": competition}
     return render(request, "classroom/join.html", context, status=422 if form.errors else 200)
 
@@ -115,15 +117,18 @@ def join_card(request: HttpRequest, code: str) -> HttpResponse:
 
 @open_to(Audience.VISITORS)
 def join_open(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """The page for joining a listed competition that needs no code."""
+    """The page for joining without a code: a listed competition that needs none, or one from the class list."""
     competition = page_context.competition
     if request.user.is_anonymous:
         if not settings.OPEN_SIGN_UP or competition.admission.needs_code:
             return _signed_out_page(request, competition)
         return _sign_up(request, competition, lambda user: joining.join_openly(user=user, competition=competition), {})
+    user = signed_in_user(request.user)
+    if page_context.enters_from_list:
+        from_list = lambda: courses.enter_from_course(user=user, competition=competition)  # noqa: E731
+        return _join_page(request, competition, "classroom/join_open.html", from_list, is_listed=True)
     if competition.admission.needs_code and page_context.membership is None:
         return redirect("join")
-    user = signed_in_user(request.user)
     enter = lambda: joining.join_openly(user=user, competition=competition)  # noqa: E731
     return _join_page(request, competition, "classroom/join_open.html", enter)
 
@@ -223,13 +228,20 @@ def _signed_out_page(
 
 
 def _join_page(
-    request: HttpRequest, competition: Competition, template: str, enter: Callable[[], Membership]
+    request: HttpRequest,
+    competition: Competition,
+    template: str,
+    enter: Callable[[], Membership],
+    *,
+    is_listed: bool = False,
 ) -> HttpResponse:
     """The page that asks "join?"; a redirect for members, and a refusal for people who may not join."""
     if Membership.objects.filter(competition=competition, user=signed_in_user(request.user)).exists():
         messages.info(request, _("You've already joined “%(competition)s”.") % {"competition": competition})
         return redirect("overview", slug=competition.slug)
-    refusal = _closed_refusal(competition) or join_refusal(competition, signed_in_user(request.user))
+    refusal = _closed_refusal(competition)
+    if not is_listed:
+        refusal = refusal or join_refusal(competition, signed_in_user(request.user))
     return _confirm_join(request, competition, template, enter, {"refusal": refusal})
 
 

@@ -18,7 +18,7 @@ from leaderboard.common.responses import posted_number, see_other, signed_in_use
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import add_refusal, ask_first, is_confirmed, posted_data
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Competition, Course
 
 from .. import people as people_services
 from .. import queries, roles, roster_files
@@ -48,7 +48,8 @@ PEOPLE_ORDERS: dict[str, Callable[[ClassPerson], Any]] = {
 @open_to(Audience.ASSISTANTS)
 def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """All people on the roster or in a team, filtered by section, state and text."""
-    people = queries.people_of_class(page_context.competition)
+    competition = page_context.competition
+    people = queries.people_of_class(competition)
     section, state, text = read_filter(request.GET)
     name, is_backwards = sort_choice(request, PEOPLE_ORDERS, "name")
     shown = sorted(filtered(people, section, state, text), key=PEOPLE_ORDERS[name], reverse=is_backwards)
@@ -69,6 +70,9 @@ def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse
         "guests": sum(not person.entry for person in people),
         "unjoined": any(person.entry and not person.entry.user_id and not person.entry.left_at for person in people),
         "is_filtered": bool(section or state or text),
+        "course_size": competition.course.competitions.outside_bin().count(),
+        "has_other_courses": page_context.is_host
+        and Course.hosted_by(page_context.user).exclude(pk=competition.course_id).exists(),
     }
     return render(request, "classroom/host_people.html", context)
 

@@ -7,8 +7,10 @@ from typing import ClassVar
 
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from leaderboard.accounts.models import User, Viewer
 from leaderboard.common.names import slug_from_title
 
 MAX_SLUG_CHARACTERS = 60
@@ -27,7 +29,25 @@ class Course(models.Model):
         ordering: ClassVar = ["-created_at", "-pk"]
 
     def __str__(self) -> str:
-        return self.title
+        """The title; a course without one is called by its newest competition."""
+        if self.title:
+            return self.title
+        newest = self.competitions.order_by("-created_at").values_list("title", flat=True).first()
+        return gettext("Class of “%(title)s”") % {"title": newest or "–"}
+
+    @classmethod
+    def proposed_for(cls, user: User) -> Course | None:
+        """The course of the competition that a person has last created and not archived; None without one."""
+        own = {"hosts": user, "is_demo": False, "archive__archived_at": None, "archive__binned_at": None}
+        last = cls.objects.filter(**{f"competitions__{name}": value for name, value in own.items()})
+        return last.order_by("-competitions__created_at").first()
+
+    @classmethod
+    def hosted_by(cls, user: Viewer) -> models.QuerySet[Course]:
+        """Courses in which a person hosts a competition, newest first."""
+        if user.is_anonymous:
+            return cls.objects.none()
+        return cls.objects.filter(competitions__hosts=user, competitions__archive__binned_at=None).distinct()
 
 
 def make_course(title: str = "") -> Course:
@@ -44,11 +64,10 @@ def make_course(title: str = "") -> Course:
         slug = f"{base}-{secrets.token_hex(3)}"
 
 
-def lock_course(course_id: int) -> Course:
+def lock_course(course_id: int) -> None:
     """Lock a course and then its competitions, against changes of its class list and of what belongs to it.
 
     Joining locks one competition only, so students of other courses never wait.
     """
-    course = Course.objects.select_for_update(no_key=True).get(pk=course_id)
-    list(course.competitions.select_for_update(no_key=True).order_by("pk").values_list("pk"))
-    return course
+    for course in Course.objects.select_for_update(no_key=True).filter(pk=course_id):
+        list(course.competitions.select_for_update(no_key=True).order_by("pk").values_list("pk"))

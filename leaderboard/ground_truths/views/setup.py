@@ -20,6 +20,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.display_time import known_zones, viewer_zone
 from leaderboard.common.responses import absolute_url, opening_command, see_other, signed_in_user
+from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import CloneForm, FolderForm, SetupForm
@@ -32,7 +33,7 @@ from leaderboard.competitions.host_responses import (
     refusal_lines,
     save_competition,
 )
-from leaderboard.competitions.models import Competition, TruthDraft
+from leaderboard.competitions.models import Competition, Course, TruthDraft
 from leaderboard.competitions.services import CannotHost
 from leaderboard.competitions.views import answer_later, answered_by_worker
 
@@ -97,7 +98,10 @@ def _start(request: HttpRequest) -> HttpResponseBase:
     user, zone = signed_in_user(request.user), request.POST.get("zone", "")
     zone = viewer_zone(request) or (zone if zone in known_zones() else "UTC")
     title = request.POST.get("name", "").strip()[:120] or copying.NEW_TITLE
-    draft = copying.create_default_draft(user=user, title=title, slug=copying.free_slug(title), zone=zone)
+    course = Course.proposed_for(user) or ""
+    draft = copying.create_default_draft(
+        user=user, course=course, title=title, slug=copying.free_slug(title), zone=zone
+    )
     return answer_later(request, path=reverse("host_setup", kwargs={"slug": draft.slug}))
 
 
@@ -136,7 +140,7 @@ def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """
     competition, user = page_context.competition, signed_in_user(request.user)
     if request.method != "POST":
-        return _setup_page(request, page_context, _form_of(competition))
+        return _setup_page(request, page_context, _form_of(competition, user))
     if request.POST.get("discard") or is_confirmed(request):
         return _discard(request, page_context)
     try:
@@ -156,21 +160,24 @@ def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     return see_other("host_setup", fragment=fragment, slug=competition.slug)
 
 
-def _form_of(competition: Competition, request: HttpRequest | None = None) -> SetupForm:
+def _form_of(competition: Competition, user: User, request: HttpRequest | None = None) -> SetupForm:
     # A copy, because validating the form changes the instance, and the head of the page must not change.
     copy = Competition.objects.get(pk=competition.pk) if request else competition
-    return SetupForm(request.POST if request else None, instance=copy)
+    return SetupForm(request.POST if request else None, instance=copy, user=user)
 
 
 def _saved_form(request: HttpRequest, page_context: PageContext) -> SetupForm | None:
     """Save the posted fields; returns the form, or None if none of them was posted."""
     if "title" not in request.POST:
         return None
-    competition = page_context.competition
-    form = _form_of(competition, request)
+    competition, user = page_context.competition, signed_in_user(request.user)
+    form = _form_of(competition, user, request)
     if save_competition(page_context, form):
+        if form.moves_to_course:
+            course = form.cleaned_data["in_course"]
+            competitions_hooks.course_chosen(competition=competition, course=course, user=user)
         competition.refresh_from_db()
-        copying.follow_title(competition=competition, user=signed_in_user(request.user))
+        copying.follow_title(competition=competition, user=user)
     return form
 
 

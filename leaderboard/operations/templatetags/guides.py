@@ -13,6 +13,7 @@ PARTS = {
     ("hosts", "launch-it"): "host_projector",
     ("hosts", "your-class"): (
         "host_people host_student host_admission host_roster host_invite host_join_cards host_left host_who host_roles"
+        " host_course course course_add"
     ),
     ("hosts", "while-it-runs"): (
         "host host_competition host_submissions host_submission host_baselines host_announcements host_teams host_team"

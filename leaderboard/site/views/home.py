@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import TruncDate
@@ -22,12 +22,13 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.boards import team_ranks
 from leaderboard.boards.rows import Placing
+from leaderboard.classroom import courses
 from leaderboard.common import folders
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.charts import small_bars
 from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import signed_in_user
-from leaderboard.competitions.models import Competition, Membership, Submission, Team
+from leaderboard.competitions.models import Competition, Course, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.notifications.queries import latest_notices
 from leaderboard.submissions import submit_conditions
@@ -49,30 +50,55 @@ def home(request: HttpRequest) -> HttpResponse:
     teams = my_teams(user, at)
     hosted = hosted_competitions(user, at)
     joined = {one.competition.pk for one in teams} | {one.competition.pk for one in hosted}
+    enterable, listed = _open_to(user, at, joined)
     context = {
-        "running": _with_movement([one for one in teams if one.is_running]),
+        "running": _under_courses(_with_movement([one for one in teams if one.is_running]), teams),
+        "enterable": enterable,
         "over": [one for one in reversed(teams) if not one.is_running],
-        "hosted": hosted[:HOSTED_SHOWN],
+        "hosted": _under_courses(hosted, hosted)[:HOSTED_SHOWN],
         "news": latest_notices(user),
         "tasks": [task for one in hosted for task in one.tasks],
-        "open": [(one, one.state(at)) for one in _listed(at).exclude(pk__in=joined)[:OPEN_SHOWN]],
+        "open": [(one, one.state(at)) for one in listed[:OPEN_SHOWN]],
     }
     return render(request, "site/home.html", context)
+
+
+Shown = TypeVar("Shown", "MyTeam", "HostedCompetition")
+
+
+def _under_courses(shown: Sequence[Shown], all_of_person: Sequence[Shown]) -> list[Shown]:
+    """The competitions of courses of which a person has several, under their course; before them the others."""
+    counts = Counter(one.competition.course_id for one in all_of_person)
+    grouped: dict[int, list[Shown]] = defaultdict(list)
+    for one in shown:
+        grouped[one.competition.course_id if counts[one.competition.course_id] > 1 else 0].append(one)
+    ordered = list(grouped.pop(0, []))
+    for first, *rest in grouped.values():
+        ordered += [replace(first, heading=first.competition.course), *rest]
+    return ordered
 
 
 # --- visitors ---------------------------------------------------------------------------------------------------
 
 
-def _listed(at: datetime) -> Any:
-    """Listed competitions that can be joined, nearest deadline first."""
+def _open(at: datetime) -> Any:
+    """Competitions that can be joined, nearest deadline first."""
     found = Competition.objects.outside_bin().filter(
-        admission__is_listed=True, launched_at__isnull=False, closes_at__gt=at, archive__archived_at=None
+        launched_at__isnull=False, closes_at__gt=at, archive__archived_at=None
     )
     return found.select_related("ground_truth", "limits").order_by("closes_at", "slug")
 
 
+def _open_to(user: User, at: datetime, joined: Collection[int]) -> tuple[list[Any], list[Any]]:
+    """(competitions that a person enters from a class list, listed ones that are open to everybody); one query."""
+    found = _open(at).exclude(pk__in=joined).annotate(is_mine=courses.is_on_list(user))
+    found = found.filter(Q(is_mine=True) | Q(admission__is_listed=True)).order_by("-is_mine", "closes_at", "slug")
+    shown = list(found[: HOSTED_SHOWN + OPEN_SHOWN])
+    return [one for one in shown if one.is_mine], [one for one in shown if not one.is_mine]
+
+
 def _visitor_context(at: datetime) -> dict[str, Any]:
-    listed = list(_listed(at)[: 4 * OPEN_SHOWN])
+    listed = list(_open(at).filter(admission__is_listed=True)[: 4 * OPEN_SHOWN])
     live = [one for one in listed if one.opens_at <= at and one.ground_truth is not None and not one.board_is_hidden]
     shown = next((one for one in live if one.is_demo), live[0] if live else None)
     board = boards.board_page(shown, Split.PUBLIC, at=at) if shown else None
@@ -102,6 +128,8 @@ class MyTeam:
     at: datetime
     moved: int = 0
     """Ranks gained since yesterday; negative when lost."""
+    heading: Course | None = None
+    """The course of this competition and the following ones, where a person has several of it."""
 
     @property
     def competition(self) -> Competition:
@@ -191,6 +219,8 @@ class HostedCompetition:
     """Submissions on each of the last days, today last."""
     teams: int
     tasks: Sequence[HostTask]
+    heading: Course | None = None
+    """The course of this competition and the following ones, where a person has several of it."""
 
     @property
     def bars(self) -> SafeString:
@@ -223,12 +253,16 @@ def _tasks_of(competition: Any, state: str, at: datetime) -> list[HostTask]:
     return found
 
 
-def hosted_competitions(user: User, at: datetime) -> list[HostedCompetition]:
-    """The competitions that a person hosts or assists in, with figures and tasks; for operators also the demo."""
+def hosted_competitions(user: User, at: datetime, only: Collection[int] | None = None) -> list[HostedCompetition]:
+    """The competitions that a person hosts or assists in, with figures and tasks; for operators also the demo.
+
+    `only`: these competitions, which the person may see, also archived ones.
+    """
     own = Q(hosts=user) | Q(assistants=user)
     if user.is_superuser:
         own |= Q(is_demo=True)
-    mine = Competition.objects.outside_bin().filter(own, archive__archived_at=None)
+    mine = Competition.objects.outside_bin()
+    mine = mine.filter(own, archive__archived_at=None) if only is None else mine.filter(pk__in=only)
     scored = Submission.objects.filter(team=OuterRef("pk"), status=Submission.Status.SCORED)
     idle = Team.objects.filter(competition=OuterRef("pk"), disqualified_at=None).filter(~Exists(scored))
     failed = Submission.objects.filter(competition=OuterRef("pk"), status=Submission.Status.FAILED)
