@@ -54,6 +54,8 @@ _OPENING = (*_MARKS, "b", "a", "n", "c", "s", "f", "l")
 _SEPARATORS = (*SEPARATORS, *RARE_SEPARATORS)
 _BLOCK = 1 << 20
 _SPACE, _JOINED = re.compile(r"\s"), re.compile("[_\u2581]")
+_JOINED_LABELS = re.compile(r"->|[-_:~·•→\\]")
+"""Marks between labels that may as well be inside of one."""
 _RUN = re.compile(r"(.)\1+")
 
 
@@ -284,8 +286,7 @@ def judge_lists(cells: Cells, lists: Coded, form: ListForm) -> None:
     if form.label is not None:
         texts = labels.to_pylist()
         faults = _faults_of(form.label, texts)
-        if form.separator is not None:
-            faults |= _lists_among(texts, form.separator)
+        faults |= _lists_among(texts, form.separator)
         marks = _Findings(max(1, len(texts)))
         _mark_faulty(marks, faults, len(texts))
         findings.has_good = marks.has_good
@@ -298,12 +299,18 @@ def judge_lists(cells: Cells, lists: Coded, form: ListForm) -> None:
     findings.tell(cells, lists.codes)
 
 
-def _lists_among(labels: Sequence[str], separator: str) -> dict[int, Fault]:
-    """Labels that are made of other labels with white space between them, by their places."""
+def _lists_among(labels: Sequence[str], separator: str | None) -> dict[int, Fault]:
+    """Labels that are made of other labels with white space between them, or with marks where white space parts labels,
+    by their places."""
     known, found = set(labels), {}
-    for place, label in enumerate(labels):
-        if place < _MOST_LABELS and " " in label and len(parts := _parts_of(label, known)) > 1:
-            found[place] = Fault(LISTED, separator.join(parts))
+    for place, label in enumerate(labels[:_MOST_LABELS]):
+        if separator is not None:
+            parts = _parts_of(label, known) if " " in label else []
+        else:
+            parts = _JOINED_LABELS.split(label) if _JOINED_LABELS.search(label) else []
+            parts = parts if known.issuperset(parts) else []
+        if parts:
+            found[place] = Fault(LISTED, (separator or " ").join(parts))
     return found
 
 
@@ -318,7 +325,8 @@ def _parts_of(label: str, known: set[str]) -> list[str]:
             if end - start < len(words) and " ".join(words[start:end]) in known
         )
         if (end := next(ends, None)) is None:
-            if not parts or words[start] not in CONJUNCTIONS:
+            may_join = words[start] in CONJUNCTIONS and (parts or len(words[start]) > 1)
+            if not may_join or start == len(words) - 1:
                 return []
             start += 1
             continue
@@ -355,7 +363,7 @@ class TextForm:
     def __init__(self, texts: Coded) -> None:
         some = texts.array[:_MOST_LABELS].to_pylist()
         self.has_small, self.has_spaces = any(text != text.upper() for text in some), any(" " in text for text in some)
-        known = {*"".join(some), *(run for run in ("  ", " - ") for text in some if run in text)}
+        known = {*"".join(some), *(run for run in ("  ", " - ", "...") for text in some if run in text)}
         pairs = {plain: signs for plain, signs in CURLY.items() if signs[-1].strip() in known and plain not in known}
         self.odd_signs = "&=" + "".join(plain.strip() for plain in pairs)
         """Characters of ASCII that only texts with a fault have, beside double spaces."""

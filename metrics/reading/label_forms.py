@@ -31,6 +31,16 @@ _TRUTH_VALUES |= {
     "nein": False,
     "non": False,
     "nee": False,
+    "tak": True,
+    "nie": False,
+    "да": True,
+    "нет": False,
+    "истина": True,
+    "ложь": False,
+    "evet": True,
+    "hayır": False,
+    "是": True,
+    "否": False,
 }
 """As spreadsheets and people write them in other languages."""
 _PAIRS = {"true": ("false", "true"), "false": ("false", "true"), "yes": ("no", "yes"), "no": ("no", "yes")}
@@ -166,6 +176,8 @@ class LabelForm:
             other = next((mark for mark in _JOINERS if mark in label and mark not in self.sample), None)
             if other is not None:
                 return Fault(JOINED, label.replace(other, self.joiner))
+        if "_" in label and "_" not in self.letters and " " in self.letters:
+            return Fault(JOINED, label.replace("_", " "))
         return None
 
     def _same_truth_value(self, label: str) -> str | None:

@@ -15,7 +15,12 @@ _TWO_SCRIPTS = re.compile(r"(?=\w*[A-Za-z])(?=\w*[\u0400-\u04ff])\w+")
 LATIN_LOOKS = str.maketrans("асеіјорѕухАВСЕНІЈКМОРЅТХ", "aceijopsyxABCEHIJKMOPSTX")
 _FORMULA = re.compile(r'="(.*)"', re.DOTALL)
 _PLAIN = dict(zip("\u2018\u2019\u201c\u201d\u2010\u2011\u2013", "''\"\"---", strict=True))
-CURLY = {"'": ("\u2018", "\u2019"), '"': ("\u201c", "\u201d"), " - ": (" \u2013 ", " \u2013 ")}
+CURLY = {
+    "'": ("\u2018", "\u2019"),
+    '"': ("\u201c", "\u201d"),
+    " - ": (" \u2013 ", " \u2013 "),
+    "...": ("\u2026", "\u2026"),
+}
 """Plain signs, and those that word processors write in their place: in front of a word, and elsewhere."""
 _SPACES = re.compile(" {2,}")
 
@@ -67,5 +72,5 @@ def with_signs(text: str, known: set[str], curly: Mapping[str, tuple[str, str]])
     found = with_plain_signs(text, known)
     for plain, (opening, closing) in curly.items():
         if plain in found:
-            found = re.sub(rf"(?<!\S){plain}", opening, found).replace(plain, closing)
+            found = re.sub(rf"(?<!\S){re.escape(plain)}", opening, found).replace(plain, closing)
     return found

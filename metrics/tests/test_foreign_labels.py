@@ -262,3 +262,19 @@ def test_quotes_and_dashes_in_the_other_form_are_told(key: str, truth: str, file
         (warning,) = prepared.evaluate(lists_of([file, "a cat sat there"])).warnings
         assert "look alike" in warning.message
     assert prepared.evaluate(lists_of([truth, "a cat sat there"])).warnings == ()
+
+
+@pytest.mark.parametrize("mark", ["-", "_", ":", "->", "\u00b7", "\u2022", "\\", " or ", " oder "])
+def test_other_marks_between_labels_are_told(mark: str) -> None:
+    truth = metrics.prepare("multilabel_f1", lists_of(JOINED_LISTS))
+    assert truth.evaluate(lists_of([mark.join(cell.split()) for cell in JOINED_LISTS])).warnings
+
+
+def test_a_word_in_front_of_a_label_and_an_underscore_for_a_space_are_told() -> None:
+    lists = ["red,dark blue", "dark blue", "red", "green,red", "green,red,dark blue"]
+    truth = metrics.prepare("jaccard", lists_of(lists), {"separator": ","})
+    assert truth.evaluate(lists_of(lists)).warnings == ()
+    assert truth.evaluate(lists_of([", and ".join(cell.rsplit(",", 1)) for cell in lists])).warnings
+    labels = ["New York", "Rome", "Paris", "Oslo"]
+    found = metrics.evaluate("accuracy", lists_of(labels), lists_of([one.replace(" ", "_") for one in labels]))
+    assert "Words are joined in another way" in found.warnings[0].message
