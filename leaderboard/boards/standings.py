@@ -49,12 +49,16 @@ def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None
     return {team_id: value for team_id, value in rows if team_id is not None}
 
 
-def final_submissions(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, list[Standing]]:
+def final_submissions(
+    ground_truth: GroundTruth, *, team: Team | None = None, with_awaited: bool = True
+) -> dict[int, list[Standing]]:
     """Team → its final submissions with their public scores: those it selected, else its best public ones.
 
-    `team` limits it to one team.
+    `team` limits it to one team; without `with_awaited`, teams are left out that the open final ranking still awaits.
     """
     scores = ranked_scores(ground_truth, Split.PUBLIC, teams=None if team is None else [team.pk])
+    if not with_awaited:
+        scores = scores.filter(submission__team__is_awaited=False)
     # Selected files and other files are numbered separately, so that one query finds both.
     placed = scores.annotate(place=_place_within_team(ground_truth, "submission__is_selected"))
     chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.limits.final_count))
@@ -107,9 +111,7 @@ def make_standing(
 def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing]]:
     """Standings after the reveal: on both boards each team's final submission with the best private score, without the
     teams that the final ranking still awaits."""
-    awaited = _awaited_teams(ground_truth)
-    sign, picks = sign_of(ground_truth), final_submissions(ground_truth)
-    picks = {team_id: candidates for team_id, candidates in picks.items() if team_id not in awaited}
+    sign, picks = sign_of(ground_truth), final_submissions(ground_truth, with_awaited=False)
     private = _private_values(
         ground_truth, [best.submission_id for candidates in picks.values() for best in candidates]
     )

@@ -64,8 +64,6 @@ def release_obstacles(sheet: GradeSheet, competition: Competition) -> list[str]:
         obstacles.append(_("Save the grade rules first."))
     if competition.revealed_at is None:
         obstacles.append(_("Reveal the final ranking first: grade reasons contain private scores."))
-    elif competition.teams.filter(is_awaited=True, disqualified_at=None).exists():
-        obstacles.append(_("The final ranking isn't complete: a team still has an extension. End it, or wait for it."))
     # Baselines are skipped in Python: with a condition in the query SQLite would scan all files of the competition.
     files = competition.submissions.filter(status=Submission.Status.PENDING).order_by()
     waiting = sum(baseline is None for baseline in files.values_list("baseline_id", flat=True))
@@ -85,7 +83,10 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
         )
         at = database_now()
         sheet = grade_sheet(locked, at=at)
-        if obstacles := release_obstacles(sheet, locked):
+        obstacles = release_obstacles(sheet, locked)
+        if locked.teams.filter(is_awaited=True, disqualified_at=None).exists():
+            obstacles.append(_("The final ranking isn't complete: a team still has time. End its extension, or wait."))
+        if obstacles:
             raise CannotHost(_("Grades can't be released yet."), obstacles)
         assert locked.ground_truth is not None, "sheets without one have faults"
         last = locked.grade_releases.aggregate(last=Max("number"))["last"] or 0

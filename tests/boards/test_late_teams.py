@@ -20,7 +20,6 @@ from leaderboard.competitions.models import BoardSettings, Competition, Extensio
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import ranking_opens_at
 from leaderboard.competitions.services import CannotHost
-from leaderboard.grades import queries as grades
 from leaderboard.grades import services as grade_services
 from leaderboard.notifications import events
 from leaderboard.notifications.models import Notice
@@ -284,8 +283,9 @@ def test_the_time_of_the_opening_is_when_it_opened(ended: Competition) -> None:
 
 def test_grades_are_released_once_all_are_in_the_ranking(ended: Competition) -> None:
     def obstacles() -> str:
-        sheet = grades.grade_sheet(Competition.objects.get(), at=timezone.now())
-        return " ".join(grade_services.release_obstacles(sheet, Competition.objects.get()))
+        with pytest.raises(CannotHost) as refused:
+            grade_services.release_grades(competition=ended, user=None)
+        return " ".join(refused.value.details)
 
     open_for_the_others(ended)
     assert "isn't complete" in obstacles()
