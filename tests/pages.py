@@ -26,6 +26,16 @@ def upload(text: str | bytes = TRUTH, name: str = "truth.csv") -> SimpleUploaded
     return SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)
 
 
+def save_settings(client: Client, slug: str, /, **fields: object) -> HttpResponseBase:
+    """Save fields in the section of the settings that has them; the others are sent as the page shows them."""
+    address = f"/host/{slug}/settings/"
+    sections = client.get(address).context["forms"]
+    name = next(name for name in ("texts", "limits", "joining", "board") if set(fields) <= set(sections[name].fields))
+    shown = {field.html_name: field.value() for field in sections[name] if field.value() not in (None, False)}
+    kept = {key: value for key, value in {**shown, **fields}.items() if value is not None}
+    return client.post(address, {**kept, "section": name})
+
+
 def link_in(page: str) -> str:
     """The path of the link to a new password that a page shows."""
     address = page.partition('data-testid="password-link"')[2].partition(">")[2].partition("<")[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
@@ -10,7 +9,6 @@ from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Count
 from django.http import HttpRequest, QueryDict
@@ -20,15 +18,13 @@ from django.utils.translation import gettext_lazy
 from leaderboard.accounts.forms import SignUpForm
 from leaderboard.accounts.models import User
 from leaderboard.competitions.forms import MomentField, moment_in
-from leaderboard.competitions.models import Admission, Competition, Course, Extension, Membership, Team
-from leaderboard.competitions.models.competition_settings import read_setting, setting_field
+from leaderboard.competitions.models import Competition, Course, Extension, Membership, Team
 
 from . import joining, queries, roster_files
 from .models import HostingRole
 from .teams import CannotJoin
 
 PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
-DOMAIN = re.compile(r"@[^@\s*?/:<>\"()]+\.[^@\s.*?/:<>\"()]{2,}")
 
 
 class RoleForm(forms.Form):
@@ -52,50 +48,6 @@ class RoleForm(forms.Form):
         ],
         initial=HostingRole.ASSISTANT.value,
     )
-
-
-class AdmissionForm(forms.Form):
-    """Settings for admission, for names shown to other students, and for the rights of assistants."""
-
-    admission = setting_field("admission", label=gettext_lazy("Who can join"), widget=forms.RadioSelect)
-    allowed_addresses = setting_field(
-        "allowed_addresses",
-        label=gettext_lazy("Allowed addresses"),
-        widget=forms.Textarea(attrs={**PLAIN, "rows": 5}),
-    )
-    uses_pseudonyms = setting_field("uses_pseudonyms", label=gettext_lazy("Show pseudonyms instead of team names"))
-    shows_sections = setting_field("shows_sections", label=gettext_lazy("Students can view the leaderboard by section"))
-    assistants_grade = setting_field("assistants_grade", label=gettext_lazy("Assistants can export grades"))
-
-    def __init__(self, competition: Competition, data: QueryDict | None = None) -> None:
-        super().__init__(data, initial={name: read_setting(competition, name) for name in self.base_fields})
-
-    def clean_allowed_addresses(self) -> str:
-        """One address or `@domain` per line, in lower case, without duplicates."""
-        addresses: dict[str, None] = {}
-        for word in re.split(r"[\s,;]+", self.cleaned_data["allowed_addresses"].casefold()):
-            if word:
-                addresses[self._clean_address(word)] = None
-        return "\n".join(addresses)
-
-    def _clean_address(self, word: str) -> str:
-        domain = word if word.startswith("@") else f"@{word}" if "@" not in word else ""
-        if domain:
-            if not DOMAIN.fullmatch(domain):
-                raise ValidationError(_("“{word}” isn't a domain. Example: @uni.example.").format(word=word))
-            return domain
-        try:
-            validate_email(word)
-        except ValidationError:
-            raise ValidationError(_("“{word}” is neither an e-mail address nor a domain.").format(word=word)) from None
-        return word
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        needs_address = cleaned.get("admission") == Admission.Kind.ADDRESSES
-        if needs_address and not cleaned.get("allowed_addresses") and "allowed_addresses" not in self.errors:
-            self.add_error("allowed_addresses", _("Enter at least one address or domain. Otherwise no one can join."))
-        return cleaned
 
 
 class CourseForm(forms.Form):

@@ -16,7 +16,6 @@ urlpatterns = [
     path("c/<slug:slug>/team/", teams.team, name="team"),
     path("host/<slug:slug>/people/", people.host_people, name="host_people"),
     path("host/<slug:slug>/people/<int:user_id>/", students.host_student, name="host_student"),
-    path("host/<slug:slug>/people/admission/", people.host_admission, name="host_admission"),
     path("host/<slug:slug>/people/roster/", roster.host_roster, name="host_roster"),
     path("host/<slug:slug>/people/invite/", roster.host_invite, name="host_invite"),
     path("host/<slug:slug>/people/slips/", roster.host_join_cards, name="host_join_cards"),

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, cast
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.utils import timezone
+from django.core.validators import validate_email
 from django.utils.html import escape
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User
@@ -19,12 +20,14 @@ from leaderboard.common.display_time import time_zones
 from leaderboard.common.form_widgets import LongSelect, MarkdownText
 from leaderboard.common.names import slug_from_title
 
-from .models import Competition, Course
+from .models import Admission, Competition, Course
 from .models.competition_settings import OWN_FIELDS, PLACES, make_settings, read_setting, setting_field, write_rows
 
 MEGABYTE = 1024 * 1024
 NOT_SETTINGS = ("max_megabytes", "hosts", "in_course")
 """Fields of the form that `create_competition` and `change_competition` do not take."""
+PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+DOMAIN = re.compile(r"@[^@\s*?/:<>\"()]+\.[^@\s.*?/:<>\"()]{2,}")
 MOMENT_FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
 
 
@@ -84,36 +87,49 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
     reveals_itself = setting_field(
         "reveals_itself",
         label=_("Open the final ranking at the deadline"),
-        help_text=_("Otherwise you open it yourself."),
+        help_text="",
     )
-    allows_late = setting_field("allows_late", label=_("Accept late submissions"))
+    allows_late = setting_field("allows_late", label=_("Accept late submissions"), help_text=_("Not ranked."))
     hides_scores = setting_field("hides_scores", label=_("Hide it until the end"))
     daily_attempts = setting_field(
         "daily_attempts",
         label=_("Attempts per team per day"),
-        help_text=_("Invalid files don't use an attempt. A day ends at midnight in the competition's time zone."),
+        help_text=_("Invalid files are free."),
     )
     final_count = setting_field(
         "final_count",
         label=_("Final submissions"),
-        help_text=_("How many submissions a team can choose; the best one counts."),
     )
     team_size = setting_field("team_size", label=_("Maximum team size"), help_text=_("1 means individual work."))
     is_listed = setting_field(
         "is_listed",
         label=_("Listed on the home page"),
-        help_text=_("Otherwise only members see the competition."),
+        help_text="",
     )
     needs_code = setting_field(
         "needs_code",
         label=_("Join code required"),
-        help_text=_("Otherwise everyone who sees the competition can join."),
+        help_text="",
+    )
+    admission = setting_field("admission", label=_("Admission"), widget=forms.RadioSelect)
+    allowed_addresses = setting_field(
+        "allowed_addresses",
+        label=_("Allowed addresses"),
+        help_text=_("One per line: an address or a domain (@uni.example)."),
+        widget=forms.Textarea(attrs={**PLAIN, "rows": 3}),
+    )
+    assistants_grade = setting_field("assistants_grade", label=_("Assistants can export grades"))
+    uses_pseudonyms = setting_field("uses_pseudonyms", label=_("Show pseudonyms instead of team names"))
+    shows_sections = setting_field(
+        "shows_sections",
+        label=_("Students can view the leaderboard by section"),
+        help_text=_("This also shows each team's section, even under a pseudonym."),
     )
     join_code = setting_field(
         "join_code",
         label=_("Join code"),
-        help_text=_("Show it to your class. A new code replaces the old one and its link."),
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text=_("A new code replaces the old one."),
+        widget=forms.TextInput(attrs=PLAIN),
         required=False,
     )
 
@@ -129,15 +145,10 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "contact": _("Contact"),
         }
         help_texts: ClassVar = {
-            "slug": _(
-                "Lowercase letters, digits and hyphens: /c/<b>address</b>/. Leave empty to derive it from the title."
-            ),
+            "slug": _("/c/<b>address</b>/. Leave empty to derive it from the title."),
             "subtitle": _("One sentence below the title."),
-            "overview": _(
-                "Markdown, formulas between <code>$$</code>. Say what to predict and from which data. "
-                "You need it to launch."
-            ),
-            "rules": _("Markdown. Students accept the rules before they see the data, and again after a change."),
+            "overview": _("Markdown, formulas between <code>$$</code>. Say what to predict."),
+            "rules": _("Markdown. Students accept them, and again after a change."),
         }
         widgets: ClassVar = {
             "overview": MarkdownText(attrs={"rows": 12}),
@@ -148,7 +159,9 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         held: Competition = self.instance
         # Stored now, because validation changes the instance.
-        self.asks_to_close, self._closed_at = False, held.closes_at
+        self._closes_at = held.closes_at
+        if held.launched_at is not None:
+            del self.fields["closes_at"]  # the page that changes it says who loses time
         if not held.pk:
             make_settings(held)
         for name in PLACES.keys() & self.fields.keys():
@@ -157,12 +170,10 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         known = time_zones() if held.zone in time_zones() else (held.zone, *time_zones())
         self.fields["zone"].choices = [(zone, zone.replace("_", " ")) for zone in known]  # type: ignore[attr-defined]
         largest = self.fields["max_megabytes"]
-        largest.help_text = _("At most %(number)s, this site's limit.") % {
-            "number": settings.MAX_UPLOAD_BYTES // MEGABYTE
-        }
+        largest.help_text = _("At most %(number)s.") % {"number": settings.MAX_UPLOAD_BYTES // MEGABYTE}
         if held.pk:
             self.initial["max_megabytes"] = -(-held.limits.max_bytes // MEGABYTE)
-            for name in ("opens_at", "closes_at"):
+            for name in ("opens_at", "closes_at") & self.fields.keys():
                 self.initial[name] = text = wall_text(getattr(held, name), held.zone)
                 # Browsers accept seconds only with a step of 1.
                 self.fields[name].widget.attrs |= {"step": "1"} if text.count(":") == 2 else {}
@@ -179,6 +190,11 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         if code and (len(code) < 6 or not code.isascii() or not code.isalnum()):
             raise ValidationError(_("Use at least six letters and digits, so that it can't be guessed."))
         return code or self.instance.admission.join_code
+
+    def clean_allowed_addresses(self) -> str:
+        """One address or `@domain` per line, in lower case, without duplicates."""
+        words = re.split(r"[\s,;]+", self.cleaned_data["allowed_addresses"].casefold())
+        return "\n".join(dict.fromkeys(_clean_address(word) for word in words if word))
 
     def clean_max_megabytes(self) -> int:
         size: int = self.cleaned_data["max_megabytes"]
@@ -200,30 +216,41 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
                 cleaned[name] = moment_in(cleaned[name], cleaned.get("zone") or "UTC")
             except ValidationError as error:
                 self.add_error(name, error)
-        if cleaned.get("opens_at") and cleaned.get("closes_at") and cleaned["opens_at"] >= cleaned["closes_at"]:
-            self.add_error("closes_at", _("The competition must open before it closes."))
-        self._ask_before_closing(cleaned.get("closes_at"))
+        opens_at, closes_at = cleaned.get("opens_at"), cleaned.get("closes_at") or self._closes_at
+        if opens_at and closes_at and opens_at >= closes_at:
+            name = "closes_at" if "closes_at" in self.fields else "opens_at"
+            self.add_error(name, _("The competition must open before it closes."))
         if "max_megabytes" in self.changed_data or ("max_megabytes" in self.fields and not self.instance.pk):
             cleaned["max_bytes"] = cleaned.get("max_megabytes", 1) * MEGABYTE
+        needs_address = cleaned.get("admission") == Admission.Kind.ADDRESSES
+        if needs_address and not cleaned.get("allowed_addresses") and "allowed_addresses" not in self.errors:
+            self.add_error("allowed_addresses", _("Enter at least one address or domain. Otherwise no one can join."))
         try:  # like `ModelForm` does for the fields of the competition's row
             write_rows(self.instance, cleaned)
         except ValidationError as error:
             self.add_error(None, error)
         return cleaned
 
-    def _ask_before_closing(self, closes_at: datetime | None) -> None:
-        """Ask for a confirmation (`closes_now`) if a new deadline in the past would end a running competition."""
-        now, held = timezone.now(), self.instance
-        runs = held.pk and held.launched_at is not None and self._closed_at is not None and self._closed_at > now
-        if not runs or closes_at is None or closes_at > now or self.data.get("closes_now"):
-            return
-        self.asks_to_close = True
-        self.add_error("closes_at", _("This date is in the past. Close the competition instead?"))
-
     @property
     def fields_for_verb(self) -> dict[str, Any]:
         """Arguments for `create_competition` and `change_competition`."""
         return {name: value for name, value in self.cleaned_data.items() if name not in NOT_SETTINGS}
+
+
+def _clean_address(word: str) -> str:
+    """An e-mail address, or a domain with `@` before it. Raises `ValidationError`."""
+    domain = word if word.startswith("@") else f"@{word}" if "@" not in word else ""
+    if domain:
+        if not DOMAIN.fullmatch(domain):
+            raise ValidationError(gettext("“{word}” isn't a domain. Example: @uni.example.").format(word=word))
+        return domain
+    try:
+        validate_email(word)
+    except ValidationError:
+        raise ValidationError(
+            gettext("“{word}” is neither an e-mail address nor a domain.").format(word=word)
+        ) from None
+    return word
 
 
 class PartOfCompetitionForm(CompetitionForm):
@@ -235,6 +262,7 @@ class PartOfCompetitionForm(CompetitionForm):
         super().__init__(*args, **kwargs)
         for name in [name for name in self.fields if name not in self.shown]:
             del self.fields[name]
+        self.order_fields(self.shown)
 
     def add_error(self, field: str | None, error: Any) -> None:
         """Add errors of fields that this form does not show to the errors of the whole form."""
@@ -243,6 +271,32 @@ class PartOfCompetitionForm(CompetitionForm):
                 super().add_error(name if name in self.fields else None, ValidationError(found))
         else:
             super().add_error(field, error)
+
+
+class TextsForm(PartOfCompetitionForm):
+    shown = ("title", "subtitle", "course", "contact", "slug", "overview", "rules")
+
+
+class LimitsForm(PartOfCompetitionForm):
+    shown = (
+        "opens_at",
+        "closes_at",
+        "zone",
+        "reveals_itself",
+        "allows_late",
+        "daily_attempts",
+        "final_count",
+        "team_size",
+        "max_megabytes",
+    )
+
+
+class AdmissionForm(PartOfCompetitionForm):
+    shown = ("admission", "allowed_addresses", "needs_code", "join_code", "is_listed", "assistants_grade")
+
+
+class BoardForm(PartOfCompetitionForm):
+    shown = ("hides_scores", "uses_pseudonyms", "shows_sections")
 
 
 class SetupForm(PartOfCompetitionForm):
@@ -295,17 +349,11 @@ class SetupForm(PartOfCompetitionForm):
 
 
 class CloneForm(forms.Form):
-    """Title and address of a copy, and whether it gets the baselines."""
+    """The title of a copy, and whether it gets the baselines."""
 
-    title = forms.CharField(label=_("Title"), max_length=120)
-    slug = forms.SlugField(
-        label=_("Address"), required=False, max_length=60, help_text=_("Leave empty to derive it from the title.")
-    )
-    with_baselines = forms.BooleanField(
-        label=_("Include baselines"),
-        required=False,
-        help_text=_("Then the copy uses the answers right away, so that the baselines get scores."),
-    )
+    prefix = "copy"
+    title = forms.CharField(label=_("Title of the copy"), max_length=120)
+    with_baselines = forms.BooleanField(label=_("Include baselines"), required=False)
 
 
 class FolderForm(forms.Form):

@@ -47,10 +47,6 @@ def _has_candidate(page_context: PageContext) -> bool:
     return page_context.competition.candidate_id is not None
 
 
-def _opens_competitions(page_context: PageContext) -> bool:
-    return getattr(page_context.user, "is_host", False)
-
-
 def _may_submit(page_context: PageContext) -> bool:
     return page_context.membership is not None or page_context.assists
 
@@ -115,7 +111,7 @@ HOST_TABS: tuple[Tab, ...] = (
         _("Dashboard"),
         "home",
         (
-            NavigationPage("host_competition", _("Dashboard"), ("host_pause", "host_deadline")),
+            NavigationPage("host_competition", _("Dashboard"), ("host_deadline",)),
             NavigationPage("host_announcements", _("Announcements"), ("host_announcement",)),
             NavigationPage("host_setup", _("Setup"), ("host_launch",), when=_is_draft),
         ),
@@ -149,7 +145,6 @@ HOST_TABS: tuple[Tab, ...] = (
             NavigationPage("host_teams", _("Teams"), ("host_team",)),
             NavigationPage("host_roster", _("Import roster")),
             NavigationPage("host_invite", _("Invite")),
-            NavigationPage("host_admission", _("Who can join")),
             NavigationPage("host_roles", _("Roles")),
         ),
     ),
@@ -178,12 +173,7 @@ HOST_TABS: tuple[Tab, ...] = (
     Tab(
         _("Settings"),
         "settings",
-        (
-            NavigationPage("host_settings", _("Settings")),
-            NavigationPage("host_clone", _("Copy"), when=_opens_competitions),
-            NavigationPage("host_audit", _("Audit log")),
-            NavigationPage("host_delete", _("Delete")),
-        ),
+        (NavigationPage("host_settings", _("Settings"), ("host_audit",)),),
     ),
 )
 # Pages of students that hosts and assistants see below the hosts' tabs.

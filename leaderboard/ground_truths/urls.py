@@ -14,7 +14,6 @@ urlpatterns = [
     path("host/new/", setup.host_new, name="host_new"),
     path("host/<slug:slug>/setup/", setup.host_setup, name="host_setup"),
     path("host/<slug:slug>/export.zip", data_files.host_export, name="host_export"),
-    path("host/<slug:slug>/clone/", setup.host_clone, name="host_clone"),
     path("host/<slug:slug>/truth/", answers.host_truth, name="host_truth"),
     path("host/<slug:slug>/truth/metric/", answers.host_truth_metric, name="host_truth_metric"),
     path("host/<slug:slug>/truth/<int:number>/file/", answers.host_truth_file, name="host_truth_file"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import competitions, courses, home, host, metrics
+from .views import competitions, courses, home, host, metrics, settings
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -16,11 +16,8 @@ urlpatterns = [
     path("course/<slug:slug>/add/", courses.course_add, name="course_add"),
     path("preview/", host.markdown_preview, name="markdown_preview"),
     path("host/", host.host, name="host"),
-    path("host/<slug:slug>/settings/", host.host_settings, name="host_settings"),
+    path("host/<slug:slug>/settings/", settings.host_settings, name="host_settings"),
     path("host/<slug:slug>/audit/", host.host_audit, name="host_audit"),
     path("host/<slug:slug>/deadline/", host.host_deadline, name="host_deadline"),
-    path("host/<slug:slug>/pause/", host.host_pause, name="host_pause"),
-    path("host/<slug:slug>/archive/", host.host_archive, name="host_archive"),
     path("host/<slug:slug>/restore/", host.host_restore, name="host_restore"),
-    path("host/<slug:slug>/delete/", host.host_delete, name="host_delete"),
 ]

@@ -23,7 +23,7 @@ from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.submissions import submitting
 from tests.boards.test_hidden_board import file_with, hidden
 from tests.conftest import close, enter, save_truth, submit
-from tests.pages import signed_in
+from tests.pages import save_settings, signed_in
 
 pytestmark = pytest.mark.thorough
 
@@ -262,9 +262,7 @@ def test_programs_read_what_pages_show(ada: User, bo: User, cy: User) -> None:
 def test_ada_hides_the_board_in_the_settings_and_the_overview_says_so(ada: User) -> None:
     pets = hidden(ada, hides_scores=False, is_listed=True)
     assert "No scores until the end" not in text_of(Client(), "/c/pets/")
-    shown = signed_in(ada).get("/host/pets/settings/").context["form"]
-    data = {name: value for name, value in shown.initial.items() if value not in (None, False)}
-    assert signed_in(ada).post("/host/pets/settings/", {**data, "hides_scores": "on"}).status_code == 303
+    assert save_settings(signed_in(ada), "pets", hides_scores="on").status_code == 303
     pets.board.refresh_from_db()
     assert pets.board.hides_scores
     assert "Public leaderboard Hidden No scores until the end" in text_of(Client(), "/c/pets/")

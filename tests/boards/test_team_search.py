@@ -23,7 +23,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Standing, Team
 from leaderboard.ground_truths.services import copying, folders
 from tests.conftest import answers, close, enter, make_competition, person, submit
-from tests.pages import board_fact, board_lines, signed_in, text_of, tidy
+from tests.pages import board_fact, board_lines, save_settings, signed_in, text_of, tidy
 
 BOARD = "/c/pets/leaderboard/"
 
@@ -349,10 +349,10 @@ def test_a_student_asks_the_database_no_more_often_for_a_section(open_labs: Comp
 def test_ada_switches_it_on_where_she_reads_what_it_tells_and_the_audit_log_says_so(
     ada: User, labs: Competition, tmp_path: Path
 ) -> None:
-    hers, admission = signed_in(ada), "/host/pets/people/admission/"
-    assert "This also shows each team's section, even under a pseudonym" in text_of(hers.get(admission))
+    hers, settings = signed_in(ada), "/host/pets/settings/"
+    assert "This also shows each team's section, even under a pseudonym" in text_of(hers.get(settings))
     assert "Lab 2" not in student().get(BOARD).content.decode()
-    hers.post(admission, {"admission": "code", "allowed_addresses": "", "shows_sections": "on"})
+    save_settings(hers, "pets", shows_sections="on")
     labs.refresh_from_db()
     assert labs.board.shows_sections
     entry = AuditEntry.objects.filter(competition=labs.pk).latest("pk")
@@ -362,4 +362,4 @@ def test_ada_switches_it_on_where_she_reads_what_it_tells_and_the_audit_log_says
     spec = tmp_path / "out" / "competition.toml"
     spec.write_text(spec.read_text().replace('slug = "pets"', 'slug = "again"'))
     assert folders.import_folder(tmp_path / "out", user=ada).board.shows_sections
-    assert student().post(admission, {"admission": "code"}).status_code == 404
+    assert student().post(settings, {"section": "joining"}).status_code == 404

@@ -34,7 +34,6 @@ SEEN_BY_NOBODY = {
     "notice": "leads to what it tells of",
     "host_left": "leads back",
     "host_launch": "leads back",
-    "host_archive": "leads back",
     "host_restore": "leads back",
     "submission_convert": "leads back",
     "password_link": "leads to the page where the password is chosen",
@@ -145,8 +144,9 @@ def pressed(page_of: Callable[[str], Page]) -> Iterator[tuple[str, Page]]:
     bo.get_by_role("button", name="Submit", exact=True).click()
     bo.locator("#progress").wait_for()
     yield "a file with faults", bo
-    ada.goto("/host/pond-life/pause/")
-    ada.get_by_role("main").get_by_role("button", name="Pause").click()
+    ada.goto("/host/pond-life/settings/")
+    ada.get_by_text("Pause submissions").click()
+    ada.get_by_role("main").get_by_role("button", name="Pause", exact=True).click()
     ada.locator(".errors").wait_for()
     yield "a pause without a reason", ada
     ada.goto("/host/pond-life/people/")

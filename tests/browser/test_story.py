@@ -83,7 +83,7 @@ def ada_opens_a_competition(ada: Person) -> str:
     page.get_by_role("heading", name="Before the launch").wait_for()
     ada.open("/host/pets/settings/")
     page.fill("#id_rules", "Be fair.")
-    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Save Texts").click()
     ada.open("/host/pets/setup/")
     page.get_by_role("button", name="Launch now").click()
     expect(page.locator("main")).to_contain_text("Live")

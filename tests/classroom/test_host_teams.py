@@ -224,15 +224,15 @@ def test_a_hidden_file_says_so_to_its_team_and_can_be_shown_again(pets: Competit
 
 def test_a_pause_is_on_every_page_and_ends(pets: Competition, client: Client, bo: User) -> None:
     enter(pets, bo)
-    assert client.post("/host/pets/pause/", {"action": "pause", "reason": ""}).status_code == 422
-    assert client.post("/host/pets/pause/", {"action": "pause", "reason": "Wrong truth"}).status_code == 303
-    assert client.post("/host/pets/pause/", {"action": "pause", "reason": "again"}).status_code == 409
+    assert client.post("/host/pets/settings/", {"action": "pause", "reason": ""}).status_code == 422
+    assert client.post("/host/pets/settings/", {"action": "pause", "reason": "Wrong truth"}).status_code == 303
+    assert client.post("/host/pets/settings/", {"action": "pause", "reason": "again"}).status_code == 409
     bos = signed_in(bo)
     for path in ("/c/pets/", "/c/pets/submit/", "/c/pets/leaderboard/"):
         assert "Wrong truth" in text_of(bos.get(path))
     assert 'id="upload"' not in bos.get("/c/pets/submit/").content.decode()
     assert "Wrong truth" in text_of(client.get("/host/pets/"))
-    assert client.post("/host/pets/pause/", {"action": "resume"}).status_code == 303
+    assert client.post("/host/pets/settings/", {"action": "resume"}).status_code == 303
     assert 'id="upload"' in bos.get("/c/pets/submit/").content.decode()
 
 

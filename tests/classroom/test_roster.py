@@ -20,7 +20,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Course, Membership
 from tests.conftest import enter, make_competition, person
-from tests.pages import signed_in, text_of, tidy
+from tests.pages import save_settings, signed_in, text_of, tidy
 
 COURSE_SIZES = (1, 3)
 
@@ -287,7 +287,7 @@ def test_only_the_roster_may_join_where_ada_says_so(pets: Competition, ada: User
 def test_a_list_of_addresses_and_domains_decides(
     hers: Client, pets: Competition, bo: User, allowed: str, gets_in: bool
 ) -> None:
-    hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": allowed})
+    save_settings(hers, "pets", admission="addresses", allowed_addresses=allowed)
     confirm(bo)
     response = signed_in(bo).post(f"/join/{pets.admission.join_code}/", {"accepted": "on"})
     assert (response.status_code == 303) == gets_in
@@ -298,7 +298,7 @@ def test_who_is_refused_reads_why_and_where_to_go(
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     competitions.change_competition(competition=pets, contact="ada@uni.example")
-    hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": "@uni.example"})
+    save_settings(hers, "pets", admission="addresses", allowed_addresses="@uni.example")
     confirm(bo)
     page = signed_in(bo).get(f"/join/{pets.admission.join_code}/").content.decode()
     assert "bo@example.org" in page
@@ -311,18 +311,16 @@ def test_who_is_refused_reads_why_and_where_to_go(
 
 
 def test_an_empty_roster_that_lets_nobody_in_is_pointed_out(hers: Client, pets: Competition) -> None:
-    page = hers.post("/host/pets/people/admission/", {"admission": "roster"}, follow=True).content.decode()
+    save_settings(hers, "pets", admission="roster")
+    page = hers.get("/host/pets/settings/").content.decode()
     assert "The roster is empty, so students can't join yet." in page
     read(hers)
-    assert (
-        "The roster is empty, so students can't join yet"
-        not in hers.get("/host/pets/people/admission/").content.decode()
-    )
+    assert "The roster is empty, so students can't join yet" not in hers.get("/host/pets/settings/").content.decode()
 
 
 def test_a_list_without_an_address_is_refused(hers: Client, pets: Competition) -> None:
     for words in ("", "nonsense@", "a@b", "*.uni.example", "@*.uni.example"):
-        response = hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": words})
+        response = save_settings(hers, "pets", admission="addresses", allowed_addresses=words)
         assert response.status_code == 422, words
 
 

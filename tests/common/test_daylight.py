@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.display_time import moment
-from leaderboard.competitions import services as competitions
-from leaderboard.competitions.forms import SetupForm, moment_in
+from leaderboard.competitions.forms import moment_in
 from leaderboard.competitions.models import Competition, DailyAttempts
 from leaderboard.ground_truths.services import copying
 from leaderboard.notifications import events
@@ -21,7 +20,6 @@ from leaderboard.notifications.kinds import NoticeKind
 from leaderboard.notifications.models import Notice, next_digest
 from leaderboard.submissions import submit_conditions
 from tests.conftest import enter, make_competition
-from tests.ground_truths.test_setup import filled_in
 from tests.pages import signed_in
 
 MINUTE, QUARTER, DAY = timedelta(minutes=1), timedelta(minutes=15), timedelta(days=1)
@@ -71,13 +69,10 @@ def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywher
     """In the form, in the database, on the page, and for the file that comes a minute later."""
     pets = ends_on(ada, zone, evening(day, offset) + 9 * DAY)
     enter(pets, bo)
-    sent = filled_in(signed_in(ada).get("/host/pets/settings/").content.decode())
-    form = SetupForm({**sent, "closes_at": f"{day}T23:59"}, instance=Competition.objects.get())
-    assert form.is_valid(), form.errors
-    pets = competitions.change_competition(competition=pets, user=ada, **form.fields_for_verb)
+    signed_in(ada).post("/host/pets/deadline/", {"closes_at": f"{day}T23:59", "is_meant": "yes"})
+    pets = Competition.objects.get()
     assert pets.closes_at == evening(day, offset)
-    again = SetupForm(instance=Competition.objects.get())
-    assert again.initial["closes_at"] == f"{day}T23:59"
+    assert f'value="{day}T23:59"' in signed_in(ada).get("/host/pets/deadline/").content.decode()
     with timezone.override(zone):
         assert f"{day.day} {day:%b} {day.year}, 23:59 {ZoneInfo(zone).tzname(pets.closes_at.replace(tzinfo=None))}" in (
             moment(pets.closes_at)

@@ -168,9 +168,7 @@ def test_a_host_reads_what_is_wrong_with_a_time_and_loses_nothing(
     vienna: Competition, ada: User, closes_at: str, words: str
 ) -> None:
     client = signed_in(ada)
-    form = client.get("/host/pets/settings/").context["form"]
-    given = {field.html_name: field.value() or "" for field in form}
-    response = client.post("/host/pets/settings/", {**given, "closes_at": closes_at})
+    response = client.post("/host/pets/deadline/", {"closes_at": closes_at})
     assert response.status_code == 422
     page = response.content.decode()
     assert words in page

@@ -23,18 +23,18 @@ def test_what_is_over_leaves_the_lists_stays_readable_and_comes_back(pets: Compe
     enter(pets, bo)
     close(pets)
     hers, his = signed_in(ada), signed_in(bo)
-    assert hers.post("/host/pets/archive/", {"action": "archive"}).status_code == 303
+    assert hers.post("/host/pets/settings/", {"action": "archive"}).status_code == 303
     assert 'href="/c/pets/"' not in his.get("/competitions/").content.decode()
     assert his.get("/c/pets/").status_code == 200
     assert hers.get("/host/pets/").status_code == 200
     assert 'id="archived"' in hers.get("/host/").content.decode()
-    hers.post("/host/pets/archive/", {"action": "unarchive"})
+    hers.post("/host/pets/settings/", {"action": "unarchive"})
     assert 'id="archived"' not in hers.get("/host/").content.decode()
     assert [entry.event for entry in AuditEntry.objects.order_by("-pk")[:2]] == ["unarchived", "archived"]
 
 
 def test_what_runs_is_not_archived(pets: Competition, ada: User) -> None:
-    signed_in(ada).post("/host/pets/archive/", {"action": "archive"})
+    signed_in(ada).post("/host/pets/settings/", {"action": "archive"})
     assert Archive.objects.get().archived_at is None
 
 
@@ -44,8 +44,8 @@ def test_a_deleted_competition_is_closed_to_everybody_until_ada_restores_it(
     enter(pets, bo)
     file = submit(pets, bo, answers())
     hers = signed_in(ada)
-    assert hers.post("/host/pets/delete/", {"confirm": "wrong"}).status_code == 422
-    assert hers.post("/host/pets/delete/", {"confirm": "pets"})["Location"] == "/host/"
+    assert hers.post("/host/pets/settings/", {"action": "delete", "confirm": "wrong"}).status_code == 422
+    assert hers.post("/host/pets/settings/", {"action": "delete", "confirm": "pets"})["Location"] == "/host/"
     pages = ["/c/pets/", "/c/pets/leaderboard/", f"/c/pets/submissions/{file.pk}/"]
     assert {signed_in(bo).get(page).status_code for page in pages} == {404}
     assert {signed_in(user).get("/host/pets/").status_code for user in (ada, olga)} == {404}

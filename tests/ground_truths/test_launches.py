@@ -283,7 +283,7 @@ def test_a_copy_has_everything_but_people_and_their_files(hers: Client, pets: Co
     Limits.objects.update(daily_attempts=7)
     Competition.objects.update(opens_at=timezone.now() - timedelta(days=9))
     this_minute = timezone.now().replace(second=0, microsecond=0)
-    answer = hers.post("/host/pets/clone/", {"title": "Cats or dogs", "slug": ""})
+    answer = hers.post("/host/pets/settings/", {"action": "copy", "copy-title": "Cats or dogs"})
     assert answer["Location"] == "/host/cats-or-dogs/setup/"
     copy = Competition.objects.get(slug="cats-or-dogs")
     assert (copy.overview, copy.rules, copy.limits.daily_attempts) == (pets.overview, pets.rules, 7)
@@ -309,20 +309,20 @@ def test_a_copy_is_open_for_as_many_days_to_the_same_time_of_day(ada: User, pets
 
 def test_a_copy_with_baselines_has_its_ground_truth_published(hers: Client, ada: User, pets: Competition) -> None:
     boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
-    hers.post("/host/pets/clone/", {"title": "Next term", "slug": "next", "with_baselines": "on"})
-    copy = Competition.objects.get(slug="next")
+    hers.post("/host/pets/settings/", {"action": "copy", "copy-title": "Next term", "copy-with_baselines": "on"})
+    copy = Competition.objects.get(slug="next-term")
     assert copy.ground_truth is not None
     assert [baseline.name for baseline in copy.baselines.all()] == ["Guess"]
 
 
 def test_a_second_copy_of_the_same_name_gets_an_address_of_its_own(hers: Client, pets: Competition) -> None:
     for _ in range(2):
-        hers.post("/host/pets/clone/", {"title": "Pets", "slug": ""})
+        hers.post("/host/pets/settings/", {"action": "copy", "copy-title": "Pets"})
     assert set(Competition.objects.values_list("slug", flat=True)) == {"pets", "pets-2", "pets-3"}
 
 
 def test_an_address_in_use_makes_no_copy(hers: Client, pets: Competition) -> None:
-    answer = hers.post("/host/pets/clone/", {"title": "Again", "slug": "pets"})
+    answer = hers.post("/host/pets/settings/", {"action": "copy", "copy-title": "Again"})
     assert answer.status_code == 422
     assert "Another competition has this address" in text_of(answer)
 
@@ -334,13 +334,13 @@ def test_a_copy_that_fails_midway_leaves_nothing(
         raise table_jobs.JobFailed("it died")
 
     monkeypatch.setattr(table_jobs, "run_page_job", breaks)
-    assert hers.post("/host/pets/clone/", {"title": "Again", "slug": "again"}).status_code == 503
+    assert hers.post("/host/pets/settings/", {"action": "copy", "copy-title": "Again"}).status_code == 503
     assert Competition.objects.count() == 1
 
 
 def test_a_co_host_who_may_not_open_competitions_makes_no_copy(pets: Competition, dee: User) -> None:
     roles.give_role(role=HostingRole.HOST, competition=pets, name="dee")
-    assert signed_in(dee).post("/host/pets/clone/", {"title": "Mine"}).status_code == 403
+    assert signed_in(dee).post("/host/pets/settings/", {"action": "copy", "copy-title": "Mine"}).status_code == 403
 
 
 def test_a_baseline_is_removed_after_a_question(hers: Client, ada: User, pets: Competition) -> None:

@@ -11,7 +11,6 @@ import pytest
 from django.conf import LazySettings
 from django.contrib import admin
 from django.test import Client
-from django.utils import timezone
 
 import metrics
 from leaderboard.accounts.models import User
@@ -53,7 +52,7 @@ def act(client: Client, model: str, action: str, *keys: object) -> str:
 
 
 ADD = "/admin/competitions/competition/add/"
-NEW = {**FILLED, "metric": "", "public_percent": "30", "seed": "0"}
+NEW = {**FILLED, "admission": "code", "metric": "", "public_percent": "30", "seed": "0"}
 
 
 def change_of(competition: Competition) -> str:
@@ -126,10 +125,10 @@ def test_a_change_goes_through_the_rules_of_the_site(hers: Client, pets: Competi
     changed = Competition.objects.get()
     assert (changed.rules, changed.rules_version) == ("Be fairer.", 2)
     assert "Another page uses the address “" in press(hers, pets, slug="new")
-    past = {"opens_at": "2026-03-01T08:00", "closes_at": "2026-03-02T08:00"}
-    assert "Close the competition at this date" in press(hers, pets, **past)
-    press(hers, pets, **past, closes_now="1")
-    assert Competition.objects.get().state(timezone.now()) != "live"
+    closes_at = Competition.objects.get().closes_at
+    press(hers, pets, closes_at="2026-03-02T08:00")
+    assert Competition.objects.get().closes_at == closes_at, "that is asked on a page of its own"
+    assert 'href="/host/pets/deadline/"' in hers.get(change_of(pets)).content.decode()
     assert not TruthDraft.objects.exists(), "nothing about the answers was changed"
 
 

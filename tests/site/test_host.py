@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.conf import LazySettings
+from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
@@ -20,7 +22,7 @@ from leaderboard.competitions.models import Competition, DataFile, Membership
 from leaderboard.ground_truths.services import copying
 from leaderboard.notifications.models import Notice
 from tests.conftest import close, enter, make_competition, person
-from tests.pages import signed_in, text_of, upload
+from tests.pages import save_settings, signed_in, text_of, upload
 
 FILLED = {
     "title": "Pond life",
@@ -40,12 +42,22 @@ FILLED = {
 MEANT = {"action": "remove", "is_meant": "yes"}
 
 
+def save_all(client: Client, slug: str, /, **fields: str) -> HttpResponseBase:
+    """Save the sections of the settings, one after the other; returns the first refusal, or the last answer."""
+    for section in ("limits", "joining", "texts"):
+        sent = {**FILLED, "admission": "code", **fields, "section": section}
+        answer = client.post(f"/host/{slug}/settings/", sent)
+        if answer.status_code != 303:
+            break
+    return answer
+
+
 def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client, bo: User) -> None:
     assert "Create a competition" in text_of(hers.get("/host/"))
     answers_file = "id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 31))
     made = hers.post("/host/new/", {"files": upload(answers_file)})
     assert (made.status_code, made["Location"]) == (303, "/host/predict-label/setup/")
-    assert hers.post("/host/predict-label/settings/", {**FILLED, "slug": "pond-life"}).status_code == 303
+    assert save_all(hers, "predict-label", slug="pond-life").status_code == 303
     assert "Grades" in text_of(hers.get("/host/pond-life/"))
     split = {"split": "yes", "public_percent": "40", "seed": "3", "split_by": "stratified"}
     assert hers.post("/host/pond-life/setup/", split).status_code == 303
@@ -89,59 +101,88 @@ def test_a_wrong_value_is_shown_at_its_field_and_what_was_typed_is_kept(
     hers: Client, ada: User, pets: Competition, field: str, value: str, words: str
 ) -> None:
     copying.create_default_draft(user=ada, title="Pond life", slug="pond-life")
-    response = hers.post("/host/pond-life/settings/", {**FILLED, field: value})
+    response = save_all(hers, "pond-life", **{field: value})
     page = response.content.decode()
     assert response.status_code == 422
     assert words in text_of(response)
     assert f'href="#id_{field}"' in page
-    assert "What swims there?" in page
+    assert value in page
     assert "What swims there?" not in Competition.objects.get(slug="pond-life").overview
 
 
 def test_a_title_without_letters_asks_for_an_address(hers: Client, pets: Competition) -> None:
-    refused = hers.post("/host/pets/settings/", {**FILLED, "title": "???"})
+    refused = save_settings(hers, "pets", title="???", slug="")
     assert "Enter an address" in text_of(refused)
 
 
 def test_a_missing_title_is_one_mistake_and_not_two(hers: Client, pets: Competition) -> None:
-    text = hers.post("/host/pets/settings/", {**FILLED, "title": "", "slug": ""}).content.decode()
+    text = text_of(save_settings(hers, "pets", title="", slug=""))
     assert "can't be derived from this title" not in text
 
 
 def test_an_address_in_use_is_told_in_our_words(hers: Client, ada: User, pets: Competition) -> None:
     copying.create_default_draft(user=ada, title="Other", slug="new-competition")
-    text = hers.post("/host/new-competition/settings/", {**FILLED, "slug": "pets"}).content.decode()
+    text = text_of(save_settings(hers, "new-competition", slug="pets"))
     assert "Another competition has this address" in text
     assert "Slug" not in text
 
 
 def test_an_untouched_deadline_keeps_its_seconds(hers: Client, pets: Competition) -> None:
-    """The form shows minutes; saving it for another reason must not move the deadline."""
-    page = hers.get("/host/pets/settings/").content.decode()
-    opens, closes = re.findall(r'name="(?:opens|closes)_at" value="([^"]+)"', page)
-    values = {**FILLED, "slug": "pets", "zone": "UTC", "opens_at": opens, "closes_at": closes, "title": "Cats?"}
-    assert hers.post("/host/pets/settings/", values).status_code == 303
+    """The form shows minutes; saving it for another reason must not move the dates."""
+    assert save_settings(hers, "pets", final_count="3").status_code == 303
     changed = Competition.objects.get()
-    assert (changed.title, changed.opens_at, changed.closes_at) == ("Cats?", pets.opens_at, pets.closes_at)
+    assert (changed.limits.final_count, changed.opens_at, changed.closes_at) == (3, pets.opens_at, pets.closes_at)
+
+
+def test_a_section_is_saved_without_the_others(hers: Client, pets: Competition) -> None:
+    wrong = save_settings(hers, "pets", daily_attempts="0")
+    assert wrong.status_code == 422
+    assert "Please fix the following" in text_of(wrong).partition("Dates and limits")[2].partition("Who can join")[0]
+    assert save_settings(hers, "pets", uses_pseudonyms="on")["Location"] == "/host/pets/settings/#board"
+    changed = Competition.objects.get()
+    assert (changed.board.uses_pseudonyms, changed.limits.daily_attempts) == (True, pets.limits.daily_attempts)
+    assert hers.post("/host/pets/settings/", {"section": "none", "title": "?"}).status_code == 422
+    assert hers.post("/host/pets/settings/", {"action": "none"}).status_code == 422
+    assert Competition.objects.get().title == pets.title
+
+
+def test_the_deadline_of_a_running_competition_is_changed_where_its_question_is(
+    hers: Client, pets: Competition
+) -> None:
+    page = hers.get("/host/pets/settings/").content.decode()
+    assert 'href="/host/pets/deadline/"' in page
+    assert 'name="closes_at"' not in page
+    assert "midnight, UTC." in page, "the zone of the competition is named"
+
+
+def test_a_section_of_the_settings_has_at_most_sixty_words(hers: Client, pets: Competition) -> None:
+    page = hers.get("/host/pets/settings/").content.decode()
+    for name in ("texts", "limits", "joining", "board", "copy"):
+        section = page[page.index(f' id="{name}"') :]
+        section = section[: section.index("</form>" if section.startswith(f' id="{name}" method') else "</section>")]
+        section = re.sub(r"</summary>.*?</details>|<span class=.visually-hidden.*?</span>", " ", section, flags=re.S)
+        section = re.sub(r"<select.*?</select>|<textarea.*?</textarea>|<[^>]+>|^[^>]*>", " ", section, flags=re.S)
+        words = re.findall(r"[^\W_][\w’'-]*", html.unescape(section))
+        assert len(words) <= 60, (name, len(words), " ".join(words))
 
 
 def test_new_rules_ask_students_again(hers: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    hers.post("/host/pets/settings/", {**FILLED, "slug": "pets", "rules": "Be fairer."})
+    save_settings(hers, "pets", rules="Be fairer.")
     assert not Membership.objects.get(user=bo).has_accepted_rules()
 
 
 def test_the_dashboard_leads_to_joining_while_it_runs_and_to_grades_afterwards(hers: Client, pets: Competition) -> None:
     running = hers.get("/host/pets/").content.decode()
     assert f"/join/{pets.admission.join_code}/" in running
-    assert 'href="/host/pets/clone/"' not in step_of(running)
+    assert 'href="/host/pets/settings/#copy"' not in step_of(running)
     close(pets)
     ended = hers.get("/host/pets/").content.decode()
     assert pets.admission.join_code not in ended
     reveal.reveal_private_board(pets, timezone.now())
     ended = hers.get("/host/pets/").content.decode()
     assert 'href="/host/pets/grades/"' in step_of(ended)
-    assert 'href="/host/pets/clone/"' in step_of(ended)
+    assert 'href="/host/pets/settings/#copy"' in step_of(ended)
 
 
 def step_of(page: str) -> str:
@@ -267,17 +308,3 @@ def test_a_laptop_in_the_network_hands_out_the_address_of_the_network_it_is_in(
         assert f"<strong>{address}:8000</strong>" in client.get("/host/pets/projector/?show=join").content.decode()
         assert Client(headers={"host": f"{address}:8000"}).get("/").status_code == 200
     assert Client(headers={"host": "192.168.7.5:8000"}).get("/").status_code == 400
-
-
-def test_a_deadline_in_the_past_closes_only_what_ada_wants_closed(hers: Client, pets: Competition) -> None:
-    form = hers.get("/host/pets/settings/").context["form"]
-    given = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
-    given = {**given, "closes_at": f"{timezone.now() - timedelta(minutes=5):%Y-%m-%dT%H:%M}"}
-    asked = hers.post("/host/pets/settings/", given)
-    assert asked.status_code == 422
-    assert 'name="closes_now"' in asked.content.decode()
-    pets.refresh_from_db()
-    assert pets.state(timezone.now()) == "live"
-    assert hers.post("/host/pets/settings/", {**given, "closes_now": "1"}).status_code == 303
-    pets.refresh_from_db()
-    assert pets.state(timezone.now()) == "closed"

@@ -15,20 +15,21 @@ from leaderboard.competitions.models import Competition
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, save_truth, submit
 from tests.pages import signed_in, text_of, upload
-from tests.site.test_host import FILLED, MEANT
+from tests.site.test_admin import change_of, page_fields
+from tests.site.test_host import MEANT, save_all
 
 
 def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Callable[[], int]) -> None:
     client = signed_in(ada)
     client.post("/host/new/", {"files": upload("id,label\n1,cat\n")})
     made = Competition.objects.get()
-    client.post(f"/host/{made.slug}/settings/", {**FILLED, "slug": "pond-life"})
+    save_all(client, made.slug, slug="pond-life")
     made.refresh_from_db()
     host = f"/host/{made.slug}"
     save_truth(made, TRUTH)
     chosen = {"action": "use", "metric": "accuracy", "parameters_of": "accuracy"}
     client.post(f"{host}/truth/metric/", chosen)
-    client.post(f"{host}/clone/", {"title": "Once more", "slug": "again"})
+    client.post(f"{host}/settings/", {"action": "copy", "copy-title": "Once more"})
     score.score_preview(made.ground_truths.get().pk)
     client.post(f"{host}/launch/")
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "host"})
@@ -50,7 +51,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
         client.post(f"{host}/candidate/", {"action": action})
     close(made)
     client.post(f"{host}/reveal/", {"action": "wait"})
-    client.post(f"{host}/delete/", {"confirm": made.slug})
+    client.post(f"{host}/settings/", {"action": "delete", "confirm": made.slug})
     written = list(AuditEntry.objects.order_by("pk"))
     assert {entry.event for entry in written} >= {
         *(
@@ -140,8 +141,7 @@ def test_rights_are_in_the_audit_log(olga: User, bo: User) -> None:
 
 
 def test_hosts_set_in_the_admin_are_in_the_audit_log(pets: Competition, olga: User, ada: User, cy: User) -> None:
-    fields = {**FILLED, "slug": "pets", "hosts": [cy.pk]}
-    signed_in(olga).post(f"/admin/competitions/competition/{pets.pk}/change/", fields)
+    signed_in(olga).post(change_of(pets), page_fields(pets, file="", hosts=[cy.pk]))
     found = AuditEntry.objects.filter(event__in=[AuditEvent.HOST_ADDED, AuditEvent.HOST_REMOVED]).values_list(
         "event", "account", "by"
     )

@@ -1,4 +1,4 @@
-"""Hosts' pages about people: the class, admission, roles, matching of accounts with the roster."""
+"""Hosts' pages about people: the class, roles, matching of accounts with the roster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaderboard.competitions.models import Competition, Course
 
 from .. import people as people_services
 from .. import queries, roles, roster_files
-from ..forms import AdmissionForm, LinkAccountsForm, RoleForm
+from ..forms import LinkAccountsForm, RoleForm
 from ..models import HostingRole, RosterEntry
 from ..queries import ClassPerson
 
@@ -91,24 +91,6 @@ def read_filter(data: QueryDict) -> tuple[str, str, str]:
 def filtered(people: Sequence[ClassPerson], section: str, state: str, text: str) -> list[ClassPerson]:
     name = None if section == ANY else "" if section == NONE else section
     return queries.filter_people(people, section=name, state=state, text=text)
-
-
-@open_to(Audience.HOSTS)
-def host_admission(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Settings for admission, and for the names that other students see."""
-    form = AdmissionForm(page_context.competition, posted_data(request))
-    if request.method == "POST" and form.is_valid():
-        competitions.change_competition(
-            competition=page_context.competition, user=signed_in_user(page_context.user), **form.cleaned_data
-        )
-        messages.success(request, _("Saved."))
-        return see_other("host_admission", slug=page_context.competition.slug)
-    context = {
-        "page_context": page_context,
-        "form": form,
-        "roster_size": page_context.competition.course.roster.filter(left_at=None).count(),
-    }
-    return render(request, "classroom/host_admission.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.HOSTS)

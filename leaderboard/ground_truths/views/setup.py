@@ -1,4 +1,4 @@
-"""Pages from uploaded files to a launched competition: new ones, findings and proposals, launch, copies."""
+"""Pages from uploaded files to a launched competition: new ones, findings and proposals, launch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import wraps
 from urllib.parse import urlsplit
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -23,13 +22,12 @@ from leaderboard.common.responses import absolute_url, opening_command, see_othe
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms import CloneForm, FolderForm, SetupForm
+from leaderboard.competitions.forms import FolderForm, SetupForm
 from leaderboard.competitions.host_responses import (
     REFUSALS,
     add_refusal,
     ask_first,
     is_confirmed,
-    posted_data,
     refusal_lines,
     save_competition,
 )
@@ -294,7 +292,7 @@ def answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
     return [(name, name in answers) for name in [*chosen, *others][: max(PROPOSED_ANSWERS, len(answers))]]
 
 
-# --- launch and copy --------------------------------------------------------------------------------------------
+# --- the launch -------------------------------------------------------------------------------------------------
 
 
 def _launch(request: HttpRequest, competition: Competition, user: User) -> HttpResponse:
@@ -316,24 +314,3 @@ def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse
     except REFUSALS as error:
         messages.error(request, " ".join(refusal_lines(error)))
         return see_other("host_setup", slug=competition.slug)
-
-
-@open_to(Audience.HOSTS)
-@answered_by_worker(gettext_lazy("Copying the competition"))
-def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Copy this competition as a new draft of the viewer."""
-    source, user = page_context.competition, signed_in_user(page_context.user)
-    if not user.is_host:
-        raise PermissionDenied(_("Ask your administrator for permission to host competitions."))
-    form = CloneForm(posted_data(request), initial={"title": copying.next_title(source.title)})
-    status = 422 if request.method == "POST" else 200
-    if request.method == "POST" and form.is_valid():
-        try:
-            copy = copying.clone_competition(competition=source, user=user, **form.cleaned_data)
-        except (ValidationError, *REFUSALS) as error:
-            status = add_refusal(form, error)
-        else:
-            messages.success(request, _("“%(title)s” is a new draft.") % {"title": copy})
-            return see_other("host_setup", slug=copy.slug)
-    context = {"page_context": page_context, "form": form, "baselines": source.baselines.count()}
-    return render(request, "ground_truths/host_clone.html", context, status=status)

@@ -12,7 +12,7 @@ PARTS = {
     ("hosts", "make-a-competition"): "host_new host_setup host_settings host_data",
     ("hosts", "launch-it"): "host_projector",
     ("hosts", "your-class"): (
-        "host_people host_student host_admission host_roster host_invite host_join_cards host_left host_who host_roles"
+        "host_people host_student host_roster host_invite host_join_cards host_left host_who host_roles"
         " host_course course course_add"
     ),
     ("hosts", "while-it-runs"): (

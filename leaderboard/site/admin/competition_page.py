@@ -41,7 +41,7 @@ class AdminCompetitionForm(CompetitionForm):
 
     @property
     def dates(self) -> list[forms.BoundField]:
-        return [self[name] for name in DATES]
+        return [self[name] for name in DATES if name in self.fields]
 
     @property
     def further_fields(self) -> list[forms.BoundField]:

@@ -1,4 +1,4 @@
-"""Hosts' pages about whole competitions: the list, settings, pause, archive, audit log, deletion."""
+"""Hosts' pages about whole competitions: the list, the bin, the deadline, the audit log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
-from django.db.models import Count, OuterRef, Q
+from django.db.models import OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
@@ -26,9 +26,9 @@ from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms import CompetitionForm, ReasonForm, SlugForm, wall_text
-from leaderboard.competitions.host_responses import add_refusal, is_confirmed, posted_data, save_competition
-from leaderboard.competitions.models import Archive, Competition, Submission, Team
+from leaderboard.competitions.forms import wall_text
+from leaderboard.competitions.host_responses import is_confirmed
+from leaderboard.competitions.models import Competition, Submission, Team
 
 AUDIT_ENTRIES_PER_PAGE = 50
 MAX_PREVIEWED_CHARACTERS = 16_000  # takes a third of a second at worst
@@ -71,22 +71,6 @@ def host_restore(request: HttpRequest, slug: str) -> HttpResponse:
     return see_other("host_competition", slug=competition.slug)
 
 
-@open_to(Audience.HOSTS)
-def host_archive(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Archive a competition, or list it again."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
-    try:
-        if request.POST.get("action") == "archive":
-            competitions.archive_competition(competition=competition, user=user)
-            messages.success(request, _("Archived. It's no longer listed; whoever could open it still can."))
-        elif request.POST.get("action") == "unarchive":
-            competitions.unarchive_competition(competition=competition, user=user)
-            messages.success(request, _("Listed again."))
-    except competitions.CannotHost as error:
-        messages.error(request, error.message)
-    return see_other("host_settings", fragment="#archive", slug=competition.slug)
-
-
 @open_page_to(SiteAudience.SIGNED_IN)
 def markdown_preview(request: HttpRequest) -> HttpResponse:
     """The rendered Markdown of a form field, as a fragment for htmx, else as a page."""
@@ -96,18 +80,6 @@ def markdown_preview(request: HttpRequest) -> HttpResponse:
     if getattr(request, "htmx", False):
         return HttpResponse(format_html('<div class="card prose">{}</div>', render_markdown(text)))
     return render(request, "markdown_preview.html", {"text": text})
-
-
-@open_to(Audience.HOSTS)
-def host_settings(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    # A copy, because validating the form changes the instance, and the head of the page must not change.
-    copy = Competition.objects.get(pk=page_context.competition.pk)
-    form = CompetitionForm(posted_data(request), instance=copy)
-    if form.is_valid() and (changed := save_competition(page_context, form)):
-        messages.success(request, _("Saved."))
-        return see_other("host_settings", slug=changed.slug)
-    context = {"page_context": page_context, "form": form}
-    return render(request, "site/host_settings.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.HOSTS)
@@ -135,22 +107,6 @@ def host_deadline(request: HttpRequest, page_context: PageContext) -> HttpRespon
                 return see_other("host_competition", slug=competition.slug)
     context = {"page_context": page_context, "form": form, "change": None if form.errors else change}
     return render(request, "site/host_deadline.html", context, status=422 if form.errors else 200)
-
-
-@open_to(Audience.HOSTS)
-def host_delete(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    competition = page_context.competition
-    form = SlugForm(competition.slug, posted_data(request))
-    if request.method == "POST" and form.is_valid():
-        competitions.bin_competition(competition=competition, user=signed_in_user(page_context.user))
-        words = _("“%(title)s” was deleted. You can restore it here for %(days)s days.")
-        messages.success(request, words % {"title": competition, "days": Archive.BIN_DAYS})
-        return see_other("host")
-    counted = {status.value: Count("pk", filter=Q(status=status)) for status in Submission.Status}
-    files = competition.submissions.filter(team__isnull=False).order_by()
-    numbers = {"teams": competition.teams.count(), **files.aggregate(submissions=Count("pk"), **counted)}
-    context = {"page_context": page_context, "form": form, "numbers": numbers}
-    return render(request, "site/host_delete.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.HOSTS)
@@ -197,26 +153,3 @@ def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         for entry in page
     ]
     return render(request, "site/host_audit.html", {"page_context": page_context, "page": page, "rows": rows})
-
-
-@open_to(Audience.HOSTS)
-def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Pause the competition with a reason, or resume it."""
-    competition = page_context.competition
-    form = ReasonForm(request.POST if request.POST.get("action") == "pause" else None)
-    status = 422 if request.method == "POST" else 200
-    try:
-        if request.POST.get("action") == "resume":
-            competitions.resume_competition(competition=competition, user=signed_in_user(page_context.user))
-            messages.success(request, _("Resumed. Students can submit again."))
-            return see_other("host_pause", slug=competition.slug)
-        if form.is_valid():
-            reason = form.cleaned_data["reason"]
-            competitions.pause_competition(
-                competition=competition, user=signed_in_user(page_context.user), reason=reason
-            )
-            messages.success(request, _("Paused. Students can't submit until you resume."))
-            return see_other("host_pause", slug=competition.slug)
-    except competitions.CannotHost as error:
-        status = add_refusal(form, error)
-    return render(request, "site/host_pause.html", {"page_context": page_context, "form": form}, status=status)
