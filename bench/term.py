@@ -75,7 +75,7 @@ NO_PAGES = (
 ASKED = {
     "leaderboard": ("page=99", "q=a", "section=Lab+1", "section=Lab+1&q=a", "board=private", "board=private&page=99"),
     "submissions": ("page=99", "show=scored"),
-    "host_candidate": ("board=private",),
+    "host_truth": ("board=private",),
     "host_teams": ("q=a", "show=nothing", "show=granted", "sort=-best", "page=99"),
     "host_people": ("q=a", "section=Lab+1", "state=joined", "state=guest", "page=99"),
     "host_submissions": ("q=a", "status=invalid", "sort=-public", "page=99"),

@@ -25,7 +25,7 @@ def test_every_page_asks_little_of_the_database_and_of_the_wire() -> None:
     found = list(costs(term.asked(term.pages(made))))
     seen = {cost.page.name.split("-")[0] for cost in found}
     assert len(found) > 120
-    assert {"overview", "leaderboard", "submit", "host_competition", "host_grades", "host_candidate"} <= seen
+    assert {"overview", "leaderboard", "submit", "host_competition", "host_grades", "host_truth"} <= seen
     dear = [
         f"{one.page.path} of {one.page.who}: {one.first_queries} queries, then {one.queries}"
         for one in found

@@ -43,10 +43,6 @@ def _has_ground_truth(page_context: PageContext) -> bool:
     return page_context.competition.ground_truth_id is not None
 
 
-def _has_candidate(page_context: PageContext) -> bool:
-    return page_context.competition.candidate_id is not None
-
-
 def _may_submit(page_context: PageContext) -> bool:
     return page_context.membership is not None or page_context.assists
 
@@ -152,8 +148,7 @@ HOST_TABS: tuple[Tab, ...] = (
         _("Answers"),
         "target",
         (
-            NavigationPage("host_truth", _("Answers and metric"), ("host_truth_metric",)),
-            NavigationPage("host_candidate", _("Pending correction"), ("host_candidate_grades",), when=_has_candidate),
+            NavigationPage("host_truth", _("Answers and metric"), ("host_truth_metric", "host_candidate_grades")),
             NavigationPage("host_data", _("Data files")),
         ),
     ),

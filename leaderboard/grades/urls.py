@@ -8,7 +8,7 @@ from . import views
 
 urlpatterns = [
     path("c/<slug:slug>/grade/", views.grade, name="grade"),
-    path("host/<slug:slug>/candidate/grades/", views.host_candidate_grades, name="host_candidate_grades"),
+    path("host/<slug:slug>/truth/grades/", views.host_candidate_grades, name="host_candidate_grades"),
     path("host/<slug:slug>/grades/", views.host_grades, name="host_grades"),
     path("host/<slug:slug>/grades/rules/", views.host_grade_rules, name="host_grade_rules"),
     path("host/<slug:slug>/grades/canvas/", views.host_grade_canvas, name="host_grade_canvas"),

@@ -247,7 +247,7 @@ def launch_needs(competition: Competition) -> list[LaunchNeed]:
     ]
     if competition.candidate_id is not None:
         text = _("The pending correction is applied or discarded")
-        needs.append(LaunchNeed(text, "host_candidate", is_there=False))
+        needs.append(LaunchNeed(text, "host_truth", is_there=False))
     return needs
 
 
@@ -380,7 +380,10 @@ def _deciding_by_team(ground_truth: GroundTruth, split: Split | None) -> dict[in
     return {best.team_id: best for board, best in standings.deciding_standings(ground_truth) if board == split}
 
 
-def discarded_numbers(competition: Competition) -> set[int]:
-    """Numbers of the candidates that a host discarded."""
+def history_of(competition: Competition) -> dict[str, Any]:
+    """The published ground truths, newest first, and the numbers of the discarded ones."""
     entries = AuditEntry.objects.filter(competition=competition.pk, event=AuditEvent.TRUTH_DISCARDED)
-    return {before["number"] for before in entries.values_list("before", flat=True)}
+    return {
+        "history": competition.ground_truths.select_related("published_by").order_by("-number"),
+        "discarded": {before["number"] for before in entries.values_list("before", flat=True)},
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import answers, data_files, rescoring, setup
+from .views import answers, data_files, setup
 
 urlpatterns = [
     path("c/<slug:slug>/data/", data_files.data, name="data"),
@@ -17,7 +17,6 @@ urlpatterns = [
     path("host/<slug:slug>/truth/", answers.host_truth, name="host_truth"),
     path("host/<slug:slug>/truth/metric/", answers.host_truth_metric, name="host_truth_metric"),
     path("host/<slug:slug>/truth/<int:number>/file/", answers.host_truth_file, name="host_truth_file"),
-    path("host/<slug:slug>/candidate/", rescoring.host_candidate, name="host_candidate"),
     path("host/<slug:slug>/data/", data_files.host_data, name="host_data"),
     path("host/<slug:slug>/launch/", setup.host_launch, name="host_launch"),
 ]

@@ -9,7 +9,6 @@ from hashlib import sha256
 from statistics import median
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -18,13 +17,14 @@ from django.utils.translation import gettext_lazy
 from leaderboard.boards.scores import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import WIDE
-from leaderboard.common.responses import see_other, spreadsheet_download
+from leaderboard.common.responses import see_other, signed_in_user, spreadsheet_download
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport
 from leaderboard.competitions.views import answered_by_worker
 from leaderboard.ground_truths.queries import launch_needs
+from leaderboard.ground_truths.services import publishing
 from leaderboard.scoring import JobFailed
 
 from . import activity, hardest_rows, similar
@@ -129,7 +129,7 @@ def host_rows(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             return see_other("host_rows", slug=competition.slug)
         if action == "correct":
             _correct_rows(request, competition)
-            messages.success(request, _("Corrected answers checked. Review and publish them."))
+            publishing.offer_correction(competition=competition, user=signed_in_user(request.user))
             return see_other("host_truth", fragment="#check", slug=competition.slug)
     except competitions.CannotHost as error:
         problems, status = [error.message, *error.details], 409

@@ -33,7 +33,7 @@ def truth_page(open_page: OpenPage, ada: User) -> Page:
 
 def find_metrics(page: Page) -> None:
     page.set_input_files("#id_file", {"name": "answers.csv", "mimeType": "text/csv", "buffer": ANSWERS})
-    page.get_by_role("button", name="Check the file").click()
+    page.get_by_role("button", name="Upload").click()
     expect(page.get_by_role("heading", name="answers.csv")).to_be_visible()
     page.get_by_role("link", name="Continue to the metric").click()
     expect(page.get_by_text("No problems found")).to_be_visible()

@@ -321,12 +321,6 @@ def test_a_second_copy_of_the_same_name_gets_an_address_of_its_own(hers: Client,
     assert set(Competition.objects.values_list("slug", flat=True)) == {"pets", "pets-2", "pets-3"}
 
 
-def test_an_address_in_use_makes_no_copy(hers: Client, pets: Competition) -> None:
-    answer = hers.post("/host/pets/settings/", {"action": "copy", "copy-title": "Again"})
-    assert answer.status_code == 422
-    assert "Another competition has this address" in text_of(answer)
-
-
 def test_a_copy_that_fails_midway_leaves_nothing(
     hers: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:

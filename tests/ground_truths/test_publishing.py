@@ -84,7 +84,7 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     assert preview is not None
     assert (preview.is_complete, preview.invalid, preview.scored) == (True, 1, 0)
     client = signed_in(ada)
-    page = client.get("/host/pets/candidate/").content.decode()
+    page = client.get("/host/pets/truth/").content.decode()
     assert "1 submission was invalid and stays so" in page
     rescoring.apply_candidate(competition=pets)
     early.refresh_from_db()

@@ -19,8 +19,8 @@ from tests.grades.test_services import set_rules
 from tests.pages import signed_in, text_of
 
 PAGE = "/c/pets/rescored/"
-CANDIDATE = "/host/pets/candidate/"
-GRADES = "/host/pets/candidate/grades/"
+CANDIDATE = "/host/pets/truth/"
+GRADES = "/host/pets/truth/grades/"
 
 
 def correct(competition: Competition, ada: User, truth: str = TRUTH.replace("3,dog", "3,bird")) -> None:

@@ -173,9 +173,10 @@ def test_the_file_is_kept_for_another_metric(pets: Competition, ada: User) -> No
 
 def test_a_correction_leads_from_its_file_to_who_would_move(pets: Competition, ada: User) -> None:
     client = signed_in(ada)
+    look(client, TRUTH)
+    assert "Same answers, same parts." in text_of(client.get(DATA))
     look(client, TRUTH.replace("3,dog", "3,bird"))
-    assert 'value="publish"' in client.get(DATA).content.decode()
-    assert client.post(DATA, {"action": "publish"})["Location"] == "/host/pets/candidate/"
+    assert 'name="action" value="discard"' in client.get(DATA).content.decode()
     pets.refresh_from_db()
     assert pets.candidate is not None
     assert (pets.candidate.metric, pets.candidate.number) == ("accuracy", 2)
@@ -224,8 +225,6 @@ def moved(pets: Competition, ada: User, bo: User, cy: User) -> Competition:
     client = signed_in(ada)
     # Rows 1, 3 and 5 become right for Cy's wrong answer on row 3 alone.
     check(client, TRUTH.replace("3,dog", "3,bird"))
-    response = publish(client, note="Row 3")
-    assert response["Location"] == "/host/pets/candidate/"
     pets.refresh_from_db()
     return pets
 
@@ -238,20 +237,20 @@ def ranks(competition: Competition) -> dict[str, int | None]:
 def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> None:
     client = signed_in(ada)
     before = ranks(moved)
-    page = text_of(client.get("/host/pets/candidate/"))
+    page = text_of(client.get("/host/pets/truth/"))
     assert "0 of 2" in page
     assert "Apply" not in page.split("What changes")[0].replace("Apply or", "")
-    early = client.post("/host/pets/candidate/", {"action": "apply"}, follow=True)
+    early = client.post("/host/pets/truth/", {"action": "apply"}, follow=True)
     assert "still being scored" in text_of(early)
     assert ranks(moved) == before == {"bo": 1, "cy": 2}
 
     assert moved.candidate is not None
     score.rescore_batch(moved.candidate.pk)
-    page = text_of(client.get("/host/pets/candidate/"))
+    page = text_of(client.get("/host/pets/truth/"))
     assert "All submissions are scored" in page
     assert "0.833" in page
     assert ranks(moved) == before
-    assert client.post("/host/pets/candidate/", {"action": "apply"})["Location"] == "/host/pets/truth/"
+    assert client.post("/host/pets/truth/", {"action": "apply"})["Location"] == "/host/pets/truth/"
     assert moved.ground_truth_id != Competition.objects.get().ground_truth_id
     assert Competition.objects.get().candidate_id is None
 
@@ -261,24 +260,24 @@ def test_the_look_ahead_says_where_students_see_no_ranks(moved: Competition, ada
     BoardSettings.objects.update(hides_scores=hides_scores)
     assert moved.candidate is not None
     score.rescore_batch(moved.candidate.pk)
-    page = text_of(signed_in(ada).get("/host/pets/candidate/"))
+    page = text_of(signed_in(ada).get("/host/pets/truth/"))
     assert ("Students see no ranks and scores" in page) is hides_scores
 
 
 def test_the_page_asks_until_all_is_measured_and_then_stops(moved: Competition, ada: User) -> None:
     client = signed_in(ada)
     asked = {"HX-Request": "true"}
-    assert client.get("/host/pets/candidate/", headers=asked).status_code == 200
+    assert client.get("/host/pets/truth/", headers=asked).status_code == 200
     assert moved.candidate is not None
     score.rescore_batch(moved.candidate.pk)
-    assert client.get("/host/pets/candidate/", headers=asked).status_code == 286
+    assert client.get("/host/pets/truth/", headers=asked).status_code == 286
 
 
 def test_discarding_leaves_the_board_and_keeps_the_number(moved: Competition, ada: User) -> None:
     client = signed_in(ada)
     before = ranks(moved)
     assert "Discarded" not in text_of(client.get("/host/pets/truth/"))
-    client.post("/host/pets/candidate/", {"action": "discard"})
+    client.post("/host/pets/truth/", {"action": "discard"})
     assert text_of(client.get("/host/pets/truth/")).count("Discarded") == 1
     assert ranks(moved) == before
     assert moved.candidate is None
@@ -287,7 +286,7 @@ def test_discarding_leaves_the_board_and_keeps_the_number(moved: Competition, ad
     again = Competition.objects.get()
     assert again.candidate is not None
     assert again.candidate.number == 3
-    assert client.get("/host/pets/candidate/").status_code == 200
+    assert client.get("/host/pets/truth/").status_code == 200
 
 
 def test_a_second_one_waits_for_the_decision_on_the_first(moved: Competition, ada: User) -> None:
@@ -298,8 +297,8 @@ def test_a_second_one_waits_for_the_decision_on_the_first(moved: Competition, ad
 
 def test_without_a_waiting_ground_truth_there_is_nothing_to_decide(pets: Competition, ada: User) -> None:
     client = signed_in(ada)
-    assert client.get("/host/pets/candidate/")["Location"] == "/host/pets/truth/"
-    assert client.post("/host/pets/candidate/", {"action": "apply"}).status_code == 303
+    assert 'value="apply"' not in client.get("/host/pets/truth/").content.decode()
+    assert client.post("/host/pets/truth/", {"action": "apply"}).status_code == 303
 
 
 def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: User) -> None:
@@ -315,10 +314,10 @@ def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: Us
     competition.refresh_from_db()
     assert competition.candidate is not None
     score.rescore_batch(competition.candidate.pk)
-    page = text_of(client.get("/host/pets/candidate/"))
+    page = text_of(client.get("/host/pets/truth/"))
     assert "2 of 2 teams would change rank" in page
     assert "Nobody is notified" not in page
-    client.post("/host/pets/candidate/", {"action": "apply"})
+    client.post("/host/pets/truth/", {"action": "apply"})
     assert ranks(competition) == {"cy": 1, "bo": 2}
 
 
@@ -334,15 +333,15 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     competition.refresh_from_db()
     assert competition.candidate is not None
     score.rescore_batch(competition.candidate.pk)
-    page = client.get("/host/pets/candidate/")
+    page = client.get("/host/pets/truth/")
     assert "0 of 2 teams would change rank. " in text_of(page)
-    assert 'hx-get="/host/pets/candidate/?board=private"' in page.content.decode()
+    assert 'hx-get="/host/pets/truth/?board=private"' in page.content.decode()
     assert 'data-testid="affected-in-private"' in page.content.decode()
-    private = text_of(client.get("/host/pets/candidate/?board=private"))
+    private = text_of(client.get("/host/pets/truth/?board=private"))
     assert "which only hosts see, 2 teams would change rank." in private
     assert "Ranks and private scores now and with answers no. 2" in private
     assert "Discarded" not in text_of(client.get("/host/pets/truth/"))
-    client.post("/host/pets/candidate/", {"action": "discard"})
+    client.post("/host/pets/truth/", {"action": "discard"})
     assert text_of(client.get("/host/pets/truth/")).count("Discarded") == 1
     close(competition)
     competition.refresh_from_db()
@@ -351,7 +350,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     publish(client)
     competition.refresh_from_db()
     score.rescore_batch(competition.candidate.pk)
-    open_page = client.get("/host/pets/candidate/").content.decode()
+    open_page = client.get("/host/pets/truth/").content.decode()
     assert "only hosts see" not in open_page
     assert "board=private" not in open_page
     assert "affected-in-private" not in open_page
@@ -381,7 +380,7 @@ def test_a_correction_says_which_answers_it_changes_before_and_after_it_is_publi
     assert "Rows with a different answer 2 private" in page
     assert "4 label cat bird" in page
     publish(client)
-    page = text_of(client.get("/host/pets/candidate/"))
+    page = text_of(client.get("/host/pets/truth/"))
     assert "Rows with a different answer 2 private" in page
     rescoring.discard_candidate(competition=pets, user=ada)
     check(client)

@@ -215,7 +215,7 @@ def test_corrected_answers_lead_to_the_preview_of_who_would_move(
     hers.post(change_of(pets), page_fields(pets, file=upload(TRUTH.replace("\n7,cat", "\n7,dog"))))
     assert not pets.candidate_id
     used = hers.post(change_of(pets), page_fields(pets, file="", use="yes"))
-    assert used["Location"] == "/host/pets/candidate/"
+    assert used["Location"] == "/host/pets/truth/"
     pets.refresh_from_db()
     assert (pets.ground_truth.number, pets.candidate.number) == (1, 2)  # type: ignore[union-attr]
     assert "correction pending" in text_of(hers.get(address_of("competition")))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import re
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.conf import LazySettings
-from django.http import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
@@ -42,7 +42,7 @@ FILLED = {
 MEANT = {"action": "remove", "is_meant": "yes"}
 
 
-def save_all(client: Client, slug: str, /, **fields: str) -> HttpResponseBase:
+def save_all(client: Client, slug: str, /, **fields: str) -> Any:
     """Save the sections of the settings, one after the other; returns the first refusal, or the last answer."""
     for section in ("limits", "joining", "texts"):
         sent = {**FILLED, "admission": "code", **fields, "section": section}

@@ -48,7 +48,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
         save_truth(made, TRUTH)
         client.post(f"{host}/truth/metric/", chosen)
         work()
-        client.post(f"{host}/candidate/", {"action": action})
+        client.post(f"{host}/truth/", {"action": action})
     close(made)
     client.post(f"{host}/reveal/", {"action": "wait"})
     client.post(f"{host}/settings/", {"action": "delete", "confirm": made.slug})

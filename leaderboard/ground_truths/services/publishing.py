@@ -84,6 +84,22 @@ def publish_draft(
     return ground_truth
 
 
+def offer_correction(*, competition: Competition, user: User) -> bool:
+    """Publish the draft of a launched competition as its candidate, so that the host sees what would change.
+
+    False if no answer would change, or something must be decided first: an error, the answer columns, the metric's
+    question or an earlier candidate.
+    """
+    draft = stored_draft(competition)
+    if draft is None or competition.launched_at is None or competition.candidate_id is not None:
+        return False
+    is_open = draft.answer_choice.get("is_asked") or metrics.get(draft.metric).confirmation(draft.params)
+    if is_open or not draft.report["ok"] or not any((draft.report.get("differs") or {}).values()):
+        return False
+    publish_draft(competition=competition, user=user)
+    return True
+
+
 def _create_ground_truth(
     competition: Competition, draft: TruthDraft, stored: StoredFile, user: User | None, note: str
 ) -> GroundTruth:

@@ -20,9 +20,10 @@ from leaderboard.competitions.metric_search import matching_metrics
 from leaderboard.competitions.views import answered_by_worker
 
 from ..forms import AnswersForm, MetricForm, ParameterForm, SecondaryForm
-from ..queries import current_truth, discarded_numbers, draft_of, fitting_metrics, last_check, metric_or_none
+from ..queries import current_truth, draft_of, fitting_metrics, history_of, last_check, metric_or_none
 from ..services import checks, drafts, publishing
 from ..specs import GroundTruthSpec
+from . import rescoring
 
 # Topic → codes of its findings. Codes without a topic prevent reading the file at all.
 CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
@@ -70,16 +71,21 @@ ACTIONS = ("as_meant", "keep", "publish", "discard", "recheck")
 
 
 def _reads_no_file(request: HttpRequest) -> bool:
-    return "accept" in request.POST or request.POST.get("action") == "discard"
+    return "accept" in request.POST or request.POST.get("action") in rescoring.DECISIONS
 
 
 @open_to(Audience.HOSTS)
 @answered_by_worker(gettext_lazy("Checking the answers"), is_quick=_reads_no_file)
 def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """GET: the page. POST: check an answer file with its split, or by `action`: convert it from a spreadsheet's format
-    (`as_meant`), choose its answer columns (`keep`), publish it as candidate (`publish`), `discard` it, or check the
-    current ground truth again (`recheck`). The field `accept` accepts a warning."""
+    """GET: the page; with a candidate it shows what would change. POST: check an answer file with its split, or by
+    `action`: convert it from a spreadsheet's format (`as_meant`), choose its answer columns (`keep`), publish it as
+    candidate (`publish`), `apply` or `discard` the candidate, else `discard` the draft, or check the current ground
+    truth again (`recheck`). The field `accept` accepts a warning."""
     competition, action = page_context.competition, request.POST.get("action", "")
+    if action == "apply" or (competition.candidate_id and action == "discard"):
+        return rescoring.decide(request, page_context)
+    if request.method != "POST" and competition.candidate_id is not None:
+        return rescoring.correction_page(request, page_context)
     if request.method != "POST":
         return _answers_page(request, page_context, AnswersForm(competition))
     if action not in ACTIONS and "accept" not in request.POST:
@@ -88,6 +94,8 @@ def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         if action == "publish":
             return _publish(request, page_context)
         _change_answers(request, page_context)
+        if action in ("as_meant", "keep"):
+            publishing.offer_correction(competition=competition, user=signed_in_user(page_context.user))
     except REFUSALS as error:
         messages.error(request, " ".join(refusal_lines(error)))
     return see_other("host_truth", fragment="#check", slug=competition.slug)
@@ -127,6 +135,7 @@ def _check_file(request: HttpRequest, page_context: PageContext) -> HttpResponse
                 **form.upload_fields,
             )
             drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
+            publishing.offer_correction(competition=competition, user=signed_in_user(page_context.user))
             return see_other("host_truth", fragment="#check", slug=competition.slug)
     except REFUSALS as error:
         status = add_refusal(form, error)
@@ -158,8 +167,7 @@ def publish_checked(
         messages.success(request, message % {"number": ground_truth.number})
         if competition.launched_at is None:
             publishing.start_preview(competition=competition, user=user)
-    following = "host_truth" if competition.launched_at else "host_setup"
-    return see_other("host_candidate" if competition.candidate_id else following, slug=competition.slug)
+    return see_other("host_truth" if competition.launched_at else "host_setup", slug=competition.slug)
 
 
 def _answers_page(
@@ -172,8 +180,7 @@ def _answers_page(
         **check,
         "topics": _check_topics(check["report"]["findings"]) if check["report"] else [],
         "form": form,
-        "discarded": discarded_numbers(competition),
-        "history": competition.ground_truths.select_related("published_by").order_by("-number"),
+        **history_of(competition),
     }
     return render(request, "ground_truths/host_truth.html", context, status=status)
 

@@ -1,4 +1,4 @@
-"""Page of the candidate ground truth: preview of its effect, apply, discard."""
+"""The page of the answers while a correction is pending: preview of its effect, apply, discard."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ from django.utils.translation import ngettext
 
 from leaderboard.common.responses import STOP_POLLING, see_other, signed_in_user
 from leaderboard.competitions import services as competitions
-from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, TruthCheck
 from leaderboard.competitions.models.competition import Split
 
 from ..forms import ApplyForm
-from ..queries import RescoringPreview, metric_or_none, preview_candidate
+from ..queries import RescoringPreview, history_of, metric_or_none, preview_candidate, shown_findings
 from ..services import rescoring
 
 MOVES_PER_PAGE = 50
+DECISIONS = ("apply", "discard")
 
 
-@open_to(Audience.HOSTS)
-def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """The effect of the candidate on the board; POST applies or discards it. For htmx only the part that changes."""
-    if request.method == "POST":
-        return _decide(request, page_context)
+def correction_page(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """The effect of the candidate on the board; for htmx only the part that changes."""
     is_revealed, current = page_context.competition.revealed_at is not None, page_context.competition.ground_truth
     # After the reveal the private board is the one that counts, so `?board=` is ignored.
     split = Split.PRIVATE if request.GET.get("board") == "private" and not is_revealed else None
@@ -44,6 +42,8 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
         "current": current,
         # Answers that differ from the current ground truth, from the check of the candidate.
         "differs": check.report.get("differs") if check else None,
+        "findings": shown_findings(check),
+        **history_of(page_context.competition),
         "page": Paginator(preview.moves, MOVES_PER_PAGE).get_page(request.GET.get("page")),
         "form": ApplyForm(),
         "metric_now": metric_or_none(current.metric),
@@ -52,7 +52,7 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
     if getattr(request, "htmx", False):
         status = STOP_POLLING if preview.is_complete else 200
         return render(request, "ground_truths/preview.html", context, status=status)
-    return render(request, "ground_truths/host_candidate.html", context)
+    return render(request, "ground_truths/correction.html", context)
 
 
 def _affected_in_private(competition: Competition, preview: RescoringPreview, split: Split | None) -> int:
@@ -68,7 +68,7 @@ def _affected_in_private(competition: Competition, preview: RescoringPreview, sp
     return private.affected if private else 0
 
 
-def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+def decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Apply or discard the candidate."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     number = competition.candidate.number if competition.candidate else None
@@ -88,4 +88,4 @@ def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             messages.info(request, message % {"number": number})
     except competitions.CannotHost as error:
         messages.error(request, error.message)
-    return see_other("host_candidate" if competition.candidate_id else "host_truth", slug=competition.slug)
+    return see_other("host_truth", slug=competition.slug)

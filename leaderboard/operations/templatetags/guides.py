@@ -18,7 +18,7 @@ PARTS = {
     ("hosts", "while-it-runs"): (
         "host host_competition host_submissions host_submission host_baselines host_announcements host_teams host_team"
     ),
-    ("hosts", "an-answer-was-wrong"): "host_truth host_truth_metric host_candidate host_score_again",
+    ("hosts", "an-answer-was-wrong"): "host_truth host_truth_metric host_score_again",
     ("hosts", "the-end"): "host_reveal host_report host_rows host_similar",
     ("hosts", "grades"): "host_grades host_grade_rules host_grade_canvas host_grade_release host_candidate_grades",
     ("students", "join"): "join join_code join_open invitation rules overview data",

@@ -144,7 +144,7 @@ class CompetitionAdmin(ScopedAdmin):
         if "use" in request.POST:
             self._use_answers(request, competition, is_confirmed="is_confirmed" in request.POST)
             if competition.candidate_id is not None:
-                return redirect("host_candidate", slug=competition.slug)
+                return redirect("host_truth", slug=competition.slug)
         elif "launch" in request.POST:
             self._launch(request, competition)
         elif key := request.POST.get("accept"):

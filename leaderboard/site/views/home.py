@@ -239,7 +239,7 @@ def _tasks_of(competition: Any, state: str, at: datetime) -> list[HostTask]:
 
     found = []
     if competition.candidate_id is not None:
-        found.append(task("target", _("Corrected answers are pending"), _("Review"), "host_candidate"))
+        found.append(task("target", _("Corrected answers are pending"), _("Review"), "host_truth"))
     if number := competition.failed_count:
         words = ngettext("%(number)s submission failed", "%(number)s submissions failed", number)
         found.append(task("alert", words % {"number": number}, _("View"), "host_submissions", "?status=failed"))
