@@ -49,7 +49,6 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import store_file
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Limits, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.grades import rules as grade_rules
 from leaderboard.grades import services as grade_services
 
 MOST_QUERIES, MOST_KB = 12, 60.0
@@ -212,8 +211,9 @@ def _grade(competition: Competition) -> None:
         Score.objects.bulk_create(
             Score(submission=file, ground_truth=ground_truth, split=split, value=0.9) for split in Split
         )
-    values = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 0.95}], "late_percent": 10}
-    grade_rules.set_grade_rules(competition=competition, user=User.objects.get(username="ada"), values=values)
+    term = {"name": "Score", "of": "score", "line": [[{"score": 0.5}, 50], [{"score": 0.95}, 100]]}
+    values = {"terms": [term], "late": {"off": [10], "then": "add"}}
+    grade_services.set_grade_rules(competition=competition, user=User.objects.get(username="ada"), values=values)
 
 
 def _second_ground_truth(competition: Competition) -> GroundTruth:

@@ -24,7 +24,6 @@ from leaderboard.classroom import teams as teams_module
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions import services as competitions_services
 from leaderboard.competitions.models import Competition, Membership, Submission, Team
-from leaderboard.grades import rules as grade_rules
 from leaderboard.grades import services as grade_services
 from leaderboard.ground_truths.services import copying, data_files, drafts, publishing, setup
 from leaderboard.ground_truths.specs import GroundTruthSpec
@@ -310,10 +309,10 @@ def _end(term: Term, competition: Competition) -> None:
     )
     score.score_one(late.pk)
     boards.reveal_competition(competition=competition, user=ada)
-    steps = [{"points": 50, "baseline": "Nearest neighbour"}, {"points": 100, "score": 0.95}]
-    grade_rules.set_grade_rules(
-        competition=competition, user=ada, values={"steps": steps, "title": "Pond life", "late_percent": 10}
-    )
+    rows = [[{"baseline": "Nearest neighbour"}, 50], [{"score": 0.95}, 100]]
+    by_score = {"name": "Score", "of": "score", "line": rows}
+    values = {"terms": [by_score], "title": "Pond life", "late": {"off": [10], "then": "add"}}
+    grade_services.set_grade_rules(competition=competition, user=ada, values=values)
     competition.refresh_from_db()
     grade_services.release_grades(competition=competition, user=ada)
     hardest_rows.find_hard_rows(competition=competition)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -31,14 +32,20 @@ def ranked_files(of: str = "") -> Q:
 
 
 def ranked_scores(
-    ground_truth: GroundTruth, split: Split, *, teams: Iterable[int] | QuerySet[Any, Any] | None = None
+    ground_truth: GroundTruth,
+    split: Split,
+    *,
+    teams: Iterable[int] | QuerySet[Any, Any] | None = None,
+    until: datetime | None = None,
+    is_disqualified: bool = False,
 ) -> QuerySet[Score]:
     """Scores that are ranked: of teams that are not disqualified, received in time and not hidden.
 
     `teams` limits them to these teams (primary keys, or a query for them). That is a subquery, because for a join the
-    database would read all scores of the ground truth.
+    database would read all scores of the ground truth. `until` limits them to files received by then. With
+    `is_disqualified` they are those of the disqualified teams instead.
     """
-    scores = Score.objects.all()
+    scores = Score.objects.all() if until is None else Score.objects.filter(submission__received_at__lte=until)
     if teams is not None:
         named = teams if isinstance(teams, QuerySet) else list(teams)
         scores = scores.filter(submission__in=Submission.objects.filter(team__in=named).order_by().values("pk"))
@@ -49,5 +56,5 @@ def ranked_scores(
         submission__status=Submission.Status.SCORED,
         submission__is_late=False,
         submission__hidden_at=None,
-        submission__team__disqualified_at=None,
+        submission__team__disqualified_at__isnull=not is_disqualified,
     )

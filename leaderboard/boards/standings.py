@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -32,31 +33,34 @@ def best_submissions(ground_truth: GroundTruth, split: Split) -> Iterator[Standi
     return (make_standing(sign, *facts) for facts in best_per_team(scores, ground_truth).values_list(*FACTS))
 
 
-def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
+def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None, **which: Any) -> dict[int, float]:
     """Team → best public score, of all teams or of `teams`. For hosts: also on a hidden board and after the reveal.
 
-    Read from the public standings while they hold each team's best score, else computed from all scores.
+    Read from the public standings while they hold each team's best score, else computed from all scores. `which` limits
+    the scores, see `ranked_scores`.
     """
     competition = ground_truth.competition
-    if competition.ground_truth_id == ground_truth.pk and competition.revealed_at is None:
+    is_current = competition.ground_truth_id == ground_truth.pk and competition.revealed_at is None
+    if is_current and not any(which.values()):
         standings = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC)
         if teams is not None:
             standings = standings.filter(team__in=teams)
         return dict(standings.values_list("team_id", "value"))
-    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=teams)
+    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=teams, **which)
     best = Min("value") if sign_of(ground_truth) > 0 else Max("value")
     rows = scores.order_by().values_list("submission__team_id").annotate(best=best)
     return {team_id: value for team_id, value in rows if team_id is not None}
 
 
 def final_submissions(
-    ground_truth: GroundTruth, *, team: Team | None = None, with_awaited: bool = True
+    ground_truth: GroundTruth, *, team: Team | None = None, with_awaited: bool = True, **which: Any
 ) -> dict[int, list[Standing]]:
     """Team → its final submissions with their public scores: those it selected, else its best public ones.
 
     `team` limits it to one team; without `with_awaited`, teams are left out that the open final ranking still awaits.
+    `which` limits the scores, see `ranked_scores`.
     """
-    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=None if team is None else [team.pk])
+    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=None if team is None else [team.pk], **which)
     if not with_awaited:
         scores = scores.filter(submission__team__is_awaited=False)
     # Selected files and other files are numbered separately, so that one query finds both.
@@ -108,10 +112,10 @@ def make_standing(
     )
 
 
-def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing]]:
+def final_standings(ground_truth: GroundTruth, **which: Any) -> Iterator[tuple[Split, Standing]]:
     """Standings after the reveal: on both boards each team's final submission with the best private score, without the
     teams that the final ranking still awaits."""
-    sign, picks = sign_of(ground_truth), final_submissions(ground_truth, with_awaited=False)
+    sign, picks = sign_of(ground_truth), final_submissions(ground_truth, with_awaited=False, **which)
     private = _private_values(
         ground_truth, [best.submission_id for candidates in picks.values() for best in candidates]
     )

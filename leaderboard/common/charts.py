@@ -323,8 +323,10 @@ def draw_histogram(
     marks: Iterable[tuple[str, float]] = (),
     width: int = HALF,
     decimals: int = DECIMALS,
+    of_students: bool = False,
 ) -> SafeString:
-    """The distribution of scores, with the viewer's own under a flag and baselines (name, score) as dashed lines.
+    """The distribution of teams by score, with the viewer's own under a flag and baselines (name, score) as dashed
+    lines; or of students by points.
 
     Nothing below five scores, which a table shows better.
     """
@@ -346,7 +348,11 @@ def draw_histogram(
         for place, count in enumerate(bins.counts):
             if count:
                 x1, x2 = sorted(across.at(end) for end in bins.ends(place))
-                hover = ngettext("%(n)s team from %(low)s to %(high)s", "%(n)s teams from %(low)s to %(high)s", count)
+                hover = (
+                    ngettext("%(n)s student from %(low)s to %(high)s", "%(n)s students from %(low)s to %(high)s", count)
+                    if of_students
+                    else ngettext("%(n)s team from %(low)s to %(high)s", "%(n)s teams from %(low)s to %(high)s", count)
+                )
                 hover %= {"n": count, "low": texts[place], "high": texts[place + 1]}
                 style = "bar mine" if mine is not None and place == bins.place(mine) else "bar"
                 plot.rect(x1, up.at(count), x2 - x1 - 1, plot.bottom - up.at(count), style, hover)
@@ -374,9 +380,9 @@ def draw_histogram(
     ]
     rows += [(_("worse"), bins.beyond)] if bins.beyond else []
     rows += [(name, number_text(value, decimals)) for name, value in marks]
-    table = ChartTable(_("Teams by score"), (axis, _("Teams")), rows)
-    label = _("Teams by score: %(axis)s") % {"axis": axis_words(axis, sign)}
-    return drawn_chart("histogram", label, draw, width, table)
+    caption, who = (_("Students by points"), _("Students")) if of_students else (_("Teams by score"), _("Teams"))
+    label = caption if of_students else _("Teams by score: %(axis)s") % {"axis": axis_words(axis, sign)}
+    return drawn_chart("histogram", label, draw, width, ChartTable(caption, (axis, who), rows))
 
 
 def _text_start(plot: Plot, x: float, width: float) -> float:

@@ -70,6 +70,12 @@ def rescored(*, competition: Competition, teams: Collection[int], message: str) 
     raise NotImplementedError
 
 
+@Hook
+def attached_teams(*, competition: Competition) -> Collection[int]:
+    """The teams that attached their work to a final submission."""
+    raise NotImplementedError
+
+
 # --- facts for pages --------------------------------------------------------------------------------------------
 
 

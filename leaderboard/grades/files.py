@@ -18,7 +18,8 @@ from . import canvas
 from .marks import round_points
 from .models import Gradebook
 from .queries import GradeSheet
-from .rules import MAX_POINTS, GradingRules, plain_number_text
+from .reading import MAX_POINTS, decimal_text
+from .rules import CourseScheme, Rules
 from .students import Student
 
 # Decimals of scaled points: with fewer, points out of twenty would be coarser than whole points out of a hundred.
@@ -33,7 +34,7 @@ class GradebookFilling:
     book: canvas.CanvasGradebook
     matching: canvas.GradebookMatching
     column: str
-    rules: GradingRules
+    rules: Rules | CourseScheme
     """The rules behind the points: those of the release, else the current ones."""
     is_mixed: bool
     """Whether released grades and new ones, in the same file, have different maximum points."""
@@ -44,10 +45,15 @@ class GradebookFilling:
         return self.book.possible(self.column) if self.column else ""
 
     @property
+    def full(self) -> float:
+        """The full mark of the rules."""
+        return float(self.rules.full)
+
+    @property
     def differs(self) -> bool:
         """Whether the column's maximum in Canvas is another than that of the rules."""
         try:
-            return bool(self.possible) and float(self.possible.replace(",", ".")) != self.rules.max_points
+            return bool(self.possible) and float(self.possible.replace(",", ".")) != self.full
         except ValueError:
             return False
 
@@ -66,11 +72,11 @@ class GradebookFilling:
     @property
     def scaled_points(self) -> list[tuple[Student, str, str]]:
         """(student, points by the rules, points scaled to Canvas's maximum) for every matched student with points."""
-        decimals = max(self.rules.decimals, MIN_SCALED_DECIMALS)
+        decimals = max(self.rules.shown_decimals, MIN_SCALED_DECIMALS)
         rows = []
         for match in self.matching.matches:
             if (points := match.student.points) is not None:
-                scaled = float(points) * (self.scale or 0.0) / self.rules.max_points
+                scaled = float(points) * (self.scale or 0.0) / self.full
                 rows.append((match.student, points, points_text(round_points(scaled, decimals), decimals)))
         return rows
 
@@ -99,7 +105,7 @@ def graded_students(sheet: GradeSheet) -> list[Student]:
     effective_rules = sheet.effective_rules
     students = []
     for row in sheet.rows:
-        decimals = (effective_rules if row.released else sheet.rules).decimals
+        decimals = (effective_rules if row.released else sheet.rules).shown_decimals
         first, last = _first_and_last_name(row.student)
         students.append(
             replace(
@@ -138,7 +144,7 @@ def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
     filling = gradebook_filling(competition, sheet)
     if filling is None:
         raise CannotHost(_("Upload a gradebook exported from Canvas first."))
-    maximum = plain_number_text(filling.rules.max_points)
+    maximum = decimal_text(filling.rules.full)
     return canvas.fill_gradebook(filling.book, filling.written, column=filling.column, title=title, most=maximum)
 
 
@@ -151,7 +157,7 @@ def gradebook_filling(competition: Competition, sheet: GradeSheet) -> GradebookF
     column = gradebook.column if gradebook.column in book.columns else ""
     rules = sheet.effective_rules
     news = [row for row in sheet.rows if row.released is None and row.mark_for_files.points is not None]
-    is_mixed = bool(sheet.release and news and rules.max_points != sheet.rules.max_points)
+    is_mixed = bool(sheet.release and news and rules.full != sheet.rules.full)
     return GradebookFilling(
         gradebook, book, canvas.match_students(book, graded_students(sheet)), column, rules, is_mixed
     )

@@ -1,110 +1,260 @@
-"""Forms for the grade rules: which score is worth how many points."""
+"""Forms for grade rules: one for each term and factor, one for the rest.
+
+What is typed goes to `Rules.from_values`, which names every fault at its row.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from .rules import MAX_STEPS, GradingMethod, GradingRules
+from leaderboard.competitions.models import Competition
 
-LINES = 6
-METHODS = (
-    (GradingMethod.LINEAR.value, _("Linear: points rise with the score between two rows")),
-    (GradingMethod.THRESHOLDS.value, _("Thresholds: each score that is reached gives its points")),
-    (GradingMethod.PERCENTILE.value, _("Percentile: points by rank")),
-    (GradingMethod.PARTICIPATION.value, _("Participation only: the score doesn't matter")),
+from .reading import Fault
+from .rules import MAX_ROWS, MAX_TERMS, QUANTITIES, Rules
+
+SPARE_ROWS = 2
+MODES = (("line", _("rising to")), ("steps", _("step at")))
+QUANTITY_NAMES = {
+    "score": _("Score"),
+    "place": _("Place in the ranking"),
+    "baselines": _("Number of baselines reached"),
+    "files": _("Number of scored submissions"),
+    "members": _("Size of the team"),
+    "attached": _("Work attached (1) or not (0)"),
+    "by_hand": _("Points by hand"),
+}
+ANCHORS = (
+    ("number", _("the value")),
+    ("class:best", _("best of the class")),
+    ("class:median", _("median of the class")),
+    ("class:mean", _("mean of the class")),
+    ("place", _("among the first …")),
+    ("top", _("among the best … %")),
+    ("last", _("the last")),
 )
 
 
-def _form_number(value: Any) -> Any:
-    """A whole float as an int, so that the form shows 100 and not 100.0."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def _text(label: Any, **more: Any) -> forms.CharField:
+    field = forms.CharField(label=label, required=False, max_length=60, **more)
+    field.widget.attrs |= {"inputmode": "decimal", "autocomplete": "off"}
+    return field
 
 
-class GradeStepForm(forms.Form):
-    """One row: a baseline, a score or a share of the teams, and its points. A row without points is ignored."""
+class AnchorForm(forms.Form):
+    """One row of a term: a place on the scale and its points. A row without points is ignored."""
 
-    baseline = forms.ChoiceField(label=_("Baseline"), required=False)
-    score = forms.FloatField(label=_("or score"), required=False)
-    top = forms.FloatField(label=_("Top … % of teams"), required=False)
-    points = forms.FloatField(label=_("Points"), required=False)
+    mode = forms.ChoiceField(label=_("Points"), choices=MODES, required=False)
+    at = forms.ChoiceField(label=_("at"), required=False)
+    number = _text(_("Value, or better by"))
+    points = _text(_("Points"))
+    beat = forms.BooleanField(label=_("must be better"), required=False)
 
-    def __init__(self, *args: Any, names: Iterable[str] = (), **kwargs: Any) -> None:
+    def __init__(self, *args: Any, baselines: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [("", "–"), *((name, name) for name in names)]
-        self.fields["baseline"].choices = choices  # type: ignore[attr-defined]
-        for name in ("score", "top", "points"):
-            self.fields[name].widget.attrs |= {"step": "any", "autocomplete": "off"}
+        choices = [*((f"baseline:{name}", name) for name in baselines), *ANCHORS]
+        self.fields["at"].choices = choices  # type: ignore[attr-defined]
+
+    @classmethod
+    def initial_of(cls, mode: str, row: Any) -> dict[str, Any]:
+        """The initial values for a stored [place, points]."""
+        place, points = row
+        found: dict[str, Any] = {"mode": mode, "points": points}
+        if not isinstance(place, Mapping):
+            return found | ({"at": "last"} if place == "last" else {"at": "number", "number": place})
+        kind = next(iter(place))
+        found |= {"number": place.get("better_by", ""), "beat": place.get("beat", False)}
+        if kind in ("baseline", "class"):
+            return found | {"at": f"{kind}:{place[kind]}"}
+        return found | {"at": "number" if kind == "score" else kind, "number": place[kind]}
+
+    @property
+    def row(self) -> list[Any]:
+        """The row for `Rules.from_values`."""
+        data, (kind, _colon, name) = self.cleaned_data, self.cleaned_data["at"].partition(":")
+        beat = {"beat": True} if data["beat"] else {}
+        if kind == "last":
+            return ["last", data["points"]]
+        if kind in ("baseline", "class"):
+            return [{kind: name, "better_by": data["number"] or None, **beat}, data["points"]]
+        return [{"score" if kind == "number" else kind: data["number"], **beat}, data["points"]]
 
 
-class GradeRulesForm(forms.Form):
-    method = forms.ChoiceField(label=_("How scores become points"), choices=METHODS, widget=forms.RadioSelect)
-    max_points = forms.FloatField(label=_("Maximum"), min_value=0)
-    minimum = forms.FloatField(label=_("Minimum"), min_value=0, help_text=_("For any scored submission."))
-    decimals = forms.IntegerField(label=_("Decimal places"), min_value=0, max_value=3, help_text=_("0.5 rounds up."))
-    participation_points = forms.FloatField(
-        label=_("Participation points"), min_value=0, help_text=_("Added to the points for the score. 0 for none.")
-    )
-    participation_files = forms.IntegerField(
-        label=_("Valid submissions needed for participation"), min_value=1, help_text=_("Per team, on time.")
-    )
-    late_percent = forms.FloatField(
-        label=_("Percent off per late day"),
-        required=False,
-        min_value=0,
-        max_value=100,
-        help_text=_("Part of a day counts as a full day. Leave empty to ignore late submissions."),
-    )
-    none_is_zero = forms.BooleanField(
-        label=_("0 points without a scored submission"), required=False, help_text=_("Otherwise there's no grade.")
-    )
+class TermForm(forms.Form):
+    """One term or factor, with its rows."""
+
+    name = forms.CharField(label=_("Name"), max_length=120, required=False)
+    of = forms.ChoiceField(label=_("Points for"), choices=[(name, QUANTITY_NAMES[name]) for name in QUANTITIES])
+    board = forms.ChoiceField(label=_("Board"), choices=(("private", _("private")), ("public", _("public"))))
+    sources = forms.MultipleChoiceField(label=_("From these competitions"), required=False)
+    until = _text(_("Submissions until"), help_text=_("Hours after the deadline; −240 is ten days before it."))
+    below = _text(_("Otherwise"))
+    late = forms.BooleanField(label=_("Counts in full even if late"), required=False)
+    remove = forms.BooleanField(label=_("Remove"), required=False)
+
+    def __init__(
+        self, data: Any, *, prefix: str, values: Mapping[str, Any], baselines: Sequence[str], others: Sequence[Any]
+    ) -> None:
+        initial = {**values, "sources": values.get("from", ()), "late": values.get("late") is False}
+        super().__init__(data, prefix=prefix, initial=initial)
+        self.is_factor = prefix.startswith("factors")
+        self.fields["sources"].choices = others  # type: ignore[attr-defined]
+        if not others:
+            del self.fields["sources"]
+        if self.is_factor:
+            del self.fields["late"]
+        stored = [(mode, row) for mode in ("line", "steps") for row in values.get(mode, ())]
+        number = len(stored) + SPARE_ROWS
+        if data is not None:
+            filled = [place for place in range(2 * MAX_ROWS) if data.get(f"{prefix}-{place}-points", "").strip()]
+            number = max(filled, default=-1) + 1 + SPARE_ROWS
+        self.rows = [
+            AnchorForm(
+                data,
+                prefix=f"{prefix}-{place}",
+                initial=AnchorForm.initial_of(*stored[place]) if place < len(stored) else self._usual(values),
+                baselines=baselines,
+            )
+            for place in range(min(2 * MAX_ROWS, number))
+        ]
+
+    def _usual(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        is_line = values.get("line") or not values.get("steps")
+        return {"mode": "line" if is_line else "steps", "at": "number"}
+
+    def is_valid(self) -> bool:
+        return all([super().is_valid(), *(row.is_valid() for row in self.rows)])
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the term was removed, or added and not filled in."""
+        is_empty = not self.cleaned_data["name"] and not any(row.cleaned_data["points"] for row in self.rows)
+        return bool(self.cleaned_data["remove"] or is_empty)
+
+    def values(self, where: str, places: dict[str, forms.Form]) -> dict[str, Any]:
+        """The term for `Rules.from_values`; `places` learns which form is where."""
+        data = self.cleaned_data
+        values: dict[str, Any] = {
+            "name": data["name"] or None,
+            "of": data["of"],
+            "board": data["board"],
+            "from": data.get("sources") or None,
+            "until": data["until"] or None,
+            "below": data["below"] or None,
+            "late": not data.get("late"),
+            "line": [],
+            "steps": [],
+        }
+        places[where] = self
+        for row in self.rows:
+            if row.cleaned_data["points"]:
+                mode = row.cleaned_data["mode"] or "line"
+                places[f"{where}.{mode}.{len(values[mode])}"] = row
+                values[mode].append(row.row)
+        return values
+
+
+class RulesForm(forms.Form):
+    """All grade rules of a competition."""
+
     title = forms.CharField(
         label=_("Assignment name"),
         max_length=120,
+        required=False,
         help_text=_("The column name in files for Canvas, Moodle and Brightspace."),
     )
+    out_of = _text(_("Full mark"))
+    cap = _text(_("At most"), help_text=_("Above the full mark for a bonus. Empty: the full mark."))
+    least = _text(_("At least"))
+    decimals = forms.IntegerField(label=_("Decimal places"), min_value=0, max_value=3, help_text=_("0.5 rounds up."))
+    no_file = forms.ChoiceField(
+        label=_("Without a scored submission"),
+        choices=(("none", _("no grade")), ("zero", _("0 points")), ("rest", _("points by hand only"))),
+    )
+    every_hours = _text(_("Every … hours"))
+    off = _text(
+        _("Cost in all"), help_text=_("Of the 1st, 2nd … period, such as 10, 20, 30. Empty: late work doesn't count.")
+    )
+    unit = forms.ChoiceField(label=_("Unit"), choices=(("percent", _("percent")), ("points", _("points"))))
+    then = forms.ChoiceField(
+        label=_("After that"),
+        choices=(
+            ("stay", _("no more")),
+            ("add", _("as much again each time")),
+            ("zero", _("late work counts 0")),
+        ),
+    )
+    grace_minutes = _text(_("Free minutes"))
 
-    def __init__(self, data: Any, rules: GradingRules, names: Iterable[str]) -> None:
-        initial = rules.as_json()
-        steps = [
-            {key: _form_number(value) for key, value in step.items() if value is not None}
-            for step in initial.pop("steps")
-        ]
-        super().__init__(data, initial={name: _form_number(value) for name, value in initial.items()})
+    def __init__(
+        self,
+        data: Any,
+        rules: Mapping[str, Any],
+        *,
+        baselines: Iterable[str],
+        competition: Competition,
+        add: str = "",
+    ) -> None:
+        late = rules.get("late") or {}
+        usual = {"out_of": "100", "least": "0", "decimals": 1, "every_hours": "24"}
+        initial = {**usual, **rules, **late, "off": ", ".join(map(str, late.get("off", ())))}
+        super().__init__(data, initial=initial)
+        course = Competition.objects.outside_bin().filter(course=competition.course_id)
+        others = list(course.values_list("slug", "title"))
+        if len(others) < 2:
+            others = []
         # A deleted baseline stays among the choices: otherwise saving would drop it unnoticed.
-        choices = list(dict.fromkeys([*names, *(step["baseline"] for step in steps if step.get("baseline"))]))
-        lines = min(MAX_STEPS, max(LINES, len(steps) + 2))
-        self.lines = [
-            GradeStepForm(
-                data, prefix=f"line-{number}", initial=steps[number] if number < len(steps) else {}, names=choices
-            )
-            for number in range(lines)
-        ]
+        known = list(dict.fromkeys([*baselines, *_baselines_in(rules)]))
+        self.terms, self.factors = (
+            [
+                TermForm(
+                    data,
+                    prefix=f"{kind}-{number}",
+                    values=dict(enumerate(rules.get(kind, ()))).get(number, {}),
+                    baselines=known,
+                    others=others,
+                )
+                for number in range(min(MAX_TERMS, self._number_of(data, kind, rules) + (add == kind)))
+            ]
+            for kind in ("terms", "factors")
+        )
+        self.places: dict[str, forms.Form] = {}
+
+    @staticmethod
+    def _number_of(data: Any, kind: str, rules: Mapping[str, Any]) -> int:
+        if data is None:
+            return len(rules.get(kind, ())) or int(kind == "terms")
+        return sum(f"{kind}-{number}-of" in data for number in range(MAX_TERMS))
 
     def is_valid(self) -> bool:
-        is_valid = super().is_valid()
-        for number, line in enumerate(self.lines, start=1):
-            for name, faults in line.errors.items():
-                where = {"number": number, "field": line.fields[name].label, "fault": faults[0]}
-                self.add_error(None, _("Row %(number)s, %(field)s: %(fault)s") % where)
-        return is_valid and not self.errors
+        return all([super().is_valid(), *(term.is_valid() for term in (*self.terms, *self.factors))])
 
     @property
     def rule_values(self) -> dict[str, Any]:
-        """The `values` for `rules.set_grade_rules`; each step has only the fields that the chosen method uses."""
-        names = ("top",) if self.cleaned_data["method"] == GradingMethod.PERCENTILE else ("baseline", "score")
-        steps = [
-            {
-                "points": line.cleaned_data["points"],
-                **{name: line.cleaned_data[name] for name in names if line.cleaned_data[name] not in ("", None)},
-            }
-            for line in self.lines
-            if line.cleaned_data["points"] is not None
-        ]
-        return {
-            **self.cleaned_data,
-            "steps": [] if self.cleaned_data["method"] == GradingMethod.PARTICIPATION else steps,
-        }
+        """The values for `Rules.from_values`."""
+        data = self.cleaned_data
+        values = {name: data[name] for name in ("out_of", "cap", "least", "decimals", "no_file", "title")}
+        for kind, cards in (("terms", self.terms), ("factors", self.factors)):
+            kept = [card for card in cards if not card.is_left_out]
+            values[kind] = [card.values(f"{kind}.{number}", self.places) for number, card in enumerate(kept)]
+        if data["off"].strip():
+            off = [part for part in data["off"].replace(";", ",").split(",") if part.strip()]
+            late = {name: data[name] or None for name in ("every_hours", "unit", "then", "grace_minutes")}
+            values["late"] = {**late, "off": off}
+        return {name: None if value == "" else value for name, value in values.items()}
+
+    def add_faults(self, faults: Iterable[Fault]) -> None:
+        """Show each fault in its card or row, and above all cards."""
+        for fault in faults:
+            place = self.places.get(fault.where) or self.places.get(".".join(fault.where.split(".")[:2]))
+            if place is not None:
+                place.add_error("points" if isinstance(place, AnchorForm) else "name", fault.text)
+            self.add_error("off" if fault.where.startswith("late") else None, str(fault))
+
+
+def _baselines_in(rules: Mapping[str, Any]) -> set[str]:
+    read = [Rules.from_values(rules)] if rules.get("terms") else []
+    return {name for each in read for term in (*each.terms, *each.factors) for name in term.baselines}

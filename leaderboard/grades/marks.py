@@ -1,283 +1,451 @@
-"""Points from scores, with reasons.
+"""Marks from scores: pure functions over plain data, with exact fractions and one rounding at the end.
 
-Pure functions without database access. The same rules and scores always yield the same marks, and a better score never
-yields fewer points (tests/grades/test_marks.py).
+The same rules and values always yield the same marks. `docs/grading.md` has the meaning of each rule, in the order in
+which it is applied here.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import pairwise
+from math import floor
 from typing import Any
 
 from django.utils.functional import cached_property
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from leaderboard.common.numbers import MIN_DECIMALS, number_text
 
-from .rules import Anchor, GradingMethod, GradingRules, anchor_reason, plain_number_text
+from .reading import decimal_text, number_json
+from .reasons import Reason
+from .rules import FEWER_IS_BETTER, Anchor, Late, Rules, Term
 
 MAX_SCORE_DECIMALS = 15
-Fact = str | int
-Facts = Mapping[str, Any]
+ZERO = Fraction(0)
+Key = tuple[str, str, Fraction | None]
+"""A competition's slug, a board, and the hours after the deadline until which files were received (None: in time)."""
 
 
-@dataclass(frozen=True)
-class Reason:
-    """One reason of a mark: a code, and the facts for its sentence. Scores and points are formatted already."""
+@dataclass
+class Field:
+    """What a class reached in one competition, on one board, by one moment: team → deciding value.
 
-    code: str
-    facts: Mapping[str, Fact] = field(default_factory=dict)
+    `values` has all teams; those in `outside` are disqualified and nobody's measure.
+    """
 
-    def __str__(self) -> str:
-        return _SENTENCES[self.code](self.facts)
-
-    @classmethod
-    def of(cls, code: str, /, **facts: Fact) -> Reason:
-        return cls(code, facts)
-
-    def as_json(self) -> dict[str, Fact]:
-        return {"code": self.code, **self.facts}
-
-    @classmethod
-    def from_json(cls, stored: Facts) -> Reason:
-        """The reason stored by `as_json`."""
-        return cls(stored["code"], {name: fact for name, fact in stored.items() if name != "code"})
-
-
-def _with_score(facts: Facts) -> dict[str, Any]:
-    """The facts, with the score as text that names its board: “public score 0.87”."""
-    boards = {"public": _("public score"), "private": _("private score")}
-    return {**facts, "score": f"{boards.get(facts['board'], '')} {facts['score']}".strip()}
-
-
-def _disqualified_sentence(facts: Facts) -> str:
-    return _("Disqualified: 0 (%(reason)s)") % {"reason": facts["reason"] or _("no reason given")}
-
-
-def _late_sentence(facts: Facts) -> str:
-    days = ngettext("%(days)s day late", "%(days)s days late", facts["days"]) % facts
-    return _("%(days)s, %(less)s %% off: %(points)s") % {**facts, "days": days}
-
-
-def _with_valid_files(facts: Facts) -> dict[str, Any]:
-    """The facts, with the number of files as text: “3 valid submissions”."""
-    files = ngettext("%(number)s valid submission", "%(number)s valid submissions", facts["files"])
-    return {**facts, "files": files % {"number": facts["files"]}}
-
-
-def _share_sentence(facts: Facts) -> str:
-    return _("%(score)s, %(above)s of %(total)s teams did better") % _with_score(facts)
-
-
-_SENTENCES: dict[str, Callable[[Facts], str]] = {
-    "disqualified": _disqualified_sentence,
-    "no_file": lambda facts: _("No scored submission, so no grade"),
-    "no_file_is_zero": lambda facts: _("No scored submission: 0"),
-    "never_joined": lambda facts: _("Hasn't joined, so no grade"),
-    "never_joined_is_zero": lambda facts: _("Hasn't joined: 0"),
-    "below": lambda facts: _("%(score)s is below %(anchor)s: 0") % _with_score(facts),
-    "reaches": lambda facts: _("%(score)s reaches %(anchor)s") % _with_score(facts) + f": {facts['points']}",
-    "between": lambda facts: _("%(score)s is between %(low)s and %(high)s: %(points)s") % _with_score(facts),
-    "share": lambda facts: f"{_share_sentence(facts)}: " + _("top %(percent)s %% → %(points)s points") % facts,
-    "share_is_zero": lambda facts: f"{_share_sentence(facts)}: 0",
-    "late": _late_sentence,
-    "late_is_no_more": lambda facts: (
-        _("a late submission with %(score)s and %(less)s %% off gives only %(points)s") % _with_score(facts)
-    ),
-    "took_part": lambda facts: _("%(files)s, +%(more)s: %(points)s") % _with_valid_files(facts),
-    "took_no_part": lambda facts: (
-        _("%(files)s on time; participation points need %(needed)s") % _with_valid_files(facts)
-    ),
-    "at_most": lambda facts: _("limited to the maximum of %(points)s") % facts,
-    "at_least": lambda facts: _("raised to the minimum of %(points)s for a scored submission") % facts,
-    "rounded": lambda facts: _("rounded to %(points)s") % facts,
-}
-
-
-# --- marks --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class GradableFile:
-    """A scored file that may decide a mark."""
-
-    value: float
-    days_late: int = 0
-
-
-@dataclass(frozen=True)
-class TeamWork:
-    """A team's work: the `files` of which one decides the mark, and the number of files scored on time (`valid`)."""
-
-    files: tuple[GradableFile, ...] = ()
-    valid: int = 0
-    disqualified: str | None = None
-    """The reason for a disqualification; None for a team that is not disqualified."""
-
-
-@dataclass(frozen=True)
-class MarkingScale:
-    """The scale for marks: anchors from the worst score to the best, the values of all ranked teams, and their board
-    (`public` or `private`)."""
-
-    anchors: tuple[Anchor, ...] = ()
-    values: tuple[float, ...] = ()
+    values: Mapping[int, Fraction] = field(default_factory=dict)
+    outside: frozenset[int] = frozenset()
     higher_is_better: bool = True
-    board: str = ""
+    baselines: Mapping[str, Fraction] = field(default_factory=dict)
+    files: Mapping[int, int] = field(default_factory=dict)
+    """Team → number of files scored in time, where a term counts them."""
+    board: str = "private"
+    """The board whose scores these are; before the deadline always the public one."""
     decimals: int = MIN_DECIMALS
-    """Decimals of scores in reasons."""
+    day: str = ""
+    """The date of the moment, for sentences; "" without one."""
 
-    def is_better(self, value: float, other: float) -> bool:
-        return value > other if self.higher_is_better else value < other
-
-    def number_better(self, value: float) -> int:
-        """Number of ranked teams whose value is better than this one."""
-        if self.higher_is_better:
-            return len(self.values) - bisect_right(self._ascending, value)
-        return bisect_left(self._ascending, value)
+    @property
+    def sign(self) -> int:
+        return -1 if self.higher_is_better else 1
 
     @cached_property
-    def _ascending(self) -> list[float]:
-        return sorted(self.values)
+    def ranked(self) -> list[Fraction]:
+        """The values of all teams that are not disqualified, times `sign`, the best first."""
+        return sorted(self.sign * value for team, value in self.values.items() if team not in self.outside)
+
+    def place(self, value: Fraction, team: int) -> int:
+        """One more than the number of other teams that are better."""
+        better = bisect_left(self.ranked, self.sign * value)
+        own = self.values.get(team) if team not in self.outside else None
+        return 1 + better - (own is not None and self.sign * own < self.sign * value)
+
+    def reached(self, value: Fraction) -> Fraction:
+        """The number of baselines that a value reaches."""
+        return Fraction(sum(self.sign * value <= self.sign * score for score in self.baselines.values()))
+
+    def most(self, of: str) -> int:
+        """The highest number of baselines, or of files."""
+        return len(self.baselines) if of == "baselines" else max(self.files.values(), default=0)
+
+    @cached_property
+    def figures(self) -> Mapping[str, Fraction]:
+        """The class's best, median and mean; nothing without values."""
+        if not self.ranked:
+            return {}
+        number = len(self.ranked)
+        middle = (self.ranked[(number - 1) // 2] + self.ranked[number // 2]) / 2
+        figures = {"best": self.ranked[0], "median": middle, "mean": sum(self.ranked, ZERO) / number}
+        return {name: self.sign * value for name, value in figures.items()}
+
+
+@dataclass(frozen=True)
+class LateFile:
+    """The file of a late period: the number of the period, and board → value."""
+
+    periods: int
+    values: Mapping[str, Fraction]
+
+
+@dataclass(frozen=True)
+class Person:
+    """What is known of a person: the team in each competition, the late files, points by hand.
+
+    `disqualified` is the reason, None for most. `late` has one file of each period, in order.
+    """
+
+    teams: Mapping[str, int] = field(default_factory=dict)
+    members: int = 1
+    is_attached: bool = False
+    by_hand: Mapping[str, Fraction] = field(default_factory=dict)
+    late: Sequence[LateFile] = ()
+    disqualified: str | None = None
+    has_joined: bool = True
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A competition (its slug) with all fields that its rules need."""
+
+    slug: str
+    fields: Mapping[Key, Field]
+    largest_team: int = 1
+
+    def has_file(self, person: Person) -> bool:
+        """Whether the team has a file that was scored in time."""
+        return person.teams.get(self.slug, 0) in self.fields[self.slug, "private", None].values
+
+    def fields_of(self, term: Term) -> list[Field]:
+        """The fields that a term reads: one, or one of each of its sources."""
+        return [self.fields[slug, term.board, term.until] for slug in term.sources or (self.slug,)]
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Points (None: no grade) and the reasons."""
+    """Points (None: no mark), the reasons, and the late periods used for nothing."""
 
     points: float | None
     reasons: tuple[Reason, ...]
+    slack: int = 0
 
     @property
     def explanation(self) -> str:
-        return "; ".join(str(reason) for reason in self.reasons)
+        return " ".join(map(str, self.reasons))
 
 
-def mark_team(rules: GradingRules, scale: MarkingScale, work: TeamWork) -> Mark:
-    """The mark of all members of a team, by the file that yields most points after the late penalty."""
-    if work.disqualified is not None:
-        return Mark(0.0, (Reason.of("disqualified", reason=work.disqualified),))
-    if not work.files:
-        if rules.none_is_zero:
-            return Mark(0.0, (Reason.of("no_file_is_zero"),))
-        return Mark(None, (Reason.of("no_file"),))
-    marked = [(file, *_mark_file(rules, scale, file)) for file in work.files]
-    best, points, reasons = max(marked, key=lambda row: row[1])
-    if rules.method != GradingMethod.PARTICIPATION:
-        # For each late file with a better score: the reason why it does not count.
-        for other, less, _reasons in marked:
-            if other.days_late > best.days_late and scale.is_better(other.value, best.value):
-                percent = _percent_off(rules, other)
-                fact = _score_fact(scale, other.value)
-                reasons.append(Reason.of("late_is_no_more", **fact, less=percent, points=_points_text(less)))
-    return _final_mark(rules, points, reasons, work.valid)
+# --- points of a term ---------------------------------------------------------------------------------------------
 
 
-def _percent_off(rules: GradingRules, late: GradableFile) -> str:
-    return plain_number_text(min(100.0, (rules.late_percent or 0.0) * late.days_late))
+@dataclass(frozen=True)
+class _Reading:
+    """A term's quantity, and for scores what it is compared with: its fields, and its place in each."""
+
+    value: Fraction
+    fields: Sequence[Field] = ()
+    places: Sequence[int] = ()
+
+    @property
+    def total(self) -> int:
+        """The number of teams; of several competitions the largest."""
+        return max((len(known.ranked) for known in self.fields), default=0)
+
+    def share_above(self) -> Fraction:
+        """The percent of the teams that are better."""
+        shares = [
+            Fraction(100 * (place - 1), max(1, len(f.ranked)))
+            for place, f in zip(self.places, self.fields, strict=True)
+        ]
+        return _mean(shares)
 
 
-def _mark_file(rules: GradingRules, scale: MarkingScale, file: GradableFile) -> tuple[float, list[Reason]]:
-    if rules.method == GradingMethod.PARTICIPATION:
-        return 0.0, []
-    if rules.method == GradingMethod.LINEAR:
-        points, reason = _linear_points(scale, file.value)
-    elif rules.method == GradingMethod.THRESHOLDS:
-        points, reason = _threshold_points(scale, file.value)
-    else:
-        points, reason = _percentile_points(rules, scale, file.value)
-    reasons = [reason]
-    if file.days_late and points:
-        points *= max(0.0, 1 - (rules.late_percent or 0.0) * file.days_late / 100)
-        less = _percent_off(rules, file)
-        reasons.append(Reason.of("late", days=file.days_late, less=less, points=_points_text(points)))
-    return points, reasons
+def _mean(numbers: Sequence[Fraction]) -> Fraction:
+    return numbers[0] if len(numbers) == 1 else sum(numbers, ZERO) / len(numbers)
 
 
-def _final_mark(rules: GradingRules, points: float, reasons: list[Reason], valid: int) -> Mark:
-    """Add participation points, limit to minimum and maximum, round."""
-    if rules.participation_points:
-        if valid >= rules.participation_files:
-            points += rules.participation_points
-            more = plain_number_text(rules.participation_points)
-            reasons.append(Reason.of("took_part", files=valid, more=more, points=_points_text(points)))
+def _read(term: Term, scale: Scale, person: Person, file: LateFile | None) -> _Reading | None:
+    """The quantity of a term; None if it is missing. Several sources: their mean."""
+    if term.of == "by_hand":
+        return _Reading(person.by_hand[term.name]) if term.name in person.by_hand else None
+    if term.of in ("members", "attached"):
+        return _Reading(Fraction(person.members if term.of == "members" else person.is_attached))
+    values, places, known = [], [], scale.fields_of(term)
+    for slug, here in zip(term.sources or (scale.slug,), known, strict=True):
+        team = person.teams.get(slug, 0)
+        value = here.values.get(team)
+        if file is not None and slug == scale.slug and term.until is None:
+            value = file.values[term.board]
+        if term.of == "files":
+            values.append(Fraction(here.files.get(team, 0)))
+        elif value is None:
+            return None
         else:
-            reasons.append(Reason.of("took_no_part", files=valid, needed=rules.participation_files))
-    if points > rules.max_points:
-        points = rules.max_points
-        reasons.append(Reason.of("at_most", points=plain_number_text(points)))
-    if points < rules.minimum:
-        points = rules.minimum
-        reasons.append(Reason.of("at_least", points=plain_number_text(points)))
-    rounded = min(round_points(points, rules.decimals), rules.max_points)
-    if _points_text(rounded) != _points_text(points):
-        reasons.append(Reason.of("rounded", points=_points_text(rounded)))
-    return Mark(rounded, tuple(reasons))
+            places.append(here.place(value, team))
+            values.append(value if term.of == "score" else here.reached(value))
+    return _Reading(_mean([Fraction(place) for place in places] if term.of == "place" else values), known, places)
+
+
+def _position(term: Term, reading: _Reading, anchor: Anchor, scale: Scale) -> Fraction | None:
+    """The value at an anchor; None while it has none, such as the best of a class without files."""
+    if anchor.kind == "number":
+        return anchor.number
+    if anchor.kind == "last":
+        last = {"place": reading.total, "members": scale.largest_team, "attached": 1}
+        return Fraction(last[term.of] if term.of in last else max((f.most(term.of) for f in reading.fields), default=0))
+    if anchor.kind == "baseline":
+        found = [known.baselines[anchor.name] for known in reading.fields if anchor.name in known.baselines]
+    else:
+        found = [known.figures[anchor.name] for known in reading.fields if known.figures]
+    return _mean(found) - reading.fields[0].sign * anchor.better_by if found else None
+
+
+def points_of(term: Term, scale: Scale, person: Person, file: LateFile | None = None) -> tuple[Fraction, Reason]:
+    """The most of `below`, the value on the line, and each step reached; with the reason."""
+    reading = _read(term, scale, person, file)
+    if reading is None:
+        code = "no_hand" if term.of == "by_hand" else "missing"
+        return term.below, Reason.of(code, name=term.name, points=points_text(term.below))
+    if term.of == "by_hand" and not term.line and not term.steps:
+        return reading.value, Reason.of("by_hand", name=term.name, points=points_text(reading.value))
+    # Times this, a higher value is worse.
+    sign = reading.fields[0].sign if term.of == "score" else 1 if term.of in FEWER_IS_BETTER else -1
+    line = _kept_anchors(term, reading, scale, sign)
+    scores = [line[0][1]] if line else [step for step in term.steps if step.kind not in ("top", "place")]
+    # Where the steps are places alone, the place says why none is reached.
+    found: list[Option] = [(term.below, "below" if scores or not term.steps else "place", scores[:1])]
+    found += _on_line(line, sign * reading.value)
+    found += [
+        (anchor.points, {"top": "top", "place": "first"}.get(anchor.kind, "reaches"), (anchor,))
+        for anchor in term.steps
+        if _is_reached(term, reading, anchor, scale, sign)
+    ]
+    points, code, anchors = max(found, key=lambda option: option[0])
+    return points, _reason(term, scale, reading, points, code, anchors)
+
+
+Option = tuple[Fraction, str, Sequence[Anchor]]
+
+
+def _kept_anchors(term: Term, reading: _Reading, scale: Scale, sign: int) -> list[tuple[Fraction, Anchor]]:
+    """The anchors of the line by points, each with its value times `sign`, without those that are not better than the
+    one before."""
+    kept: list[tuple[Fraction, Anchor]] = []
+    placed = [(_position(term, reading, anchor, scale), anchor) for anchor in term.line]
+    known = [(sign * value, anchor) for value, anchor in placed if value is not None]
+    for value, anchor in sorted(known, key=lambda pair: (pair[1].points, -pair[0])):
+        if not kept or value < kept[-1][0]:
+            kept.append((value, anchor))
+    return kept
+
+
+def _on_line(line: Sequence[tuple[Fraction, Anchor]], value: Fraction) -> list[Option]:
+    """The value on the line; [] before its first anchor."""
+    if not line or value > line[0][0]:
+        return []
+    if value <= line[-1][0]:
+        return [(line[-1][1].points, "reaches", (line[-1][1],))]
+    for (low, worse), (high, better) in pairwise(line):
+        if value > high:
+            points = worse.points + (better.points - worse.points) * (low - value) / (low - high)
+            return [(points, "between", (worse, better))]
+    raise AssertionError("the last anchor is better")
+
+
+def _is_reached(term: Term, reading: _Reading, anchor: Anchor, scale: Scale, sign: int) -> bool:
+    if anchor.kind == "top":
+        return reading.share_above() < anchor.number
+    if anchor.kind == "place":
+        return _mean([Fraction(place) for place in reading.places]) <= anchor.number
+    value = _position(term, reading, anchor, scale)
+    if value is None:
+        return False
+    return sign * reading.value < sign * value or (not anchor.beat and reading.value == value)
+
+
+def _reason(
+    term: Term, scale: Scale, reading: _Reading, points: Fraction, code: str, anchors: Sequence[Anchor]
+) -> Reason:
+    facts: dict[str, Any] = {
+        "name": term.name,
+        "points": points_text(points),
+        "board": reading.fields[0].board if reading.fields else term.board,
+    }
+    if term.sources or term.of == "by_hand":
+        facts["is_named"] = True
+    if reading.fields and reading.fields[0].day:
+        facts["day"] = reading.fields[0].day
+    if term.of == "score" and code != "place":
+        return Reason(code, facts | _score_facts(term, scale, reading, code, anchors))
+    value = decimal_text(round_half_up(reading.value, 2))
+    if code == "place" or term.of == "place":
+        value = decimal_text(round_half_up(_mean([Fraction(place) for place in reading.places]), 2))
+        more = {"competitions": len(term.sources)} if len(term.sources) > 1 else {"total": reading.total}
+        return Reason("place", facts | {"place": value} | more)
+    if term.of == "baselines":
+        return Reason("baselines", facts | {"reached": value, "total": max(len(f.baselines) for f in reading.fields)})
+    whole = {"files": "files", "members": "members", "attached": "attached"}.get(term.of)
+    return Reason(term.of, facts | ({whole: floor(reading.value)} if whole else {}))
+
+
+def _score_facts(term: Term, scale: Scale, reading: _Reading, code: str, anchors: Sequence[Anchor]) -> dict[str, Any]:
+    """The score as on the board, with more decimals where those would make it look equal to an anchor."""
+    decimals = reading.fields[0].decimals
+    if code in ("top", "first"):
+        return {"number": decimal_text(anchors[0].number)}
+    placed = [(anchor, _position(term, reading, anchor, scale)) for anchor in anchors]
+    near = [float(value) for _anchor, value in placed if value is not None and value != reading.value]
+    score = float(reading.value)
+    while decimals < MAX_SCORE_DECIMALS and any(round(score, decimals) == round(other, decimals) for other in near):
+        decimals += 1
+    facts: dict[str, Any] = {"score": number_text(score, decimals)}
+    names = ("low", "high") if code == "between" else ("anchor",)
+    for name, (anchor, value) in zip(names, placed, strict=False):
+        text = anchor.number if anchor.kind == "number" else None
+        shown = decimal_text(text) if text is not None else "" if value is None else number_text(float(value), decimals)
+        facts[name] = [anchor.kind, anchor.name, shown]
+        facts[f"{name}_points"] = points_text(anchor.points)
+    return facts if names[0] in facts else facts | {"anchor": ["", "", ""]}
+
+
+# --- the mark -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """One file that may decide (in time: 0 periods): the terms that it reduces, after the factors, and the rest."""
+
+    periods: int
+    reduced: Fraction
+    rest: Fraction
+    reasons: tuple[Reason, ...]
+    rest_reasons: tuple[Reason, ...]
+
+    def points(self, late: Late | None, slack: int) -> Fraction | None:
+        """The points after lateness; None if the file counts for nothing."""
+        reduced = self.reduced
+        if late is not None and self.periods:
+            cost = late.cost(self.periods - slack)
+            if cost is None:
+                return None
+            reduced = reduced * (1 - cost / 100) if late.unit == "percent" else reduced - cost
+        return max(ZERO, reduced) + self.rest
+
+
+def mark(rules: Rules, scale: Scale, person: Person, *, slack: int = 0, slack_total: int = 0) -> Mark:
+    """The mark of a person, by the file that yields most.
+
+    Up to `slack` late periods cost nothing: as few as give the highest mark. `slack_total` are those left to the person
+    in the whole course, for the sentence.
+    """
+    if person.disqualified is not None:
+        return Mark(0.0, (Reason.of("disqualified", reason=person.disqualified),))
+    choices = _choices(rules, scale, person)
+    best: tuple[Fraction, _Choice, int] | None = None
+    for used in range(min(slack, max((choice.periods for choice in choices), default=0)) + 1):
+        for choice in choices:
+            points = choice.points(rules.late, used)
+            # Without more slack the earlier file wins a tie; more slack must give a higher mark.
+            if points is not None and (
+                best is None or (points > best[0] if used == best[2] else final(rules, points) > final(rules, best[0]))
+            ):
+                best = (points, choice, used)
+    if best is None:
+        return _mark_without_file(rules, scale, person, is_too_late=bool(choices))
+    points, choice, used = best
+    reasons = [*choice.reasons, *_late_reasons(rules.late, choice, used, slack_total), *choice.rest_reasons]
+    later = (other for other in choices if other.periods > choice.periods and other.reduced > choice.reduced)
+    if (other := next(later, None)) and (less := other.points(rules.late, used)) is not None:
+        reasons.append(Reason.of("later_is_less", points=points_text(less)))
+    return _finished(rules, points, reasons, used)
+
+
+def final(rules: Rules, points: Fraction) -> Fraction:
+    """Points between the least and the most, rounded."""
+    return round_half_up(min(max(points, rules.least), rules.most), rules.decimals)
+
+
+def _choices(rules: Rules, scale: Scale, person: Person) -> list[_Choice]:
+    files: list[LateFile | None] = [None] if scale.has_file(person) else []
+    if rules.late is not None:
+        files += person.late
+    return [_choice(rules, scale, person, file) for file in files]
+
+
+def _choice(rules: Rules, scale: Scale, person: Person, file: LateFile | None) -> _Choice:
+    reduced, rest = ZERO, ZERO
+    reasons, rest_reasons = [], []
+    for term in rules.terms:
+        points, reason = points_of(term, scale, person, file)
+        if term.is_reduced:
+            reduced += points
+            reasons.append(reason)
+        else:
+            rest += points
+            rest_reasons.append(reason)
+    for factor in rules.factors:
+        percent, reason = points_of(factor, scale, person, file)
+        reduced = reduced * percent / 100
+        if percent != 100:
+            facts = {"percent": points_text(percent), "points": points_text(reduced)}
+            reasons.append(Reason.of("factor", what=reason.as_json(), **facts))
+    return _Choice(file.periods if file else 0, reduced, rest, tuple(reasons), tuple(rest_reasons))
+
+
+def _late_reasons(late: Late | None, choice: _Choice, used: int, left: int) -> list[Reason]:
+    if late is None or not choice.periods:
+        return []
+    hours, reasons = number_json(late.every_hours), []
+    if used:
+        spent = min(used, choice.periods)
+        reasons.append(Reason.of("slack", periods=choice.periods, hours=hours, used=spent, left=left - spent))
+    counted = choice.periods - used
+    if cost := late.cost(counted):
+        without = replace(choice, rest=ZERO).points(late, used) or ZERO
+        facts = {"unit": late.unit, "off": points_text(cost), "points": points_text(without)}
+        reasons.append(Reason.of("late", periods=counted, hours=hours, **facts))
+    return reasons
+
+
+def _finished(rules: Rules, points: Fraction, reasons: list[Reason], slack: int = 0) -> Mark:
+    """The mark after limits and rounding, with their sentences."""
+    if len(rules.terms) > 1:
+        reasons.append(Reason.of("together", points=points_text(points)))
+    if points > rules.most:
+        reasons.append(Reason.of("at_most", points=points_text(rules.most)))
+    if points < rules.least:
+        reasons.append(Reason.of("at_least", points=points_text(rules.least)))
+    limited, rounded = min(max(points, rules.least), rules.most), final(rules, points)
+    if points_text(rounded) != points_text(limited):
+        reasons.append(Reason.of("rounded", points=points_text(rounded)))
+    return Mark(float(rounded), tuple(reasons), slack)
+
+
+def _mark_without_file(rules: Rules, scale: Scale, person: Person, *, is_too_late: bool) -> Mark:
+    why = "no_file" if person.has_joined else "never_joined"
+    reasons = [Reason.of("too_late")] if is_too_late else []
+    if rules.no_file == "none":
+        return Mark(None, (*reasons, Reason.of(why)))
+    if rules.no_file == "zero":
+        return Mark(0.0, (*reasons, Reason.of(f"{why}_is_zero")))
+    by_hand = [points_of(term, scale, person) for term in rules.terms if term.of == "by_hand"]
+    reasons += [Reason.of(f"{why}_but_hand"), *(reason for _points, reason in by_hand)]
+    return _finished(rules, sum((points for points, _reason in by_hand), ZERO), reasons)
+
+
+# --- numbers ------------------------------------------------------------------------------------------------------
+
+
+def round_half_up(value: Fraction, decimals: int) -> Fraction:
+    scale = 10**decimals
+    return Fraction(floor(value * scale + Fraction(1, 2)), scale)
 
 
 def round_points(points: float, decimals: int) -> float:
     """Round half up, on the decimal digits of the number and not on its binary value: 0.285 becomes 0.29."""
-    seen = Decimal(repr(round(points, 9)))
-    return float(seen.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
+    return float(round_half_up(Fraction(repr(round(points, 9))), decimals))
 
 
-def _points_text(points: float) -> str:
-    return plain_number_text(round_points(points, 3))
-
-
-def _linear_points(scale: MarkingScale, value: float) -> tuple[float, Reason]:
-    worst, best = scale.anchors[0], scale.anchors[-1]
-    fact = _score_fact(scale, value)
-    if scale.is_better(worst.score, value):
-        return 0.0, Reason.of("below", **fact, anchor=worst.label)
-    if not scale.is_better(best.score, value):
-        return best.points, Reason.of("reaches", **fact, anchor=best.label, points=plain_number_text(best.points))
-    for low, high in pairwise(scale.anchors):
-        if scale.is_better(high.score, value):
-            # Halved first: the difference of two huge scores of opposite sign would overflow.
-            share = (value / 2 - low.score / 2) / (high.score / 2 - low.score / 2)
-            points = min(max(low.points + share * (high.points - low.points), low.points), high.points)
-            ends = {"low": anchor_reason(low), "high": anchor_reason(high)}
-            return points, Reason.of("between", **fact, **ends, points=_points_text(points))
-    raise AssertionError("the best anchor is better")
-
-
-def _threshold_points(scale: MarkingScale, value: float) -> tuple[float, Reason]:
-    fact = _score_fact(scale, value)
-    reached = [anchor for anchor in scale.anchors if not scale.is_better(anchor.score, value)]
-    if not reached:
-        return 0.0, Reason.of("below", **fact, anchor=scale.anchors[0].label)
-    return reached[-1].points, Reason.of(
-        "reaches", **fact, anchor=reached[-1].label, points=plain_number_text(reached[-1].points)
-    )
-
-
-def _percentile_points(rules: GradingRules, scale: MarkingScale, value: float) -> tuple[float, Reason]:
-    """Points of the best step whose `top` percent the team is in: fewer than `top` percent of the teams are better.
-
-    So the first team reaches every step.
-    """
-    total = max(1, len(scale.values))
-    above = scale.number_better(value)
-    facts: dict[str, Fact] = {**_score_fact(scale, value), "above": above, "total": total}
-    reached = [step for step in rules.steps if step.top is not None and 100 * above < step.top * total]
-    if not reached:
-        return 0.0, Reason.of("share_is_zero", **facts)
-    best = max(reached, key=lambda step: step.points)
-    return best.points, Reason.of(
-        "share", **facts, percent=plain_number_text(best.top or 0), points=plain_number_text(best.points)
-    )
-
-
-def _score_fact(scale: MarkingScale, value: float) -> dict[str, Fact]:
-    """The score as on the board; with more decimals where those would make it look equal to an anchor's."""
-    decimals = scale.decimals
-    others = [anchor.score for anchor in scale.anchors if anchor.score != value]
-    while decimals < MAX_SCORE_DECIMALS and any(round(value, decimals) == round(other, decimals) for other in others):
-        decimals += 1
-    return {"board": scale.board, "score": number_text(value, decimals)}
+def points_text(points: Fraction) -> str:
+    """Points with up to three decimals."""
+    return decimal_text(round_half_up(points, 3))

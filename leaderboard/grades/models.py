@@ -1,8 +1,8 @@
-"""Grading rules of a competition, released grades, the uploaded gradebook."""
+"""Grade rules of competitions and courses, points by hand, released grades, the uploaded gradebook."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q, Subquery
@@ -11,10 +11,11 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models.course import Course
 
 
 class GradeRules(models.Model):
-    """The grading rules of a competition, as stored by `GradingRules.as_json`."""
+    """The grade rules of a competition, as stored by `Rules.as_json`."""
 
     competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="grade_rules")
     values = models.JSONField(default=dict)
@@ -27,34 +28,112 @@ class GradeRules(models.Model):
         return f"{self.competition}"
 
 
+def owner_of(graded: Competition | Course) -> dict[str, Any]:
+    """The field and value of rows that belong to a competition or a course."""
+    return {"course": graded} if isinstance(graded, Course) else {"competition": graded}
+
+
+class CourseRules(models.Model):
+    """How the grades of a course's competitions add up, as stored by `CourseScheme.as_json`."""
+
+    course = models.OneToOneField(Course, on_delete=models.CASCADE, related_name="grade_rules")
+    values = models.JSONField(default=dict)
+    changed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = _("course grade rules")
+
+    def __str__(self) -> str:
+        return f"{self.course}"
+
+
+def _of_one(name: str) -> models.CheckConstraint:
+    """The constraint that a row belongs to a competition or to a course, and not to both."""
+    return models.CheckConstraint(name=name, condition=Q(competition__isnull=True) ^ Q(course__isnull=True))
+
+
+class HandPoints(models.Model):
+    """Points that a host gave a person for a term by hand, in a competition or in a course."""
+
+    competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="hand_points")
+    course = models.ForeignKey(Course, null=True, on_delete=models.CASCADE, related_name="hand_points")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="hand_points")
+    name = models.CharField(max_length=120)
+    points = models.FloatField()
+
+    class Meta:
+        verbose_name_plural = _("points by hand")
+        constraints: ClassVar = [
+            _of_one("hand_points_of_a_competition_or_a_course"),
+            models.UniqueConstraint(fields=["competition", "user", "name"], name="hand_points_once_in_a_competition"),
+            models.UniqueConstraint(fields=["course", "user", "name"], name="hand_points_once_in_a_course"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.points}"
+
+
+class Override(models.Model):
+    """A mark that a host set with a reason, which the student reads. It holds until a host removes it."""
+
+    competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="overrides")
+    course = models.ForeignKey(Course, null=True, on_delete=models.CASCADE, related_name="overrides")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grade_overrides")
+    points = models.FloatField()
+    reason = models.CharField(max_length=300)
+    by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            _of_one("override_in_a_competition_or_a_course"),
+            models.UniqueConstraint(fields=["competition", "user"], name="override_once_in_a_competition"),
+            models.UniqueConstraint(fields=["course", "user"], name="override_once_in_a_course"),
+            models.CheckConstraint(name="override_is_no_negative_mark", condition=Q(points__gte=0, points__lte=1e5)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.points}: {self.reason}"
+
+
 class GradeRelease(models.Model):
-    """One release of grades, numbered per competition. It never changes, except that it can be withdrawn.
+    """One release of grades, numbered per competition or course. It never changes, except that it can be withdrawn.
 
     Students see the newest release, and no grades while that one is withdrawn. `rules` are the rules it was made with.
     """
 
-    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="grade_releases")
+    competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="grade_releases")
+    course = models.ForeignKey(Course, null=True, on_delete=models.CASCADE, related_name="grade_releases")
     number = models.PositiveIntegerField()
     rules = models.JSONField()
-    ground_truth_number = models.PositiveIntegerField()
+    # Of the competition's answers; null in a course.
+    ground_truth_number = models.PositiveIntegerField(null=True)
     released_at = models.DateTimeField(default=timezone.now)
     released_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     withdrawn_at = models.DateTimeField(null=True)
 
     class Meta:
-        ordering: ClassVar = ["competition", "-number"]
+        ordering: ClassVar = ["competition", "course", "-number"]
         constraints: ClassVar = [
+            _of_one("grade_release_of_a_competition_or_a_course"),
             models.UniqueConstraint(fields=["competition", "number"], name="grade_release_number_once"),
+            models.UniqueConstraint(fields=["course", "number"], name="course_grade_release_number_once"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.competition} · {self.number}"
+        return f"{self.competition or self.course} · {self.number}"
 
     @classmethod
-    def current(cls, competition: Competition) -> GradeRelease | None:
+    def current(cls, graded: Competition | Course) -> GradeRelease | None:
         """The release that students see; None before the first one, and while the newest is withdrawn."""
-        newest = cls.objects.filter(competition=competition).order_by("-number").first()
+        newest = cls.objects.filter(**owner_of(graded)).order_by("-number").first()
         return newest if newest is not None and newest.withdrawn_at is None else None
+
+    @classmethod
+    def current_of_course(cls, course: int) -> models.QuerySet[GradeRelease]:
+        """The releases that students see, of all competitions of a course."""
+        newest = cls.objects.filter(competition=OuterRef("competition")).order_by("-number").values("pk")[:1]
+        return cls.objects.filter(competition__course=course, withdrawn_at=None, pk=Subquery(newest)).order_by()
 
     @classmethod
     def exists_for_students(cls) -> Exists:
@@ -69,6 +148,8 @@ class Grade(models.Model):
     release = models.ForeignKey(GradeRelease, on_delete=models.CASCADE, related_name="grades")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grades")
     points = models.FloatField(null=True)
+    slack = models.PositiveSmallIntegerField(default=0)
+    """Late periods of the course that it used for nothing."""
     # From `Reason.as_json`: codes and facts, turned into sentences in the reader's language.
     reasons = models.JSONField(default=list)
 
@@ -87,7 +168,8 @@ class Grade(models.Model):
 class Gradebook(models.Model):
     """A gradebook exported from Canvas, uploaded by a host to have one column filled; the bytes are unchanged."""
 
-    competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="gradebook")
+    competition = models.OneToOneField(Competition, null=True, on_delete=models.CASCADE, related_name="gradebook")
+    course = models.OneToOneField(Course, null=True, on_delete=models.CASCADE, related_name="gradebook")
     file_name = models.CharField(max_length=200)
     data = models.BinaryField()
     # Header of the column to fill; "" for a new one.
@@ -96,6 +178,9 @@ class Gradebook(models.Model):
     is_scaled = models.BooleanField(default=False)
     uploaded_at = models.DateTimeField(default=timezone.now)
     uploaded_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        constraints: ClassVar = [_of_one("gradebook_of_a_competition_or_a_course")]
 
     def __str__(self) -> str:
         return self.file_name

@@ -1,4 +1,4 @@
-"""Hooks for export and deletion of a person's data: their released grades, their lines in hosts' gradebooks."""
+"""Hooks for export and deletion of a person's data: grades, points by hand, lines in hosts' gradebooks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.hooks import on
 
 from . import canvas
-from .marks import Reason
 from .models import Gradebook
+from .reasons import Reason
 from .students import Student
 
-EXPORTED = ("release__competition__slug", "release__number", "release__released_at", "points", "reasons")
+EXPORTED = (
+    "release__competition__slug",
+    "release__course__title",
+    "release__number",
+    "release__released_at",
+    "points",
+    "slack",
+    "reasons",
+)
 
 
 @on(accounts_hooks.export)
@@ -24,7 +32,14 @@ def export_grades(*, account: User, at: datetime) -> PersonalData:
     for grade in grades:
         # As sentences, like on the page.
         grade["reasons"] = [str(Reason.from_json(stored)) for stored in grade["reasons"]]
-    return PersonalData({"grades": grades})
+    of = ("competition__slug", "course__title", "points")
+    return PersonalData(
+        {
+            "grades": grades,
+            "points_by_hand": list(account.hand_points.values(*of, "name")),
+            "grades_set_by_hosts": list(account.grade_overrides.values(*of, "reason", "at")),
+        }
+    )
 
 
 @on(accounts_hooks.forget)

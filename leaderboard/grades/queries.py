@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Sum
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from leaderboard.boards import standings
-from leaderboard.boards.queries import baseline_scores_by_ground_truth
-from leaderboard.boards.scores import ranked_files, sign_of
+from leaderboard.boards.queries import baseline_scores
+from leaderboard.boards.scores import sign_of
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.common.queries import count_rows
-from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Submission
+from leaderboard.competitions.models import Competition, GroundTruth, Membership
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.models.extension import extended_deadline
 
-from . import marks
-from .models import GradeRelease
-from .rules import BadRules, GradingRules, anchors_of, grade_rules
+from . import marks, suggestions
+from .models import CourseRules, Grade, GradeRelease, Override, owner_of
+from .reading import BadRules
+from .reasons import Reason
+from .rules import CourseScheme, Rules, Slack
 from .students import Student
-
-DAY = timedelta(days=1)
-# Team → the files of which one decides its mark.
-Files = Mapping[int, list[marks.GradableFile]]
+from .values import class_values, fraction_of, people_facts
 
 MEMBER_FACTS = (
     "user_id",
@@ -43,17 +40,22 @@ MEMBER_FACTS = (
 ROSTER_FACTS = ("user_id", "name", "email", "left_at", "student_id", "sis_user_id", "login", "section")
 
 
-def students_of(competition: Competition, *, with_valid: bool) -> list[Student]:
+def students_of(competition: Competition) -> list[Student]:
     """All students who get a grade, sorted by name: members of teams, and students on the class list."""
-    # `values` instead of model instances: each page of grades reads the whole class, up to 500 students.
     memberships = Membership.objects.filter(competition=competition).order_by()
-    if with_valid:
-        valid = Submission.objects.filter(ranked_files(), team=OuterRef("team"))
-        memberships = memberships.annotate(valid=count_rows(valid, "team"))
-    facts = memberships.values(*MEMBER_FACTS, *(["valid"] if with_valid else []))
-    entries = RosterEntry.objects.filter(course=competition.course_id).only(*ROSTER_FACTS)
-    listed = {entry.user_id or -entry.pk: entry for entry in entries}
-    students = [_student_from_membership(member, listed.pop(member["user_id"], None)) for member in facts]
+    return students_from(memberships, RosterEntry.objects.filter(course=competition.course_id))
+
+
+def students_from(
+    memberships: QuerySet[Membership], entries: QuerySet[RosterEntry], *, is_course: bool = False
+) -> list[Student]:
+    """The students of memberships and class list, each person once; in a course without team."""
+    # `values` instead of model instances: each page of grades reads the whole class, up to 500 students.
+    facts = {member["user_id"]: member for member in memberships.values(*MEMBER_FACTS)}
+    listed = {entry.user_id or -entry.pk: entry for entry in entries.only(*ROSTER_FACTS)}
+    students = [_student_from_membership(member, listed.pop(user, None)) for user, member in facts.items()]
+    if is_course:
+        students = [replace(student, team="", team_id=None, disqualified=None) for student in students]
     students += [
         Student(has_joined=False, user_id=entry.user_id, **_roster_names(entry, str(entry), ""))
         for entry in listed.values()
@@ -73,7 +75,6 @@ def _student_from_membership(member: Mapping[str, Any], entry: RosterEntry | Non
         team_id=member["team_id"],
         team=member["team__name"],
         disqualified=member["team__disqualified_reason"] if member["team__disqualified_at"] else None,
-        valid=member.get("valid", 0),
         **(
             {**of_account, "name": name}
             if entry is None
@@ -114,12 +115,14 @@ class GradeRow:
 class GradeSheet:
     """The marks of all students by saved or proposed rules (`is_saved`). With `faults` there are no rows."""
 
-    rules: GradingRules
+    rules: Rules | CourseScheme
     is_saved: bool
-    split: Split
+    split: Split = Split.PRIVATE
     rows: tuple[GradeRow, ...] = ()
     faults: tuple[str, ...] = ()
     release: GradeRelease | None = None
+    scale: marks.Scale | None = None
+    """What the marks were computed from; None for a course."""
 
     @property
     def unlinked_students(self) -> int:
@@ -133,10 +136,10 @@ class GradeSheet:
             return 0
         return sum(not student.is_listed and student.user_id is not None for student in students)
 
-    @property
-    def effective_rules(self) -> GradingRules:
+    @cached_property
+    def effective_rules(self) -> Rules | CourseScheme:
         """The rules of the release that students see, else those of the sheet."""
-        return GradingRules.from_values(self.release.rules) if self.release else self.rules
+        return type(self.rules).from_values(self.release.rules) if self.release else self.rules
 
     @property
     def is_by_other_rules(self) -> bool:
@@ -148,136 +151,152 @@ class GradeSheet:
         """Whether the marks may be written to files."""
         return self.is_saved and not self.faults
 
+    @property
+    def points(self) -> list[float]:
+        return [row.mark.points for row in self.rows if row.mark.points is not None]
+
 
 def deciding_split(competition: Competition, at: datetime) -> Split:
     """Private rows after the deadline; before it public ones, for a preview of the grades."""
     return Split.PRIVATE if at >= competition.closes_at else Split.PUBLIC
 
 
-def grade_sheet(competition: Competition, *, at: datetime) -> GradeSheet:
-    """The marks of all students by the scores of now. Only for hosts: it may use private scores before the reveal."""
-    rules, is_saved = grade_rules(competition)
+def grade_rules(competition: Competition) -> tuple[Rules, bool]:
+    """(the rules that a host saved, True), or (proposed rules, False)."""
+    stored = _stored_rules(competition)
+    return stored.rules or _suggested_rules(competition), stored.rules is not None
+
+
+class _StoredRules(NamedTuple):
+    """The saved rules of a competition and its course, and whether a host has set marks; one query."""
+
+    rules: Rules | None
+    scheme: CourseScheme | None
+    has_overrides: bool
+
+
+def _stored_rules(competition: Competition) -> _StoredRules:
+    overrides = Override.objects.filter(competition=OuterRef("pk"))
+    row = Competition.objects.filter(pk=competition.pk).annotate(has_overrides=Exists(overrides)).order_by()
+    values, course_values, has_overrides = row.values_list(
+        "grade_rules__values", "course__grade_rules__values", "has_overrides"
+    )[0]
+    rules = Rules.from_values(values) if values else None
+    return _StoredRules(rules, CourseScheme.from_values(course_values) if course_values else None, has_overrides)
+
+
+def _suggested_rules(competition: Competition) -> Rules:
+    ground_truth, scores, values = competition.ground_truth, {}, []
+    higher = True
+    if ground_truth is not None:
+        ground_truth.competition = competition
+        higher = sign_of(ground_truth) < 0
+        scores = baseline_scores(ground_truth, Split.PUBLIC)
+        values = list(standings.best_values(ground_truth).values())
+    return suggestions.suggest(values, scores, higher_is_better=higher, title=competition.title)
+
+
+def course_scheme(course_id: int) -> CourseScheme | None:
+    """The rules that a host saved for a course; None without."""
+    stored = CourseRules.objects.filter(course=course_id).first()
+    return CourseScheme.from_values(stored.values) if stored else None
+
+
+def grade_sheet(competition: Competition, *, at: datetime, rules: Rules | None = None) -> GradeSheet:
+    """The marks of all students by the scores of now, or as `rules` would make them.
+
+    Only for hosts: it may use private scores before the reveal.
+    """
+    stored = _stored_rules(competition)
+    effective = rules or stored.rules or _suggested_rules(competition)
     # None for a withdrawn release.
     release = GradeRelease.current(competition)
-    released_marks = {}
-    if release is not None:
-        for user_id, points, reasons in release.grades.order_by().values_list("user_id", "points", "reasons"):
-            released_marks[user_id] = marks.Mark(points, tuple(map(marks.Reason.from_json, reasons)))
-    sheet = GradeSheet(rules, is_saved, deciding_split(competition, at), release=release)
-    return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, released_marks)[0]
+    sheet = GradeSheet(effective, effective == stored.rules, deciding_split(competition, at), release=release)
+    return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, stored, released_marks(release))[0]
+
+
+def released_marks(release: GradeRelease | None) -> dict[int, marks.Mark]:
+    """User → the mark in a release."""
+    if release is None:
+        return {}
+    grades = release.grades.order_by().values_list("user_id", "points", "reasons", "slack")
+    return {
+        user_id: marks.Mark(points, tuple(map(Reason.from_json, reasons)), slack)
+        for user_id, points, reasons, slack in grades
+    }
 
 
 def _sheets_by_ground_truth(
     ground_truths: Sequence[GroundTruth | None],
     sheet: GradeSheet,
     competition: Competition,
-    released_marks: Mapping[int, marks.Mark],
+    stored: _StoredRules,
+    released: Mapping[int, marks.Mark],
 ) -> list[GradeSheet]:
     """The sheet for each ground truth, in their order; students, rules and order of the rows are the same."""
-    students = students_of(competition, with_valid=sheet.rules.participation_points > 0)
-    has_baselines = any(step.baseline for step in sheet.rules.steps)
-    baselines = baseline_scores_by_ground_truth(ground_truths, sheet.split) if has_baselines else {}
-    late = _late_files(competition, ground_truths, sheet.split) if sheet.rules.late_percent is not None else {}
+    present = [ground_truth for ground_truth in ground_truths if ground_truth is not None]
+    if len(present) < len(ground_truths):
+        return [replace(sheet, faults=(_("Publish answers first. Grades depend on scores."),)) for _gt in ground_truths]
+    rules = sheet.rules
+    assert isinstance(rules, Rules)
+    students = students_of(competition)
+    people = people_facts(competition, students, rules)
+    try:
+        for ground_truth in present:
+            Rules.from_values(rules.as_json(), higher_is_better=sign_of(ground_truth) < 0)
+        known = class_values(competition, present, rules, sheet.split, people.largest_team)
+    except BadRules as error:
+        return [replace(sheet, faults=tuple(map(str, error.faults))) for _gt in ground_truths]
+    overrides = overrides_of(competition) if stored.has_overrides else {}
+    slack, used = slack_before(competition, rules, stored.scheme)
     sheets = []
-    for ground_truth in ground_truths:
-        if ground_truth is None:
-            sheets.append(replace(sheet, faults=(_("Publish answers first. Grades depend on scores."),)))
-            continue
-        ground_truth.competition = competition
-        try:
-            scale, files = _scale_and_files(
-                ground_truth, sheet, baselines.get(ground_truth.pk, {}), late.get(ground_truth.pk, {})
-            )
-        except BadRules as error:
-            sheets.append(replace(sheet, faults=tuple(error.faults)))
-            continue
-        rows = [
-            GradeRow(
-                student, _mark_student(sheet.rules, scale, student, files), released_marks.get(student.user_id or 0)
-            )
-            for student in students
-        ]
-        sheets.append(replace(sheet, rows=tuple(rows)))
+    for values in known:
+        rows = []
+        for student in students:
+            user = student.user_id or 0
+            person = people.person(student, competition.slug, values.late)
+            left = slack.left(used.get(user, 0)) if slack else 0
+            total = slack.periods - used.get(user, 0) if slack else 0
+            mark = overrides.get(user) or marks.mark(rules, values.scale, person, slack=left, slack_total=total)
+            rows.append(GradeRow(student, mark, released.get(user)))
+        sheets.append(replace(sheet, rows=tuple(rows), scale=values.scale))
     return sheets
 
 
-def _mark_student(rules: GradingRules, scale: marks.MarkingScale, student: Student, files: Files) -> marks.Mark:
-    may_decide = tuple(files.get(student.team_id or 0, ()))
-    work = marks.TeamWork(may_decide, student.valid, student.disqualified)
-    mark = marks.mark_team(rules, scale, work)
-    if student.has_joined:
-        return mark
-    # A single reason, "never joined", because "no submission" would follow from it.
-    code = "never_joined" if mark.points is None else "never_joined_is_zero"
-    return replace(mark, reasons=(marks.Reason.of(code),))
+def overrides_of(graded: Any) -> dict[int, marks.Mark]:
+    """User → the mark that a host set, in a competition or a course."""
+    rows = Override.objects.filter(**owner_of(graded)).select_related("by")
+    return {row.user_id: marks.Mark(row.points, (_override_reason(row),)) for row in rows}
 
 
-def _scale_and_files(
-    ground_truth: GroundTruth, sheet: GradeSheet, baselines: Mapping[str, float], late: Files
-) -> tuple[marks.MarkingScale, Files]:
-    """The scale for marks, and for each team the files of which one decides its mark.
-
-    These are the team's best file by public score, or after the deadline the final that counts by private score, with
-    unrounded values; and its late files.
-    """
-    if sheet.split == Split.PRIVATE:
-        candidates = standings.deciding_standings(ground_truth)
-        values = {best.team_id: best.value for split, best in candidates if split == sheet.split}
-    else:
-        values = standings.best_values(ground_truth)
-    higher = sign_of(ground_truth) < 0
-    decimals = ground_truth.competition.score_decimals
-    anchors = anchors_of(sheet.rules, baselines, higher_is_better=higher, decimals=decimals)
-    files = {team: [marks.GradableFile(value)] for team, value in values.items()}
-    for team, more in late.items():
-        files[team] = files.get(team, []) + more
-    return marks.MarkingScale(anchors, tuple(values.values()), higher, sheet.split.value, decimals), files
+def _override_reason(row: Override) -> Reason:
+    by = (row.by.get_full_name() or row.by.username) if row.by else _("a host")
+    return Reason.of("override", points=marks.points_text(fraction_of(row.points)), by=by, reason=row.reason)
 
 
-def _late_files(
-    competition: Competition, ground_truths: Sequence[GroundTruth | None], split: Split
-) -> dict[int, dict[int, list[marks.GradableFile]]]:
-    """Ground truth → team → one late file for each day after the deadline: the one with the best public score.
+def earlier_parts(competition: Competition, scheme: CourseScheme) -> list[Competition]:
+    """The other competitions of the course's rules whose deadlines are before this one's."""
+    slugs = [part.competition for part in scheme.parts]
+    others = Competition.objects.filter(course=competition.course_id, slug__in=slugs).exclude(pk=competition.pk)
+    mine = (competition.closes_at, competition.pk)
+    return [other for other in others if (other.closes_at, other.pk) < mine]
 
-    The choice is by public score, so that trying many files on the private rows cannot improve a grade. Days are
-    counted from the team's deadline, with its extension.
-    """
-    signs = {ground_truth.pk: sign_of(ground_truth) for ground_truth in ground_truths if ground_truth is not None}
-    columns = [(ground_truth, side) for ground_truth in signs for side in Split]
-    # The query starts at the teams, because the index on teams covers `is_late`, and reads each score by its file: a
-    # join would read all scores of the ground truth. A file with a score is scored, so the status is not needed.
-    late = Submission.objects.filter(team__in=competition.teams.order_by().values("pk"), is_late=True, hidden_at=None)
-    scores_of_file = Score.objects.filter(submission=OuterRef("pk"))
-    rows = (
-        late.order_by()
-        .annotate(extended_to=extended_deadline())
-        .values_list(
-            "team",
-            "pk",
-            "received_at",
-            "extended_to",
-            *(
-                Subquery(scores_of_file.filter(ground_truth=ground_truth, split=side).values("value")[:1])
-                for ground_truth, side in columns
-            ),
-        )
-    )
-    scores: dict[tuple[int, int, Any, int], dict[Split, float]] = defaultdict(dict)
-    for team, submission, received_at, extended_to, *values in rows:
-        assert team is not None
-        late_by = received_at - max(competition.closes_at, extended_to or competition.closes_at)
-        for (ground_truth, side), value in zip(columns, values, strict=True):
-            if value is not None:
-                scores[ground_truth, team, submission, max(1, -(-late_by // DAY))][side] = value
-    chosen: dict[tuple[int, int, int], tuple[tuple[float, str], float]] = {}
-    for (ground_truth, team, submission, day), both in scores.items():
-        order = (signs[ground_truth] * both[Split.PUBLIC], str(submission))
-        if (ground_truth, team, day) not in chosen or order < chosen[ground_truth, team, day][0]:
-            chosen[ground_truth, team, day] = (order, both[split])
-    files: dict[int, dict[int, list[marks.GradableFile]]] = {ground_truth: defaultdict(list) for ground_truth in signs}
-    for (ground_truth, team, day), (_order, value) in chosen.items():
-        files[ground_truth][team].append(marks.GradableFile(value, day))
-    return files
+
+def slack_before(
+    competition: Competition, rules: Rules, scheme: CourseScheme | None
+) -> tuple[Slack | None, dict[int, int]]:
+    """(the course's slack or None, user → late periods that it used in released grades of earlier competitions)."""
+    if (
+        not rules.late
+        or scheme is None
+        or scheme.slack is None
+        or competition.slug not in {part.competition for part in scheme.parts}
+    ):
+        return None, {}
+    earlier = [other.pk for other in earlier_parts(competition, scheme)]
+    releases = GradeRelease.current_of_course(competition.course_id).filter(competition__in=earlier)
+    grades = Grade.objects.filter(release__in=releases.values("pk"), slack__gt=0).order_by()
+    return scheme.slack, dict(grades.values_list("user").annotate(used=Sum("slack")))
 
 
 # --- grades that a new ground truth would change ------------------------------------------------------------------
@@ -326,11 +345,11 @@ def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades |
     current, candidate = competition.ground_truth, competition.candidate
     if current is None or candidate is None:
         return None
-    rules, is_saved = grade_rules(competition)
-    if not is_saved:
+    stored = _stored_rules(competition)
+    if stored.rules is None:
         return None
-    sheet = GradeSheet(rules, is_saved, deciding_split(competition, at))
-    sheet_now, new_sheet = _sheets_by_ground_truth((current, candidate), sheet, competition, {})
+    sheet = GradeSheet(stored.rules, True, deciding_split(competition, at))
+    sheet_now, new_sheet = _sheets_by_ground_truth((current, candidate), sheet, competition, stored, {})
     moves = [
         GradeMove(row.student, row.mark.points, new_row.mark.points, new_row.mark.explanation)
         for row, new_row in zip(sheet_now.rows, new_sheet.rows, strict=False)  # a sheet with faults has no rows

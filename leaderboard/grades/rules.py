@@ -1,235 +1,417 @@
-"""Grading rules: which score is worth how many points. Validated here; saved by the host, or proposed by the site."""
+"""Grade rules in six nouns: rules, terms, anchors, factors, lateness, and a course's parts.
+
+A mark is what the terms add up to, less what lateness and factors take. Everything here is plain data: numbers are
+exact fractions, stored as decimal texts. `docs/grading.md` says what each field means.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
-from itertools import pairwise
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import ceil
+from typing import Any, ClassVar
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
-from leaderboard.accounts.models import User
-from leaderboard.boards.queries import baseline_scores
-from leaderboard.boards.scores import sign_of
-from leaderboard.common.clock import database_now
-from leaderboard.common.models import AuditEntry, AuditEvent
-from leaderboard.common.numbers import MIN_DECIMALS, number_text
-from leaderboard.competitions.models import Competition
-from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.services import CannotHost
+from .reading import (
+    MAX_POINTS,
+    Fault,
+    Noun,
+    Reader,
+    exact,
+    list_of,
+    number_json,
+    one_of,
+    read_flag,
+    read_number,
+    read_points,
+    read_text,
+    read_whole,
+)
 
-from .models import GradeRules
-
-MAX_STEPS = 12
-MAX_POINTS = 10_000.0
+MAX_ROWS = 12
+MAX_TERMS = 12
+MAX_PARTS = 40
+MAX_PERIODS = 60
 MAX_DECIMALS = 3
 
-
-class GradingMethod(StrEnum):
-    """The way in which a score becomes points."""
-
-    LINEAR = "linear"
-    THRESHOLDS = "thresholds"
-    PERCENTILE = "percentile"
-    PARTICIPATION = "participation"
+QUANTITIES = ("score", "place", "baselines", "files", "members", "attached", "by_hand")
+REDUCED = ("score", "place", "baselines")
+"""Quantities of a file, whose points lateness and factors reduce."""
+FEWER_IS_BETTER = ("place", "members")
+CLASS_FIGURES = ("best", "median", "mean")
 
 
-class BadRules(Exception):
-    """Invalid rules; `faults` are sentences for the host."""
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        super().__init__(" ".join(faults))
-        self.faults = list(faults)
-
-
-@dataclass(frozen=True)
-class GradeStep:
-    """Points for reaching a baseline (by name), a score, or the best `top` percent of the teams."""
-
-    points: float
-    baseline: str = ""
-    score: float | None = None
-    top: float | None = None
-
-
-@dataclass(frozen=True)
-class GradingRules:
-    """The grading rules of a competition.
-
-    `late_percent` is taken off for each day begun after the deadline; None means that late files do not count.
-    """
-
-    method: str = GradingMethod.LINEAR
-    steps: tuple[GradeStep, ...] = ()
-    max_points: float = 100.0
-    minimum: float = 0.0
-    decimals: int = 1
-    participation_points: float = 0.0
-    participation_files: int = 1
-    late_percent: float | None = None
-    none_is_zero: bool = False
-    title: str = ""
-
-    @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> GradingRules:
-        """Rules from the JSON of `as_json`, or from a form. Raises `BadRules` with all faults."""
-        steps = tuple(GradeStep(**step) for step in values.get("steps", ()))
-        rules = cls(**{**values, "steps": steps})
-        if faults := rules.find_faults():
-            raise BadRules(faults)
-        return rules
-
-    def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "steps": [asdict(step) for step in self.steps]}
-
-    def find_faults(self) -> list[str]:
-        """Sentences about everything invalid in the rules, without looking at baselines; empty if they are valid."""
-        faults = self._number_faults()
-        if self.method not in list(GradingMethod):
-            faults.append(_("Choose how scores become points."))
-        elif self.method != GradingMethod.PARTICIPATION and not self.steps:
-            faults.append(_("Add at least one row with a score and its points."))
-        if len(self.steps) > MAX_STEPS:
-            faults.append(_("Use at most %(number)s rows.") % {"number": MAX_STEPS})
-        for step in self.steps:
-            facts = {"points": plain_number_text(step.points)}
-            faults += [_("Row with %(points)s points: ") % facts + text for text in self._step_faults(step)]
-        return faults
-
-    def _number_faults(self) -> list[str]:
-        late = 0.0 if self.late_percent is None else self.late_percent
-        numbers = (self.max_points, self.minimum, self.participation_points, late)
-        if not all(math.isfinite(number) for number in numbers):
-            return [_("Enter ordinary numbers.")]
-        limit = {"most": plain_number_text(MAX_POINTS)}
-        checks = (
-            (0 < self.max_points <= MAX_POINTS, _("The maximum must be above 0 and no more than %(most)s.") % limit),
-            (0 <= self.minimum <= self.max_points, _("The minimum must be between 0 and the maximum.")),
-            (
-                0 <= self.participation_points <= self.max_points,
-                _("Participation points must be between 0 and the maximum."),
-            ),
-            (1 <= self.participation_files <= 1000, _("Participation must need between 1 and 1000 valid submissions.")),
-            (0 <= late <= 100, _("A late day must cost between 0 and 100 percent.")),
-            (0 <= self.decimals <= MAX_DECIMALS, _("Decimal places must be between 0 and 3.")),
-        )
-        return [text for holds, text in checks if not holds]
-
-    def _step_faults(self, step: GradeStep) -> list[str]:
-        faults = []
-        if not (math.isfinite(step.points) and 0 <= step.points <= self.max_points):
-            faults.append(_("points must be between 0 and the maximum."))
-        if self.method == GradingMethod.PERCENTILE:
-            if step.top is None or not 0 < step.top <= 100:
-                faults.append(_("enter a share of teams above 0 and up to 100 percent."))
-        elif bool(step.baseline) == (step.score is not None):
-            faults.append(_("choose a baseline or enter a score."))
-        elif step.score is not None and not math.isfinite(step.score):
-            faults.append(_("the score must be an ordinary number."))
-        return faults
-
-
-def plain_number_text(value: float) -> str:
-    """A score or points with up to six significant digits: 0.875, 100."""
-    return f"{value:.6g}"
+# --- anchors and terms --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """A step with its score, and its label: a baseline with its score, or only the score."""
+    """A place on the scale and its points.
 
-    label: str
-    score: float
-    points: float
-
-
-def anchors_of(
-    rules: GradingRules, baselines: Mapping[str, float | None], *, higher_is_better: bool, decimals: int = MIN_DECIMALS
-) -> tuple[Anchor, ...]:
-    """The steps of linear and threshold rules with their scores, worst score first; () for other methods.
-
-    Raises `BadRules` for a baseline that was deleted or has no score, and if a better score would be worth less.
+    `kind` is `number` (a score, or another quantity), `last`, `baseline` and `class` (named by `name`, `better_by` an
+    amount); in steps also `place` (among the first so many) and `top` (the best so many percent). `beat` asks for more
+    than the place itself.
     """
-    if rules.method not in (GradingMethod.LINEAR, GradingMethod.THRESHOLDS):
-        return ()
-    faults = [
-        _("The baseline “%(name)s” no longer exists or has no score yet.") % {"name": step.baseline}
-        for step in rules.steps
-        if step.baseline and baselines.get(step.baseline) is None
-    ]
-    if faults:
-        raise BadRules(faults)
-    anchors = []
-    for step in rules.steps:
-        score = baselines[step.baseline] if step.baseline else step.score
-        assert score is not None, "checked before"
-        label = f"{step.baseline} {number_text(score, decimals)}" if step.baseline else plain_number_text(score)
-        anchors.append(Anchor(label, score, step.points))
-    anchors.sort(key=lambda anchor: (anchor.score if higher_is_better else -anchor.score, anchor.points))
-    for worse, better in pairwise(anchors):
-        if better.points < worse.points or (better.score == worse.score and better.points != worse.points):
-            faults.append(
-                _("%(better)s is better than %(worse)s but gives fewer points.")
-                % {"better": anchor_reason(better), "worse": anchor_reason(worse)}
-                if better.points < worse.points
-                else _("%(one)s and %(other)s have the same score.")
-                % {"one": anchor_reason(worse), "other": anchor_reason(better)}
-            )
-    if faults:
-        raise BadRules(faults)
-    return tuple(anchors)
+
+    kind: str
+    points: Fraction
+    number: Fraction = Fraction(0)
+    name: str = ""
+    better_by: Fraction = Fraction(0)
+    beat: bool = False
+
+    @classmethod
+    def read(cls, values: Any, where: str, faults: list[Fault]) -> Anchor:
+        """An anchor from [place, points]. Raises `ValueError`."""
+        if not isinstance(values, list | tuple) or len(values) != 2:
+            raise ValueError(_("enter a place on the scale and its points."))
+        place, points = values[0], read_points(values[1], where, faults)
+        if place == "last":
+            return cls("last", points)
+        if not isinstance(place, Mapping):
+            return cls("number", points, exact(place))
+        kinds = [kind for kind in ("score", "baseline", "class", "place", "top") if kind in place]
+        if len(kinds) != 1 or set(place) - {kinds[0], "better_by", "beat"}:
+            raise ValueError(_("choose a baseline or enter a score."))
+        kind, value = kinds[0], place[kinds[0]]
+        beat, better_by = bool(place.get("beat")), exact(place.get("better_by") or 0)
+        if kind == "baseline":
+            return cls(kind, points, name=read_text(value, where, faults), better_by=better_by, beat=beat)
+        if kind == "class":
+            figure = one_of(*CLASS_FIGURES)(value, where, faults)
+            return cls(kind, points, name=figure, better_by=better_by, beat=beat)
+        return cls("number" if kind == "score" else kind, points, exact(value), beat=beat)
+
+    def as_json(self) -> list[Any]:
+        if self.kind == "last":
+            return ["last", number_json(self.points)]
+        place: dict[str, Any] = {"number": {"score": number_json(self.number)}}.get(self.kind) or {
+            self.kind: self.name or number_json(self.number)
+        }
+        if self.better_by:
+            place["better_by"] = number_json(self.better_by)
+        return [place | ({"beat": True} if self.beat else {}), number_json(self.points)]
+
+    def goodness(self, sign: int) -> tuple[tuple[str, str], tuple[Fraction, bool]] | None:
+        """(a group, a key that is higher for the better anchor of this group); None if its place may change freely."""
+        if self.kind == "last":
+            return None
+        by = self.number * sign if self.kind == "number" else self.better_by - self.number
+        return (self.kind, self.name), (by, self.beat)
 
 
-def anchor_reason(anchor: Anchor) -> str:
-    return f"{anchor.label} ({plain_number_text(anchor.points)})"
+@dataclass(frozen=True)
+class Term(Noun):
+    """Points for one quantity: the most of `below`, the value on the `line`, and each of the `steps` reached.
+
+    As a factor the points are percent. `until` counts hours after the deadline, negative before it. `sources` are
+    competitions of the course whose values are averaged. With `late` false neither lateness nor factors reduce it.
+    """
+
+    name: str = ""
+    of: str = "score"
+    board: str = "private"
+    sources: tuple[str, ...] = ()
+    until: Fraction | None = None
+    below: Fraction = Fraction(0)
+    line: tuple[Anchor, ...] = ()
+    steps: tuple[Anchor, ...] = ()
+    late: bool = True
+
+    READERS: ClassVar[Mapping[str, Reader]] = {
+        "name": read_text,
+        "of": one_of(*QUANTITIES),
+        "board": one_of("public", "private"),
+        "from": list_of(read_text, MAX_ROWS),
+        "until": read_number,
+        "below": read_points,
+        "line": list_of(Anchor.read, MAX_ROWS),
+        "steps": list_of(Anchor.read, MAX_ROWS),
+        "late": read_flag,
+    }
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether lateness and factors take from its points."""
+        return self.of in REDUCED and self.late
+
+    @property
+    def baselines(self) -> set[str]:
+        """Names of the baselines that the term needs."""
+        return {anchor.name for anchor in (*self.line, *self.steps) if anchor.kind == "baseline"}
+
+    def faults_at(self, where: str, higher_is_better: bool | None) -> Iterator[Fault]:
+        if not self.name:
+            yield Fault(where, _("give it a name."))
+        if self.of != "by_hand" and not self.line and not self.steps:
+            yield Fault(where, _("add at least one row with points."))
+        for part, anchors in (("line", self.line), ("steps", self.steps)):
+            for number, anchor in enumerate(anchors):
+                if text := self._anchor_fault(part, anchor):
+                    yield Fault(f"{where}.{part}.{number}", text)
+            yield from self._contradictions(f"{where}.{part}", anchors, higher_is_better)
+
+    def _anchor_fault(self, part: str, anchor: Anchor) -> str:
+        allowed = {"number"} if self.of == "by_hand" else {"number", "last"}
+        if self.of == "score":
+            allowed = {"number", "baseline", "class"} | ({"place", "top"} if part == "steps" else set())
+        if anchor.kind not in allowed:
+            return _("this can't be compared with the quantity of the term.")
+        if anchor.kind == "top" and not 0 < anchor.number <= 100:
+            return _("enter a share of teams above 0 and up to 100 percent.")
+        if anchor.kind == "place" and anchor.number < 1:
+            return _("enter a place of at least 1.")
+        return ""
+
+    def _contradictions(self, where: str, anchors: Sequence[Anchor], higher_is_better: bool | None) -> Iterator[Fault]:
+        """Two fixed anchors of which the better one has fewer points, or which are the same place."""
+        if self.of == "score" and higher_is_better is None:
+            anchors = [anchor for anchor in anchors if anchor.kind != "number"]
+        fewer = self.of in FEWER_IS_BETTER if self.of != "score" else not higher_is_better
+        for (one, first), (other, second) in combinations(enumerate(anchors), 2):
+            good, better = first.goodness(-1 if fewer else 1), second.goodness(-1 if fewer else 1)
+            if good is None or better is None or good[0] != better[0] or first.points == second.points:
+                continue
+            if good[1] == better[1]:
+                yield Fault(f"{where}.{other}", _("it is the same place as row %(row)s.") % {"row": one + 1})
+            elif (good[1] < better[1]) != (first.points < second.points):
+                rows = (other, one) if good[1] < better[1] else (one, other)
+                facts = {"better": rows[0] + 1, "worse": rows[1] + 1}
+                text = _("row %(better)s is better than row %(worse)s but gives fewer points.") % facts
+                yield Fault(f"{where}.{other}", text)
 
 
-def grade_rules(competition: Competition) -> tuple[GradingRules, bool]:
-    """(the rules that a host saved, True), or (proposed rules, False)."""
-    stored = GradeRules.objects.filter(competition=competition).first()
-    if stored is not None:
-        return GradingRules.from_values(stored.values), True
-    # Linear between the worst baseline and the best where there are two, else by shares of the teams.
-    ground_truth = competition.ground_truth
-    scores = baseline_scores(ground_truth, Split.PUBLIC)
-    if ground_truth is not None and len(set(scores.values())) >= 2:
-        names = sorted(scores, key=lambda name: sign_of(ground_truth) * scores[name])
-        ends = (GradeStep(60.0, baseline=names[-1]), GradeStep(100.0, baseline=names[0]))
-        return GradingRules(steps=ends, title=competition.title), False
-    shares = ((10.0, 100.0), (25.0, 90.0), (50.0, 80.0), (100.0, 70.0))
-    steps = tuple(GradeStep(points, top=top) for top, points in shares)
-    return GradingRules(method=GradingMethod.PERCENTILE, steps=steps, title=competition.title), False
+@dataclass(frozen=True)
+class Late(Noun):
+    """What late files lose: `off` is what the first, second … period of `every_hours` costs in all.
+
+    `then` says what later periods cost: no more (`stay`), the last difference each (`add`), or the file counts for
+    nothing (`zero`). The first `grace_minutes` are free.
+    """
+
+    every_hours: Fraction = Fraction(24)
+    off: tuple[Fraction, ...] = ()
+    grace_minutes: Fraction = Fraction(0)
+    unit: str = "percent"
+    then: str = "stay"
+
+    READERS: ClassVar[Mapping[str, Reader]] = {
+        "every_hours": read_number,
+        "off": list_of(read_points, MAX_PERIODS),
+        "grace_minutes": read_number,
+        "unit": one_of("percent", "points"),
+        "then": one_of("stay", "add", "zero"),
+    }
+
+    def faults(self, higher_is_better: bool | None = None) -> Iterator[Fault]:
+        if not 0 < self.every_hours <= MAX_POINTS:
+            yield Fault("late", _("A late period must be longer than 0 hours."))
+        if not 0 <= self.grace_minutes <= MAX_POINTS:
+            yield Fault("late", _("Free minutes can't be negative."))
+        if not self.off:
+            yield Fault("late", _("Enter what the first late period costs."))
+        if any(later < earlier for earlier, later in pairwise((Fraction(0), *self.off))):
+            yield Fault("late", _("A later period can't cost less than an earlier one."))
+        if self.unit == "percent" and any(off > 100 for off in self.off):
+            yield Fault("late", _("Late work can't lose more than 100 percent."))
+
+    def periods(self, seconds: Fraction) -> int:
+        """The late periods begun by a file so long after its team's deadline; 0 for one in the free minutes."""
+        grace = self.grace_minutes * 60
+        if grace and seconds <= grace:
+            return 0
+        return max(1, ceil((seconds - grace) / (self.every_hours * 3600)))
+
+    def cost(self, periods: int) -> Fraction | None:
+        """What so many periods cost in all; None if the file counts for nothing."""
+        if periods <= 0:
+            return Fraction(0)
+        if periods <= len(self.off):
+            return self.off[periods - 1]
+        if self.then == "zero":
+            return None
+        step = self.off[-1] - (self.off[-2] if len(self.off) > 1 else 0) if self.then == "add" else 0
+        return self.off[-1] + step * (periods - len(self.off))
 
 
-def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user: User | None) -> GradingRules:
-    """Replace the rules; released grades do not change. Raises `CannotHost` with all faults."""
-    try:
-        rules = GradingRules.from_values(values)
-        if ground_truth := competition.ground_truth:
-            # Only steps with a fixed score are checked: the scores of baselines may still change.
-            fixed = replace(rules, steps=tuple(step for step in rules.steps if not step.baseline))
-            anchors_of(fixed, {}, higher_is_better=sign_of(ground_truth) < 0)
-    except BadRules as error:
-        raise CannotHost(_("These grade rules don't work."), error.faults) from error
-    with transaction.atomic():
-        Competition.objects.select_for_update().get(pk=competition.pk)
-        stored = GradeRules.objects.filter(competition=competition).first()
-        before = stored.values if stored else {}
-        if before == rules.as_json():
-            return rules
-        GradeRules.objects.update_or_create(
-            competition=competition, defaults={"values": rules.as_json(), "changed_at": database_now()}
-        )
-        differing = [name for name, value in rules.as_json().items() if before.get(name) != value]
-        AuditEntry.append(
-            AuditEvent.GRADE_RULES_CHANGED,
-            user=user,
-            competition=competition,
-            before={name: before[name] for name in differing if name in before},
-            after={name: rules.as_json()[name] for name in differing},
-        )
-    return rules
+@dataclass(frozen=True)
+class Rules(Noun):
+    """The grade rules of a competition: what is `least` and at most (`cap`), and what a mark is without a file.
+
+    `no_file`: no mark (`none`), `zero`, or the points by hand (`rest`). `title` is the column's name in files.
+    """
+
+    out_of: Fraction = Fraction(100)
+    cap: Fraction | None = None
+    least: Fraction = Fraction(0)
+    decimals: int = 1
+    no_file: str = "none"
+    terms: tuple[Term, ...] = ()
+    factors: tuple[Term, ...] = ()
+    late: Late | None = None
+    title: str = ""
+
+    READERS: ClassVar[Mapping[str, Reader]] = {
+        "out_of": read_points,
+        "cap": read_points,
+        "least": read_points,
+        "decimals": read_whole,
+        "no_file": one_of("none", "zero", "rest"),
+        "terms": list_of(Term.read, MAX_TERMS),
+        "factors": list_of(Term.read, MAX_TERMS),
+        "late": Late.read,
+        "title": read_text,
+    }
+
+    @property
+    def most(self) -> Fraction:
+        """The highest possible mark."""
+        return self.out_of if self.cap is None else self.cap
+
+    @property
+    def full(self) -> Fraction:
+        """The full mark."""
+        return self.out_of
+
+    @property
+    def shown_decimals(self) -> int:
+        return self.decimals
+
+    @property
+    def hand_names(self) -> list[str]:
+        """Names of the terms by hand."""
+        return [term.name for term in (*self.terms, *self.factors) if term.of == "by_hand"]
+
+    def faults(self, higher_is_better: bool | None = None) -> Iterator[Fault]:
+        yield from _limit_faults(self.out_of, self.cap, self.decimals)
+        if not 0 <= self.least <= self.most:
+            yield Fault("", _("The minimum must be between 0 and the maximum."))
+        if not self.terms:
+            yield Fault("", _("Add at least one term."))
+        yield from _term_faults("terms", self.terms, higher_is_better)
+        yield from _term_faults("factors", self.factors, higher_is_better)
+        for number, factor in enumerate(self.factors):
+            if any(points < 0 for points in (factor.below, *(row.points for row in (*factor.line, *factor.steps)))):
+                yield Fault(f"factors.{number}", _("a factor can't be negative."))
+        if len(names := self.hand_names) != len(set(names)):
+            yield Fault("", _("Two terms by hand have the same name."))
+        if self.late is not None:
+            yield from self.late.faults()
+
+
+def _limit_faults(out_of: Fraction | None, cap: Fraction | None, decimals: int | None) -> Iterator[Fault]:
+    if out_of is not None and out_of <= 0:
+        yield Fault("", _("The full mark must be above 0."))
+    if cap is not None and cap < (out_of or 0):
+        yield Fault("", _("The cap can't be below the full mark."))
+    if decimals is not None and not 0 <= decimals <= MAX_DECIMALS:
+        yield Fault("", _("Decimal places must be between 0 and 3."))
+
+
+def _term_faults(where: str, terms: Sequence[Term], higher_is_better: bool | None) -> Iterator[Fault]:
+    for number, term in enumerate(terms):
+        # The direction of other competitions is not known here.
+        yield from term.faults_at(f"{where}.{number}", None if term.sources else higher_is_better)
+
+
+# --- courses ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Part(Noun):
+    """A competition of a course and its weight."""
+
+    competition: str = ""
+    weight: Fraction = Fraction(0)
+
+    READERS: ClassVar[Mapping[str, Reader]] = {"competition": read_text, "weight": read_points}
+
+
+@dataclass(frozen=True)
+class Slack(Noun):
+    """Late periods that each person may use for nothing: in the whole course, and at most in one competition."""
+
+    periods: int = 0
+    most: int | None = None
+
+    READERS: ClassVar[Mapping[str, Reader]] = {"periods": read_whole, "most": read_whole}
+
+    def left(self, used: int) -> int:
+        """The periods that may be used in one competition, after so many in earlier ones."""
+        left = max(0, self.periods - used)
+        return left if self.most is None else min(left, self.most)
+
+
+@dataclass(frozen=True)
+class CourseScheme(Noun):
+    """How the marks of a course's competitions add up.
+
+    Without `out_of` the full mark is the sum of the weights, and without both `out_of` and `cap` nothing limits it.
+    """
+
+    parts: tuple[Part, ...] = ()
+    plus: tuple[Term, ...] = ()
+    drop_lowest: int = 0
+    out_of: Fraction | None = None
+    cap: Fraction | None = None
+    decimals: int | None = None
+    slack: Slack | None = None
+    title: str = ""
+
+    READERS: ClassVar[Mapping[str, Reader]] = {
+        "parts": list_of(Part.read, MAX_PARTS),
+        "plus": list_of(Term.read, MAX_TERMS),
+        "drop_lowest": read_whole,
+        "out_of": read_points,
+        "cap": read_points,
+        "decimals": read_whole,
+        "slack": Slack.read,
+        "title": read_text,
+    }
+
+    @property
+    def full(self) -> Fraction:
+        """The full mark."""
+        return self.out_of or sum((part.weight for part in self.parts), Fraction(0))
+
+    @property
+    def shown_decimals(self) -> int:
+        """Decimals of marks on pages; unrounded ones have three."""
+        return MAX_DECIMALS if self.decimals is None else self.decimals
+
+    @property
+    def most(self) -> Fraction | None:
+        return self.out_of if self.cap is None else self.cap
+
+    @property
+    def hand_names(self) -> list[str]:
+        return [term.name for term in self.plus if term.of == "by_hand"]
+
+    def faults(self, higher_is_better: bool | None = None) -> Iterator[Fault]:
+        yield from _limit_faults(self.out_of, self.cap, self.decimals)
+        if not self.parts:
+            yield Fault("", _("Add at least one competition."))
+        yield from self._part_faults()
+        if not 0 <= self.drop_lowest < max(1, len(self.parts)):
+            yield Fault("", _("Fewer competitions must be dropped than there are."))
+        for number, term in enumerate(self.plus):
+            yield from term.faults_at(f"plus.{number}", None)
+            if term.of != "by_hand" and not term.sources:
+                yield Fault(f"plus.{number}", _("choose a competition, or points by hand."))
+        if len(self.hand_names) != len(set(self.hand_names)):
+            yield Fault("", _("Two terms by hand have the same name."))
+        if self.slack is not None and (self.slack.periods < 0 or (self.slack.most or 0) < 0):
+            yield Fault("", _("Late days can't be negative."))
+
+    def _part_faults(self) -> Iterator[Fault]:
+        names = [part.competition for part in self.parts]
+        for number, part in enumerate(self.parts):
+            if not part.competition or part.competition in names[:number]:
+                yield Fault(f"parts.{number}", _("choose each competition once."))
+            if part.weight < 0:
+                yield Fault(f"parts.{number}", _("a weight can't be negative."))
+        if self.parts and not any(part.weight for part in self.parts):
+            yield Fault("", _("Give at least one competition a weight."))

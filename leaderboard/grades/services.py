@@ -1,14 +1,19 @@
-"""Release grades to students, withdraw them, and keep the gradebook of a class. Released grades do not change."""
+"""Save grade rules, release grades to students, withdraw them, keep the gradebook of a class.
+
+Released grades do not change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.boards.scores import sign_of
 from leaderboard.classroom import hooks as classroom_hooks
 from leaderboard.classroom.hooks import StudentFact
 from leaderboard.common.clock import database_now
@@ -17,15 +22,16 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.numbers import points_text
 from leaderboard.common.storage import clean_name
 from leaderboard.competitions import hooks as competitions_hooks
-from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.models import Competition, Course, Submission
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications import kinds
 from leaderboard.notifications.services import notify_people
 
 from . import canvas
-from .models import Grade, Gradebook, GradeRelease
-from .queries import GradeSheet, grade_sheet
-from .rules import GradingRules
+from .models import CourseRules, Grade, Gradebook, GradeRelease, GradeRules, owner_of
+from .queries import GradeSheet, course_scheme, earlier_parts, grade_sheet
+from .reading import BadRules, Fault
+from .rules import Rules
 
 
 @on(competitions_hooks.membership_facts)
@@ -42,7 +48,7 @@ def released_grade(*, competition: Competition, user: User) -> StudentFact | Non
     grade = grades.first()
     if grade is None or grade.points is None:
         return None
-    decimals = GradingRules.from_values(grade.release.rules).decimals
+    decimals = Rules.from_values(grade.release.rules).decimals
     return StudentFact(_("Grade"), points_text(grade.points, decimals), _("released"))
 
 
@@ -51,10 +57,59 @@ def released_points(user: User, competitions: Collection[int]) -> dict[int, str]
     newest = GradeRelease.objects.filter(competition=OuterRef("release__competition")).order_by("-number").values("pk")
     released = Grade.objects.filter(user=user, release=Subquery(newest[:1]), release__withdrawn_at=None)
     return {
-        grade.release.competition_id: points_text(grade.points, GradingRules.from_values(grade.release.rules).decimals)
+        grade.release.competition_id: points_text(grade.points, Rules.from_values(grade.release.rules).decimals)
         for grade in released.filter(release__competition__in=competitions).select_related("release")
-        if grade.points is not None
+        if grade.points is not None and grade.release.competition_id is not None
     }
+
+
+def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user: User | None) -> Rules:
+    """Replace the rules; released grades do not change. Raises `CannotHost` with all faults."""
+    try:
+        rules = checked_rules(competition, values)
+    except BadRules as error:
+        raise CannotHost(_("These grade rules don't work."), map(str, error.faults)) from error
+    with transaction.atomic():
+        Competition.objects.select_for_update().get(pk=competition.pk)
+        stored = GradeRules.objects.filter(competition=competition).first()
+        save_rules(stored or GradeRules(competition=competition), rules.as_json(), user=user, about=competition)
+    return rules
+
+
+def checked_rules(competition: Competition, values: Mapping[str, Any]) -> Rules:
+    """The rules, with their fixed scores compared by the metric's direction. Raises `BadRules`."""
+    ground_truth = competition.ground_truth
+    rules = Rules.from_values(values, higher_is_better=sign_of(ground_truth) < 0 if ground_truth else None)
+    terms = [(f"terms.{number}", term) for number, term in enumerate(rules.terms)]
+    terms += [(f"factors.{number}", term) for number, term in enumerate(rules.factors)]
+    if sources := {slug for _where, term in terms for slug in term.sources}:
+        there = set(
+            Competition.objects.filter(course=competition.course_id, slug__in=sources).values_list("slug", flat=True)
+        )
+        text = _("the course has no competition “%(name)s”.")
+        missing = [(where, slug) for where, term in terms for slug in term.sources if slug not in there]
+        if missing:
+            raise BadRules([Fault(where, text % {"name": slug}) for where, slug in missing])
+    return rules
+
+
+def save_rules(
+    stored: GradeRules | CourseRules, values: dict[str, Any], *, user: User | None, about: Competition | Course
+) -> None:
+    """Save rules with what changed in the audit log; the same rules again change nothing."""
+    before = stored.values
+    if before == values:
+        return
+    stored.values, stored.changed_at = values, database_now()
+    stored.save()
+    differing = [name for name in {**before, **values} if before.get(name) != values.get(name)]
+    AuditEntry.append(
+        AuditEvent.GRADE_RULES_CHANGED,
+        user=user,
+        **_in_audit_log(about),
+        before={name: before[name] for name in differing if name in before},
+        after={name: values[name] for name in differing if name in values},
+    )
 
 
 def release_obstacles(sheet: GradeSheet, competition: Competition) -> list[str]:
@@ -69,7 +124,20 @@ def release_obstacles(sheet: GradeSheet, competition: Competition) -> list[str]:
     waiting = sum(baseline is None for baseline in files.values_list("baseline_id", flat=True))
     if waiting:
         obstacles.append(_("Submissions still waiting for a score: %(number)s.") % {"number": waiting})
+    if isinstance(sheet.rules, Rules):
+        obstacles += _unreleased_before(competition, sheet.rules)
     return obstacles
+
+
+def _unreleased_before(competition: Competition, rules: Rules) -> list[str]:
+    """Earlier competitions whose late days are not counted yet, because their grades are not released."""
+    scheme = course_scheme(competition.course_id) if rules.late else None
+    if scheme is None or scheme.slack is None:
+        return []
+    released = set(GradeRelease.current_of_course(competition.course_id).values_list("competition", flat=True))
+    text = _("Release the grades of “%(title)s” first: its deadline is earlier, and late days are used in order.")
+    earlier = earlier_parts(competition, scheme)
+    return [text % {"title": other.title} for other in earlier if other.pk not in released]
 
 
 def release_grades(*, competition: Competition, user: User | None) -> GradeRelease:
@@ -89,38 +157,63 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
         if obstacles:
             raise CannotHost(_("Grades can't be released yet."), obstacles)
         assert locked.ground_truth is not None, "sheets without one have faults"
-        last = locked.grade_releases.aggregate(last=Max("number"))["last"] or 0
-        release = GradeRelease.objects.create(
-            competition=locked,
-            number=last + 1,
-            rules=sheet.rules.as_json(),
-            ground_truth_number=locked.ground_truth.number,
-            released_at=at,
-            released_by=user,
+        return store_release(locked, sheet, user)
+
+
+def store_release(graded: Competition | Course, sheet: GradeSheet, user: User | None) -> GradeRelease:
+    """Store the marks of a sheet as the next release and notify the students. The caller holds the lock."""
+    last = GradeRelease.objects.filter(**owner_of(graded)).aggregate(last=Max("number"))["last"] or 0
+    competition = graded if isinstance(graded, Competition) else None
+    release = GradeRelease.objects.create(
+        **owner_of(graded),
+        number=last + 1,
+        rules=sheet.rules.as_json(),
+        ground_truth_number=competition.ground_truth.number if competition and competition.ground_truth else None,
+        released_at=database_now(),
+        released_by=user,
+    )
+    grades = [
+        Grade(
+            release=release,
+            user_id=row.student.user_id,
+            points=row.mark.points,
+            slack=row.mark.slack,
+            reasons=[reason.as_json() for reason in row.mark.reasons],
         )
-        graded = [(row.student.user_id, row.mark) for row in sheet.rows if row.student.user_id is not None]
-        grades = []
-        for user_id, mark in graded:
-            reasons = [reason.as_json() for reason in mark.reasons]
-            grades.append(Grade(release=release, user_id=user_id, points=mark.points, reasons=reasons))
-        Grade.objects.bulk_create(grades, batch_size=500)
-        after = {"release": release.number, "grades": len(graded), "ground_truth": locked.ground_truth.number}
-        AuditEntry.append(AuditEvent.GRADES_RELEASED, user=user, competition=locked, after=after)
-        students = User.objects.filter(pk__in=[user_id for user_id, _mark in graded])
-        notify_people(kinds.GRADES_RELEASED, students, competition=locked)
+        for row in sheet.rows
+        if row.student.user_id is not None
+    ]
+    Grade.objects.bulk_create(grades, batch_size=500)
+    after = {"release": release.number, "grades": len(grades), "ground_truth": release.ground_truth_number}
+    AuditEntry.append(AuditEvent.GRADES_RELEASED, user=user, after=after, **_in_audit_log(graded))
+    students = User.objects.filter(pk__in=[grade.user_id for grade in grades])
+    if competition is not None:
+        notify_people(kinds.GRADES_RELEASED, students, competition=competition)
+    else:
+        notify_people(kinds.GRADES_RELEASED, students, competition=None, course=graded)
     return release
+
+
+def _in_audit_log(graded: Competition | Course) -> dict[str, Any]:
+    """A competition or a course in the audit log."""
+    return {"competition": graded} if isinstance(graded, Competition) else {"about": f"course #{graded.pk}"}
 
 
 def withdraw_grades(*, competition: Competition, user: User | None) -> None:
     """Hide the released grades from students; another release gets a new number. Raises `CannotHost` without one."""
     with transaction.atomic():
         Competition.objects.select_for_update().get(pk=competition.pk)
-        release = GradeRelease.current(competition)
-        if release is None:
-            raise CannotHost(_("No grades have been released."))
-        GradeRelease.objects.filter(pk=release.pk).update(withdrawn_at=database_now())
-        before = {"release": release.number, "grades": release.grades.count()}
-        AuditEntry.append(AuditEvent.GRADES_WITHDRAWN, user=user, competition=competition, before=before)
+        withdraw_release(competition, user)
+
+
+def withdraw_release(graded: Competition | Course, user: User | None) -> None:
+    """Withdraw the current release. The caller holds the lock. Raises `CannotHost` without one."""
+    release = GradeRelease.current(graded)
+    if release is None:
+        raise CannotHost(_("No grades have been released."))
+    GradeRelease.objects.filter(pk=release.pk).update(withdrawn_at=database_now())
+    before = {"release": release.number, "grades": release.grades.count()}
+    AuditEntry.append(AuditEvent.GRADES_WITHDRAWN, user=user, before=before, **_in_audit_log(graded))
 
 
 # --- the uploaded gradebook -------------------------------------------------------------------------------------

@@ -31,8 +31,6 @@ class Student:
     has_joined: bool = True
     disqualified: str | None = None
     """The reason if the team is disqualified."""
-    valid: int = 0
-    """Number of the team's files scored on time, if `students_of` was called `with_valid`."""
 
     @property
     def university_id(self) -> str:

@@ -13,6 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.boards import queries as boards
+from leaderboard.boards.scores import sign_of
+from leaderboard.common.charts import draw_histogram
 from leaderboard.common.responses import csv_download, see_other, signed_in_user, spreadsheet_download
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions
@@ -20,11 +22,12 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import add_refusal, posted_data
 from leaderboard.competitions.models.competition import Split
 
-from . import canvas, files, queries, services
-from . import rules as rules_module
-from .forms import GradeRulesForm
-from .marks import Reason
+from . import canvas, files, queries, services, suggestions
+from .forms import RulesForm
 from .models import Grade, GradeRelease
+from .reading import BadRules
+from .reasons import Reason
+from .rules import Rules
 
 PER_PAGE = 100
 
@@ -42,25 +45,51 @@ def host_grades(request: HttpRequest, page_context: PageContext) -> HttpResponse
 
 @open_to(Audience.HOSTS)
 def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    competition = page_context.competition
-    rules, is_saved = rules_module.grade_rules(competition)
+    """The rules, beside the grades that they give now. "Try" shows those of rules that are not saved."""
+    competition, action = page_context.competition, request.POST.get("action", "")
+    rules, is_saved = queries.grade_rules(competition)
     scores = boards.baseline_scores(competition.ground_truth, Split.PUBLIC)
-    form = GradeRulesForm(posted_data(request), rules, scores)
-    status = 422 if request.method == "POST" else 200
-    if request.method == "POST" and form.is_valid():
-        try:
-            rules_module.set_grade_rules(
-                competition=competition, values=form.rule_values, user=signed_in_user(page_context.user)
+    higher = competition.ground_truth is None or sign_of(competition.ground_truth) < 0
+    picture = suggestions.picture_values(request.GET.get("picture", ""), scores, higher_is_better=higher)
+    initial = rules.as_json() if picture is None else {"title": rules.title, **picture}
+    form = RulesForm(posted_data(request), initial, baselines=scores, competition=competition, add=action)
+    tried, status = rules if picture is None else None, 200
+    if request.method == "POST" and action not in ("terms", "factors"):
+        tried, status = None, 422
+        if form.is_valid():
+            try:
+                tried, status = services.checked_rules(competition, form.rule_values), 200
+            except BadRules as error:
+                form.add_faults(error.faults)
+                status = 409
+        if tried is not None and action != "try":
+            services.set_grade_rules(
+                competition=competition, values=tried.as_json(), user=signed_in_user(page_context.user)
             )
-        except competitions.CannotHost as error:
-            status = add_refusal(form, error)
-        else:
             messages.success(request, _("Grade rules saved."))
             return see_other("host_grades", slug=competition.slug)
-    private_scores = boards.baseline_scores(competition.ground_truth, Split.PRIVATE)
-    baselines = [(name, value, private_scores.get(name)) for name, value in sorted(scores.items())]
-    context = {"page_context": page_context, "form": form, "rules": rules, "is_saved": is_saved, "scores": baselines}
+    context = {
+        "page_context": page_context,
+        "form": form,
+        "is_saved": is_saved,
+        "is_suggested": not is_saved and tried is rules,
+        "pictures": suggestions.PICTURES,
+        **(_preview(queries.grade_sheet(competition, at=page_context.at, rules=tried)) if tried else {}),
+    }
     return render(request, "grades/host_grade_rules.html", context, status=status)
+
+
+def _preview(sheet: queries.GradeSheet) -> dict[str, Any]:
+    """What the rules give: numbers, histogram, five students from the best to the worst."""
+    graded = sorted((row for row in sheet.rows if row.mark.points is not None), key=lambda row: -(row.mark.points or 0))
+    places = sorted({round(share * (len(graded) - 1) / 4) for share in range(5)}) if graded else []
+    return {
+        "sheet": sheet,
+        "numbers": _numbers(sheet),
+        "zeros": sum(not row.mark.points for row in graded),
+        "histogram": draw_histogram(sheet.points, sign=-1, axis=_("Points"), decimals=0, of_students=True),
+        "samples": [graded[place] for place in places],
+    }
 
 
 @open_to(Audience.HOSTS)
@@ -206,5 +235,6 @@ def grade(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     release = GradeRelease.current(page_context.competition) if page_context.sees_private else None
     mine = Grade.objects.filter(release=release, user=page_context.user.pk).first() if release else None
     reasons = [Reason.from_json(stored) for stored in mine.reasons] if mine else []
-    context = {"page_context": page_context, "release": release, "grade": mine, "reasons": reasons}
+    rules = Rules.from_values(release.rules) if release else None
+    context = {"page_context": page_context, "release": release, "rules": rules, "grade": mine, "reasons": reasons}
     return render(request, "grades/grade.html", context)

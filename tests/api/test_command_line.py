@@ -26,7 +26,7 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, Limits, Submission
-from leaderboard.grades import rules as grade_rules
+from leaderboard.grades import services as grade_services
 from leaderboard.ground_truths.services import data_files
 from leaderboard.site.api import host as api_host
 from leaderboard.submissions import score
@@ -38,9 +38,8 @@ SOURCE = ROOT / "leaderboard/operations/command_line.py"
 PAGE = (ROOT / "docs/command-line.md").read_text()
 TRAIN = b"id,x\n100,1\n"
 RULES = {
-    "method": "percentile",
     "title": "Birds",
-    "steps": [{"points": 100, "top": 50}, {"points": 80, "top": 100}],
+    "terms": [{"name": "Rank", "of": "score", "steps": [[{"top": 50}, 100], [{"top": 100}, 80]]}],
 }
 
 
@@ -201,7 +200,7 @@ def test_ada_goes_through_the_page_for_teachers(adas: Terminal, ada: User, bo: U
     def rules_are_saved() -> None:
         birds = Competition.objects.get(slug="birds")
         enter(birds, bo)
-        grade_rules.set_grade_rules(competition=birds, values=RULES, user=ada)
+        grade_services.set_grade_rules(competition=birds, values=RULES, user=ada)
 
     def a_file_failed() -> None:
         Competition.objects.update(opens_at=timezone.now())

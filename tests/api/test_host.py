@@ -14,7 +14,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, TruthDraft
-from leaderboard.grades import rules as grade_rules
+from leaderboard.grades import services as grade_services
 from tests.conftest import TRUTH, answers, enter, make_competition, person, submit
 from tests.submissions.test_scoring_again import failed
 
@@ -197,9 +197,9 @@ def test_grades_come_as_a_file_once_there_are_rules(adas: Program, pets: Competi
     status, output = adas.get("competitions/pets/grades")
     assert status == 409
     assert "rules" in output["detail"]
-    steps = [{"points": 100, "top": 50}, {"points": 80, "top": 100}]
-    values = {"method": "percentile", "title": "Pets", "steps": steps}
-    grade_rules.set_grade_rules(competition=pets, values=values, user=ada)
+    term = {"name": "Rank", "of": "score", "steps": [[{"top": 50}, 100], [{"top": 100}, 80]]}
+    values = {"title": "Pets", "terms": [term]}
+    grade_services.set_grade_rules(competition=pets, values=values, user=ada)
     response = adas.client.get(ROOT + "competitions/pets/grades", {"kind": "moodle"}, headers=adas.headers)
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert b"bo@example.org" in response.content

@@ -24,7 +24,8 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, PageTask, RowReport, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.grades import rules as grade_rules
+from leaderboard.grades import queries as grade_queries
+from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import Gradebook
 from leaderboard.ground_truths.services import data_files
 from leaderboard.notifications import emails, services
@@ -171,8 +172,8 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     services.send_announcement(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
     mine = competition.memberships.select_related("team").get(user=bo)
     extensions.grant_extension(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
-    rules = grade_rules.grade_rules(competition)[0].as_json()
-    grade_rules.set_grade_rules(competition=competition, values=rules, user=ada)
+    rules = grade_queries.grade_rules(competition)[0].as_json()
+    grade_services.set_grade_rules(competition=competition, values=rules, user=ada)
     book = f"Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\nPoints Possible,,,,,10\n{CLASS},1,2,x,y,\n"
     Gradebook.objects.create(competition=competition, file_name="canvas.csv", data=book.encode())
     row = {

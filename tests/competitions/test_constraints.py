@@ -33,7 +33,7 @@ from leaderboard.competitions.models import (
     TruthDraft,
     Worker,
 )
-from leaderboard.grades.models import Grade, GradeRelease
+from leaderboard.grades.models import Grade, Gradebook, GradeRelease, HandPoints, Override
 from leaderboard.notifications.models import Notice, NoticeChoice
 from tests.conftest import answers, enter, submit
 
@@ -96,6 +96,10 @@ def release() -> GradeRelease:
     return GradeRelease.objects.create(**here(), number=1, rules={}, ground_truth_number=1)
 
 
+def course_release() -> GradeRelease:
+    return GradeRelease.objects.create(**course(), number=1, rules={})
+
+
 OFFENCES: dict[str, Callable[[], object]] = {
     "user_name_once_whatever_case": lambda: User.objects.create(username="BO"),
     "user_email_once_whatever_case": lambda: User.objects.create(username="x", email="BO@example.org"),
@@ -142,6 +146,16 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "notice_delivery_known": lambda: NoticeChoice.objects.create(user=bo(), kind="reveal", delivery="pigeon"),
     "notice_once": lambda: twice(Notice, user=bo(), kind="reveal", title="t", key="k"),
     "grade_release_number_once": lambda: [release(), release()],
+    "course_grade_release_number_once": lambda: [course_release(), course_release()],
+    "grade_release_of_a_competition_or_a_course": lambda: GradeRelease.objects.create(number=1, rules={}),
+    "gradebook_of_a_competition_or_a_course": lambda: Gradebook.objects.create(file_name="g", data=b""),
+    "hand_points_of_a_competition_or_a_course": lambda: HandPoints.objects.create(user=bo(), name="Talk", points=1),
+    "hand_points_once_in_a_competition": lambda: twice(HandPoints, **here(), user=bo(), name="Talk", points=1),
+    "hand_points_once_in_a_course": lambda: twice(HandPoints, **course(), user=bo(), name="Talk", points=1),
+    "override_in_a_competition_or_a_course": lambda: Override.objects.create(user=bo(), points=1, reason="r"),
+    "override_once_in_a_competition": lambda: twice(Override, **here(), user=bo(), points=1, reason="r"),
+    "override_once_in_a_course": lambda: twice(Override, **course(), user=bo(), points=1, reason="r"),
+    "override_is_no_negative_mark": lambda: Override.objects.create(**here(), user=bo(), points=-1, reason="r"),
     "one_grade_per_person_and_release": lambda: twice(Grade, release=release(), user=bo()),
     "grade_is_not_negative": lambda: Grade.objects.create(release=release(), user=bo(), points=-1),
     "a_disqualified_team_reads_why": lambda: Team.objects.update(disqualified_at=timezone.now()),

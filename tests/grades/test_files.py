@@ -123,7 +123,7 @@ def test_the_page_says_that_grades_were_released_by_other_rules_and_the_file_wha
     grade_services.release_grades(competition=graded, user=None)
     warning = "Your rules changed after the release"
     assert warning not in upload(host, CANVAS.encode())
-    set_rules(graded, max_points=200, decimals=0)
+    set_rules(graded, out_of=200, decimals=0)
     page = tidy(host.post(PAGE, {"action": "choose", "column": "Homework (101)"}, follow=True).content.decode())
     assert f"{warning}" in page
     assert '<a href="/host/pets/grades/release/">Release again or withdraw</a>' in page
@@ -146,7 +146,7 @@ def test_points_out_of_two_numbers_are_called_so_and_not_written_anew(
     """Cy has joined the course late, and nobody has told him a grade."""
     boards.reveal_competition(competition=graded)
     grade_services.release_grades(competition=graded, user=None)
-    set_rules(graded, max_points=200, none_is_zero=True)
+    set_rules(graded, out_of=200, no_file="zero")
     team = graded.teams.create(name="late", invitation="late")
     Membership.objects.create(team=team, competition=graded, user=cy)
     upload(host, CANVAS.encode())
@@ -177,7 +177,7 @@ def test_the_uploaded_file_can_be_deleted(host: Client, graded: Competition) -> 
 def test_files_say_what_was_released(host: Client, graded: Competition) -> None:
     boards.reveal_competition(competition=graded)
     grade_services.release_grades(competition=graded, user=None)
-    set_rules(graded, minimum=90)
+    set_rules(graded, least=90)
     assert "bo@uni.example,,Bo,Bello,50.0," in host.get(FILE.format("moodle")).content.decode()
     grade_services.withdraw_grades(competition=graded, user=None)
     assert "bo@uni.example,,Bo,Bello,90.0," in host.get(FILE.format("moodle")).content.decode()

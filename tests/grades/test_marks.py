@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
+from fractions import Fraction
+from typing import Any
 
 import pytest
 from django.utils import translation
@@ -11,304 +12,171 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.grades import marks as marks_module
-from leaderboard.grades.marks import GradableFile, MarkingScale, TeamWork
-from leaderboard.grades.rules import Anchor, BadRules, GradeStep, GradingMethod, GradingRules, anchors_of
+from leaderboard.grades.marks import Field, LateFile, Mark, Person, Scale
+from leaderboard.grades.reasons import Reason
+from leaderboard.grades.rules import Rules
 from tests.common.languages import CODE, second_language
 
-FINITE = st.floats(-1e300, 1e300)
-METHODS = st.sampled_from(list(GradingMethod))
-TWO = (Anchor("Baseline A 0.8", 0.8, 60), Anchor("B 0.9", 0.9, 90))
+TWO = [[{"baseline": "A"}, 60], [{"baseline": "B"}, 90]]
+BASELINES = {"A": Fraction("0.8"), "B": Fraction("0.9")}
+REPORT = {"name": "Report", "of": "by_hand"}
+SCORES = st.decimals(0, 2, places=3).map(Fraction)
 
 
-@st.composite
-def grading_cases(draw: st.DrawFn) -> tuple[GradingRules, MarkingScale]:
-    """Rules with what they are applied to: anchors in order, a class of scores, either direction."""
-    method = draw(METHODS)
-    higher = draw(st.booleans())
-    points = sorted(draw(st.lists(st.floats(0, 100), min_size=1, max_size=5)))
-    scores = sorted(draw(st.lists(FINITE, min_size=len(points), max_size=len(points), unique=True)), reverse=not higher)
-    if method == GradingMethod.PERCENTILE:
-        steps = tuple(GradeStep(value, top=draw(st.floats(0.1, 100))) for value in points)
-    else:
-        steps = tuple(GradeStep(value, score=score) for value, score in zip(points, scores, strict=True))
-    rules = GradingRules(
-        method=method,
-        steps=() if method == GradingMethod.PARTICIPATION else steps,
-        minimum=draw(st.floats(0, 100)),
-        decimals=draw(st.integers(0, 3)),
-        participation_points=draw(st.floats(0, 100)),
-        participation_files=draw(st.integers(1, 5)),
-        late_percent=draw(st.floats(0, 100)),
-    )
-    anchors = anchors_of(rules, {}, higher_is_better=higher)
-    return rules, MarkingScale(anchors, tuple(draw(st.lists(FINITE, max_size=8))), higher, "private")
-
-
-@given(grading_cases(), FINITE, FINITE, st.integers(0, 30), st.integers(0, 6))
-def test_a_better_score_never_gives_fewer_points(
-    case: tuple[GradingRules, MarkingScale], one: float, other: float, days: int, valid: int
-) -> None:
-    rules, field = case
-    worse, better = (other, one) if field.is_better(one, other) else (one, other)
-    low, high = (
-        marks_module.mark_team(rules, field, TeamWork((GradableFile(value, days),), valid)).points
-        for value in (worse, better)
-    )
-    assert low is not None
-    assert high is not None
-    assert low <= high
-
-
-@given(st.lists(FINITE, max_size=8), st.booleans(), FINITE)
-def test_as_many_are_better_as_a_comparison_with_each_says(values: list[float], higher: bool, own: float) -> None:
-    field = MarkingScale(values=(*values, *values[:2]), higher_is_better=higher)
-    for value in (own, *values):
-        assert field.number_better(value) == sum(field.is_better(other, value) for other in field.values)
-
-
-@given(grading_cases(), FINITE, st.integers(0, 40), st.integers(0, 6))
-def test_points_lie_between_the_fewest_and_the_most_and_are_the_same_each_time(
-    case: tuple[GradingRules, MarkingScale], value: float, days: int, valid: int
-) -> None:
-    rules, field = case
-    mark = marks_module.mark_team(rules, field, TeamWork((GradableFile(value, days),), valid))
-    assert mark == marks_module.mark_team(rules, field, TeamWork((GradableFile(value, days),), valid))
-    assert mark.points is not None
-    # Rounding may go below a fewest that has more decimals than the points.
-    assert rules.minimum - 0.5 * 10**-rules.decimals <= mark.points <= rules.max_points
-
-
-@given(grading_cases(), FINITE, st.integers(0, 30), st.integers(0, 30))
-def test_a_later_file_never_gives_more_points(
-    case: tuple[GradingRules, MarkingScale], value: float, days: int, more: int
-) -> None:
-    rules, field = case
-    early, late = (
-        marks_module.mark_team(rules, field, TeamWork((GradableFile(value, d),))).points for d in (days, days + more)
-    )
-    assert early is not None
-    assert late is not None
-    assert late <= early
-
-
-@given(grading_cases(), st.lists(st.builds(GradableFile, FINITE, st.integers(0, 9)), min_size=1, max_size=4), FINITE)
-def test_one_more_file_never_costs_points(
-    case: tuple[GradingRules, MarkingScale], files: list[GradableFile], value: float
-) -> None:
-    rules, field = case
-    before = marks_module.mark_team(rules, field, TeamWork(tuple(files))).points
-    after = marks_module.mark_team(rules, field, TeamWork((*files, GradableFile(value, 3)))).points
-    assert before is not None
-    assert after is not None
-    assert before <= after
-
-
-@given(grading_cases())
-def test_rules_come_back_from_json_as_they_were(case: tuple[GradingRules, MarkingScale]) -> None:
-    assert GradingRules.from_values(case[0].as_json()) == case[0]
-
-
-def linear(**changes: object) -> GradingRules:
-    values = {"steps": [{"points": 60, "baseline": "Baseline A"}, {"points": 90, "baseline": "B"}], **changes}
-    return GradingRules.from_values(values)
+def rules(*terms: dict[str, Any], **more: Any) -> Rules:
+    named = [{"name": f"Term {number}", **term} for number, term in enumerate(terms)]
+    return Rules.from_values({"terms": named, **more}, higher_is_better=True)
 
 
 def marked(
-    rules: GradingRules, *files: GradableFile, valid: int = 1, values: tuple[float, ...] = ()
-) -> marks_module.Mark:
-    return marks_module.mark_team(rules, MarkingScale(TWO, values, board="private"), TeamWork(files, valid))
+    rules: Rules,
+    score: Any = None,
+    *others: Any,
+    late: dict[int, Any] | None = None,
+    slack: int = 0,
+    **person: Any,
+) -> Mark:
+    """The mark of team 1 with a score in time, in a class with these other scores."""
+    scores = dict(enumerate((score, *others), start=1))
+    values = {team: Fraction(str(value)) for team, value in scores.items() if value is not None}
+    terms = (*rules.terms, *rules.factors)
+    keys = {("pets", term.board, term.until) for term in terms} | {("pets", "private", None)}
+    fields = {
+        key: Field(values, higher_is_better=True, baselines=BASELINES, files={1: 3}, board=key[1]) for key in keys
+    }
+    scale = Scale("pets", fields, largest_team=3)
+    files = [
+        LateFile(period, dict.fromkeys(("public", "private"), Fraction(str(value))))
+        for period, value in (late or {}).items()
+    ]
+    someone = Person(teams={"pets": 1}, late=files, **person)
+    return marks_module.mark(rules, scale, someone, slack=slack, slack_total=slack)
 
 
-def test_bo_reads_how_his_points_came_about() -> None:
-    mark = marked(linear(late_percent=10), GradableFile(0.871, 1))
-    assert mark.points == 73.2
-    assert mark.explanation == (
-        "private score 0.871 is between Baseline A 0.8 (60) and B 0.9 (90): 81.3; "
-        "1 day late, 10 % off: 73.17; rounded to 73.2"
-    )
-
-
-def output(mark: marks_module.Mark) -> tuple[float | None, str]:
+def output(mark: Mark) -> tuple[float | None, str]:
     return mark.points, mark.explanation
 
 
-@pytest.mark.parametrize(
-    ("value", "points", "words"),
-    [
-        (0.79, 0, "private score 0.790 is below Baseline A 0.8: 0"),
-        (0.8, 60, "private score 0.800 is between Baseline A 0.8 (60) and B 0.9 (90): 60"),
-        (0.9, 90, "private score 0.900 reaches B 0.9: 90"),
-        (0.99, 90, "private score 0.990 reaches B 0.9: 90"),
-    ],
-)
-def test_linear_rules_end_at_their_baselines(value: float, points: float, words: str) -> None:
-    assert output(marked(linear(), GradableFile(value))) == (points, words)
+LINE = rules({"of": "score", "line": TWO})
+DAYS = {"every_hours": 24, "off": [10, 20, 30], "then": "add"}
 
 
-def test_thresholds_give_the_points_of_the_best_baseline_reached() -> None:
-    rules = linear(method="thresholds")
-    assert output(marked(rules, GradableFile(0.85))) == (60, "private score 0.850 reaches Baseline A 0.8: 60")
-    assert marked(rules, GradableFile(0.7)).points == 0
+@given(SCORES, SCORES, st.lists(SCORES, max_size=5))
+def test_a_better_score_never_gives_fewer_points(one: Fraction, other: Fraction, others: list[Fraction]) -> None:
+    worse, better = sorted((one, other))
+    steps = [[{"top": 50}, 95], [{"class": "mean"}, 40]]
+    policy = rules({"of": "score", "line": [*TWO, [{"class": "best"}, 100]], "steps": steps, "below": 10})
+    low, high = (marked(policy, score, *others).points or 0 for score in (worse, better))
+    # A team that is the best of the class itself moves the last anchor, but never below what the worse score gave.
+    assert low <= high
 
 
-def test_where_lower_is_better_the_smaller_score_gets_more() -> None:
-    rules = GradingRules.from_values({"steps": [{"points": 100, "score": 1.0}, {"points": 50, "score": 3.0}]})
-    field = MarkingScale(anchors_of(rules, {}, higher_is_better=False), higher_is_better=False)
-    marks = [
-        marks_module.mark_team(rules, field, TeamWork((GradableFile(value),))).points
-        for value in (0.5, 1.0, 2.0, 3.0, 3.1)
-    ]
-    assert marks == [100, 100, 75, 50, 0]
+@given(SCORES, st.lists(SCORES, min_size=1, max_size=4), SCORES)
+def test_one_more_late_submission_never_costs_points(score: Fraction, late: list[Fraction], more: Fraction) -> None:
+    policy = rules({"of": "score", "line": TWO}, late=DAYS)
+    files = dict(enumerate(late, start=1))
+    before = marked(policy, score, late=files).points or 0
+    assert (marked(policy, score, late={**files, len(late) + 1: more}).points or 0) >= before
 
 
-def test_of_fifty_teams_five_are_in_the_top_tenth_and_equal_scores_get_equal_points() -> None:
-    rules = GradingRules.from_values(
-        {"method": "percentile", "steps": [{"points": 100, "top": 10}, {"points": 70, "top": 100}]}
-    )
-    values = tuple(float(number) for number in range(50))
-    points = [marked(rules, GradableFile(value), values=values).points for value in values]
-    assert points == [70] * 45 + [100] * 5
-    tied = (9.0, 9.0, *values[:8])
-    assert output(marked(rules, GradableFile(9.0), values=tied)) == (
-        100,
-        "private score 9.000, 0 of 10 teams did better: top 10 % → 100 points",
-    )
-
-
-def test_whoever_is_first_of_three_is_in_the_top_tenth() -> None:
-    rules = GradingRules.from_values({"method": "percentile", "steps": [{"points": 100, "top": 10}]})
-    assert marked(rules, GradableFile(3.0), values=(1.0, 2.0, 3.0)).points == 100
-    assert marked(rules, GradableFile(2.0), values=(1.0, 2.0, 3.0)).points == 0
-
-
-def test_taking_part_is_worth_something_from_the_number_of_files_on() -> None:
-    rules = GradingRules.from_values({"method": "participation", "participation_points": 20, "participation_files": 2})
-    assert output(marked(rules, GradableFile(0.1), valid=2)) == (20, "2 valid submissions, +20: 20")
-    assert output(marked(rules, GradableFile(0.1), valid=1)) == (
-        0,
-        "1 valid submission on time; participation points need 2",
-    )
-
-
-def test_of_a_file_in_time_and_a_late_one_the_better_mark_counts() -> None:
-    rules = linear(late_percent=10)
-    assert marked(rules, GradableFile(0.8), GradableFile(0.9, 1)).points == 81
-    assert marked(rules, GradableFile(0.89), GradableFile(0.9, 1)).points == 87
-
-
-def test_a_better_file_that_came_too_late_to_give_more_is_spoken_of() -> None:
-    words = marked(linear(late_percent=10), GradableFile(0.89), GradableFile(0.95, 1), GradableFile(0.7, 2)).explanation
-    assert "B 0.9 (90): 87; a late submission with private score 0.950 and 10 % off gives only 81" in words
-    assert "0.7" not in words, "a worse file explains nothing"
-    only_there = linear(method="participation", steps=[], late_percent=10, participation_points=5)
-    assert "late" not in marked(only_there, GradableFile(0.89), GradableFile(0.95, 1)).explanation
-
-
-def test_a_file_ten_days_late_is_worth_nothing_and_never_less() -> None:
-    assert marked(linear(late_percent=20), GradableFile(0.9, 10)).points == 0
-
-
-def test_the_fewest_and_the_most_points_are_said_where_they_bind() -> None:
-    assert marked(linear(minimum=25), GradableFile(0.1)).explanation.endswith("minimum of 25 for a scored submission")
-    more = linear(participation_points=20)
-    assert (
-        marked(more, GradableFile(0.95)).explanation
-        == "private score 0.950 reaches B 0.9: 90; 1 valid submission, +20: 110; limited to the maximum of 100"
-    )
-
-
-def test_without_a_file_there_is_no_grade_or_zero_as_the_host_chose() -> None:
-    assert output(marked(linear())) == (None, "No scored submission, so no grade")
-    assert output(marked(linear(none_is_zero=True))) == (0, "No scored submission: 0")
-
-
-def test_a_disqualified_team_gets_zero_with_the_reason_whatever_it_scored() -> None:
-    work = TeamWork((GradableFile(0.95),), 3, disqualified="shared files")
-    assert output(marks_module.mark_team(linear(minimum=30), MarkingScale(TWO), work)) == (
-        0,
-        "Disqualified: 0 (shared files)",
-    )
-
-
-def test_halves_are_rounded_up_as_people_do() -> None:
-    rules = GradingRules.from_values({"steps": [{"points": 72.45, "score": 0.5}]})
-    field = MarkingScale(anchors_of(rules, {}, higher_is_better=True))
-    assert marks_module.mark_team(rules, field, TeamWork((GradableFile(0.5),))).points == 72.5
-
-
-@pytest.mark.parametrize(
-    ("values", "fault"),
-    [
-        ({}, "Add at least one row with a score and its points"),
-        ({"method": "astrology", "steps": [{"points": 1, "score": 1}]}, "Choose how scores"),
-        ({"steps": [{"points": 101, "score": 1}]}, "Row with 101 points: points must be between 0"),
-        ({"steps": [{"points": 1}]}, "Row with 1 points: choose a baseline or enter a score"),
-        (
-            {"steps": [{"points": 1, "score": 1, "baseline": "A"}]},
-            "Row with 1 points: choose a baseline or enter a score",
-        ),
-        ({"steps": [{"points": 1, "score": float("nan")}]}, "Row with 1 points: the score must be an ordinary number"),
-        ({"method": "percentile", "steps": [{"points": 1, "top": 0}]}, "Row with 1 points: enter a share"),
-        ({"steps": [{"points": 1, "score": n} for n in range(13)]}, "Use at most 12 rows"),
-        ({"method": "participation", "max_points": 0}, "The maximum must be above 0 and no more than"),
-        ({"method": "participation", "max_points": float("inf")}, "ordinary numbers"),
-        ({"method": "participation", "minimum": 101}, "minimum must be between 0"),
-        (
-            {"method": "participation", "participation_points": -1},
-            "Participation points must be between 0 and the maximum",
-        ),
-        ({"method": "participation", "participation_files": 0}, "between 1 and 1000"),
-        ({"method": "participation", "late_percent": 101}, "A late day must cost between 0 and 100 percent"),
-        ({"method": "participation", "decimals": 4}, "Decimal places must be between 0 and 3"),
-    ],
-)
-def test_rules_that_cannot_grade_say_why(values: dict[str, object], fault: str) -> None:
-    with pytest.raises(BadRules, match=re.escape(fault)):
-        GradingRules.from_values(values)
-
-
-def test_a_baseline_without_a_score_is_named() -> None:
-    with pytest.raises(BadRules, match="“B” no longer exists"):
-        anchors_of(linear(), {"Baseline A": 0.8, "B": None}, higher_is_better=True)
-
-
-def test_a_better_baseline_that_is_worth_less_is_refused() -> None:
-    with pytest.raises(BadRules, match=r"Baseline A 0\.950 \(60\) is better than B 0\.900 \(90\)"):
-        anchors_of(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
-    with pytest.raises(BadRules, match="have the same score"):
-        anchors_of(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)
-
-
-@given(grading_cases(), FINITE, st.integers(0, 40), st.integers(0, 6))
-def test_a_kept_reason_says_what_it_said(
-    case: tuple[GradingRules, MarkingScale], value: float, days: int, valid: int
+@given(SCORES, st.integers(1, 9), st.integers(0, 9), st.integers(0, 9))
+def test_more_late_days_left_never_cost_points_and_as_few_are_used_as_help(
+    score: Fraction, period: int, slack: int, more: int
 ) -> None:
-    rules, field = case
-    mark = marks_module.mark_team(rules, field, TeamWork((GradableFile(value, days),), valid))
-    stored = json.loads(json.dumps([reason.as_json() for reason in mark.reasons]))
-    assert [str(marks_module.Reason.from_json(one)) for one in stored] == [str(reason) for reason in mark.reasons]
+    policy = rules({"of": "score", "line": TWO}, late=DAYS)
+    few, many = (marked(policy, late={period: score}, slack=left) for left in (slack, slack + more))
+    assert (few.points or 0) <= (many.points or 0)
+    assert few.slack <= min(slack, period)
+    if few.slack:
+        assert (marked(policy, late={period: score}, slack=few.slack - 1).points or 0) < (few.points or 0)
 
 
 @pytest.mark.parametrize(
-    ("work", "rules"),
+    ("mark", "points", "words"),
     [
-        (TeamWork((GradableFile(0.1, 2),), 1), linear(late_percent=10, participation_points=5, minimum=10)),
-        (TeamWork((GradableFile(0.95),), 0), linear(participation_points=5)),
-        (TeamWork((GradableFile(0.89), GradableFile(0.95, 1)), 1), linear(late_percent=10)),
-        (TeamWork((GradableFile(0.853),), 3), linear(participation_points=20, decimals=0)),
-        (TeamWork((GradableFile(0.853, 1),), 3), linear(method="thresholds", late_percent=10)),
+        (marked(LINE, "0.79"), 0, "Private score 0.790 doesn't reach A 0.800: 0 points."),
+        (marked(LINE, "0.8"), 60, "Private score 0.800 lies between A 0.800 (60) and B 0.900 (90): 60 points."),
+        (marked(LINE, "0.95"), 90, "Private score 0.950 reaches B 0.900: 90 points."),
         (
-            TeamWork((GradableFile(0.7),), 0),
-            GradingRules.from_values({"method": "percentile", "steps": [{"points": 70, "top": 100}]}),
+            marked(rules({"of": "place", "line": [[1, 8], ["last", 2]]}), "0.8", "0.9", "0.7"),
+            5,
+            "Place 2 of 3 teams: 5 points.",
         ),
-        (TeamWork(), linear(none_is_zero=True)),
-        (TeamWork(), linear()),
-        (TeamWork(disqualified=""), linear()),
+        (
+            marked(rules({"of": "baselines", "board": "public", "line": [[0, 0], ["last", 10]]}), "0.85"),
+            5,
+            "1 of 2 baselines reached on the public board: 5 points.",
+        ),
+        (
+            marked(rules({"of": "score", "steps": [[{"top": 50}, 2]]}), "0.9", "0.8"),
+            2,
+            "Among the best 50 % of the teams: 2 points.",
+        ),
+        (marked(rules({"of": "files", "steps": [[3, 1]]}), "0.9"), 1, "3 submissions scored in time: 1 point."),
+        (
+            marked(rules({"of": "score", "line": TWO}, REPORT), "0.8", by_hand={"Report": 31}),
+            91,
+            "Private score 0.800 lies between A 0.800 (60) and B 0.900 (90): 60 points. "
+            "Report, given by hand: 31 points. Together 91.",
+        ),
+        (
+            marked(
+                rules({"of": "score", "line": TWO}, factors=[{"name": "Code", "of": "attached", "steps": [[1, 100]]}]),
+                "0.9",
+            ),
+            0,
+            "Private score 0.900 reaches B 0.900: 90 points. No work attached: 0 % of these points, 0.",
+        ),
+        (
+            marked(rules({"of": "score", "line": TWO}, late=DAYS), late={3: "0.9"}, slack=2),
+            81,
+            "Private score 0.900 reaches B 0.900: 90 points. 3 days late, 2 of your late days used (0 left). "
+            "1 day late: 10 % off, 81.",
+        ),
+        (
+            marked(rules({"of": "score", "line": TWO}, late=DAYS), "0.85", late={9: "0.9"}),
+            75,
+            "Private score 0.850 lies between A 0.800 (60) and B 0.900 (90): 75 points. "
+            "A later submission with a better score would give only 9.",
+        ),
+        (
+            marked(rules({"of": "score", "line": TWO}, out_of=80), "0.9"),
+            80,
+            "Private score 0.900 reaches B 0.900: 90 points. At most 80.",
+        ),
+        (
+            marked(LINE, "0.8333"),
+            70,
+            "Private score 0.833 lies between A 0.800 (60) and B 0.900 (90): 69.99 points. Rounded to 70.",
+        ),
+        (marked(LINE, "0.9", disqualified="Shared a file."), 0, "Disqualified: 0 (Shared a file.)."),
+        (marked(LINE), None, "No scored submission, so no grade."),
+        (marked(rules({"of": "score", "line": TWO}, no_file="zero")), 0, "No scored submission: 0."),
+        (marked(LINE, has_joined=False), None, "Hasn't joined, so no grade."),
     ],
 )
-def test_every_reason_is_said_in_the_language_of_its_reader(work: TeamWork, rules: GradingRules) -> None:
-    mark = marks_module.mark_team(rules, MarkingScale(TWO, (0.7,), board="private"), work)
-    assert mark.reasons
+def test_bo_reads_how_his_points_came_about(mark: Mark, points: float | None, words: str) -> None:
+    assert output(mark) == (points, words)
+
+
+def test_half_points_are_rounded_up_whatever_their_binary_value() -> None:
+    half = rules({"of": "by_hand", "name": "Talk"}, decimals=2)
+    assert marked(half, "0.5", by_hand={"Talk": Fraction("0.285")}).points == 0.29
+    assert marks_module.round_points(0.285, 2) == 0.29
+
+
+def test_scores_that_would_look_alike_are_written_with_more_digits() -> None:
+    assert "Private score 0.79996 doesn't reach A 0.80000" in marked(LINE, "0.79996").explanation
+
+
+def test_reasons_come_back_from_json_as_they_were() -> None:
+    for reason in marked(rules({"of": "score", "line": TWO}, late=DAYS), late={3: "0.85"}, slack=1).reasons:
+        stored = json.loads(json.dumps(reason.as_json()))
+        assert str(Reason.from_json(stored)) == str(reason)
+
+
+def test_bo_reads_his_reasons_in_his_language() -> None:
+    mark = marked(rules({"of": "score", "line": TWO}, late=DAYS), "0.7", late={3: "0.85"}, slack=1)
     with second_language(), translation.override(CODE):
         for reason in mark.reasons:
             assert "⟦" in str(reason), reason

@@ -16,16 +16,23 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.grades import queries
-from leaderboard.grades import rules as grade_rules
 from leaderboard.grades import services as grade_services
 from leaderboard.grades.files import graded_students
 from leaderboard.grades.models import Grade, GradeRelease, GradeRules
+from leaderboard.grades.rules import Rules
 from leaderboard.ground_truths.services import publishing
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import hiding, score
 from tests.conftest import answers, close, enter, make_competition, save_truth, submit
 
-RULES: dict[str, Any] = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 1.0}], "title": "Pets"}
+
+def score_term(*rows: Any, **more: Any) -> dict[str, Any]:
+    return {"name": "Score", "of": "score", "line": list(rows), **more}
+
+
+RULES: dict[str, Any] = {"terms": [score_term([{"score": 0.5}, 50], [{"score": 1}, 100])], "title": "Pets"}
+PARTICIPATION = {"name": "Taking part", "of": "files", "steps": [[1, 10]]}
+LATE = {"every_hours": 24, "off": [10], "then": "add"}
 
 
 def sheet_of(competition: Competition) -> queries.GradeSheet:
@@ -48,8 +55,8 @@ def add_baseline(competition: Competition, name: str, **wrong: int) -> None:
     score.score_one(made.pk)
 
 
-def set_rules(competition: Competition, **values: Any) -> None:
-    grade_rules.set_grade_rules(competition=competition, values={**RULES, **values}, user=None)
+def set_rules(competition: Competition, **values: Any) -> Rules:
+    return grade_services.set_grade_rules(competition=competition, values={**RULES, **values}, user=None)
 
 
 def test_before_the_deadline_public_scores_are_a_look_ahead_and_then_private_ones_decide(
@@ -63,7 +70,7 @@ def test_before_the_deadline_public_scores_are_a_look_ahead_and_then_private_one
     assert grades(pets) == {"bo": 100, "cy": 50}
     close(pets)
     assert grades(pets) == {"bo": 50, "cy": 100}
-    assert reasons(pets)["cy"] == "private score 1.000 reaches 1: 100"
+    assert reasons(pets)["cy"] == "Private score 1.000 reaches 1: 100 points."
 
 
 def test_everybody_in_a_team_gets_its_grade_and_whoever_handed_nothing_in_gets_none(
@@ -76,13 +83,13 @@ def test_everybody_in_a_team_gets_its_grade_and_whoever_handed_nothing_in_gets_n
     submit(pets, bo, answers(private=3))
     close(pets)
     assert grades(pets) == {"bo": 50, "cy": 50, "dee": None}
-    assert reasons(pets)["dee"] == "No scored submission, so no grade"
-    set_rules(pets, none_is_zero=True)
+    assert reasons(pets)["dee"] == "No scored submission, so no grade."
+    set_rules(pets, no_file="zero")
     assert grades(pets)["dee"] == 0
 
 
 def test_an_invalid_file_is_no_file(pets: Competition, bo: User) -> None:
-    set_rules(pets, participation_points=10)
+    set_rules(pets, terms=[*RULES["terms"], PARTICIPATION])
     enter(pets, bo)
     submit(pets, bo, b"nothing,here\n1,2\n")
     close(pets)
@@ -92,18 +99,20 @@ def test_an_invalid_file_is_no_file(pets: Competition, bo: User) -> None:
 def test_points_follow_a_baseline_when_its_score_changes(pets: Competition, bo: User) -> None:
     add_baseline(pets, "Guess", private=3)
     add_baseline(pets, "Last year", private=1)
-    set_rules(pets, steps=[{"points": 60, "baseline": "Guess"}, {"points": 90, "baseline": "Last year"}])
+    set_rules(pets, terms=[score_term([{"baseline": "Guess"}, 60], [{"baseline": "Last year"}, 90])])
     enter(pets, bo)
     submit(pets, bo, answers(private=2))
     close(pets)
-    assert reasons(pets) == {"bo": "private score 0.667 is between Guess 0.500 (60) and Last year 0.833 (90): 75"}
+    assert reasons(pets) == {
+        "bo": "Private score 0.667 lies between Guess 0.500 (60) and Last year 0.833 (90): 75 points."
+    }
     add_baseline(pets, "Last year", private=2)
     assert grades(pets) == {"bo": 90}
 
 
 def test_a_baseline_that_is_gone_stops_grading_with_its_name(pets: Competition, bo: User) -> None:
     add_baseline(pets, "Guess", private=3)
-    set_rules(pets, steps=[{"points": 60, "baseline": "Guess"}])
+    set_rules(pets, terms=[score_term([{"baseline": "Guess"}, 60])])
     boards.remove_baseline(baseline=pets.baselines.get())
     sheet = sheet_of(pets)
     assert sheet.faults == ("The baseline “Guess” no longer exists or has no score yet.",)
@@ -124,8 +133,8 @@ def test_a_late_file_loses_its_percents_for_each_day_begun(pets: Competition, bo
     late(file, pets, hours=25)
     set_rules(pets)
     assert grades(pets) == {"bo": None}
-    set_rules(pets, late_percent=10)
-    assert reasons(pets) == {"bo": "private score 1.000 reaches 1: 100; 2 days late, 20 % off: 80"}
+    set_rules(pets, late=LATE)
+    assert reasons(pets) == {"bo": "Private score 1.000 reaches 1: 100 points. 2 days late: 20 % off, 80."}
     late(file, pets, hours=0)
     assert grades(pets) == {"bo": 90}
 
@@ -133,7 +142,7 @@ def test_a_late_file_loses_its_percents_for_each_day_begun(pets: Competition, bo
 def test_of_many_late_files_of_a_day_the_best_public_one_counts_so_that_nobody_probes_private_rows(
     pets: Competition, bo: User
 ) -> None:
-    set_rules(pets, late_percent=10)
+    set_rules(pets, late=LATE)
     enter(pets, bo)
     for wrong in ({"public": 2, "private": 0}, {"public": 0, "private": 3}):
         late(submit(pets, bo, answers(**wrong)), pets, hours=3)
@@ -143,22 +152,22 @@ def test_of_many_late_files_of_a_day_the_best_public_one_counts_so_that_nobody_p
 
 
 def test_percentiles_count_the_teams_that_are_better(pets: Competition, bo: User, cy: User, dee: User) -> None:
-    set_rules(pets, method="percentile", steps=[{"points": 100, "top": 30}, {"points": 70, "top": 100}])
+    set_rules(pets, terms=[score_term(steps=[[{"top": 30}, 100], [{"top": 100}, 70]])])
     for person, wrong in ((bo, 0), (cy, 1), (dee, 1)):
         enter(pets, person)
         submit(pets, person, answers(private=wrong))
     close(pets)
     assert grades(pets) == {"bo": 100, "cy": 70, "dee": 70}
-    assert reasons(pets)["dee"] == "private score 0.833, 1 of 3 teams did better: top 100 % → 70 points"
+    assert reasons(pets)["dee"] == "Among the best 100 % of the teams: 70 points."
 
 
 def test_what_we_propose_follows_from_two_baselines_and_otherwise_from_shares(pets: Competition) -> None:
-    rules, is_saved = grade_rules.grade_rules(pets)
-    assert (rules.method, is_saved) == ("percentile", False)
+    rules, is_saved = queries.grade_rules(pets)
+    assert ([step.kind for step in rules.terms[0].steps], is_saved) == (["top"] * 4, False)
     add_baseline(pets, "Weak", public=3)
     add_baseline(pets, "Strong", public=1)
-    rules, is_saved = grade_rules.grade_rules(pets)
-    assert [(step.baseline, step.points) for step in rules.steps] == [("Weak", 60), ("Strong", 100)]
+    rules, is_saved = queries.grade_rules(pets)
+    assert [(anchor.name, int(anchor.points)) for anchor in rules.terms[0].line] == [("Weak", 60), ("Strong", 100)]
     assert not is_saved
     assert sheet_of(pets).faults == ()
 
@@ -166,11 +175,11 @@ def test_what_we_propose_follows_from_two_baselines_and_otherwise_from_shares(pe
 def test_a_change_of_the_rules_is_written_to_the_audit_log_and_saving_the_same_again_is_not(
     pets: Competition, ada: User
 ) -> None:
-    grade_rules.set_grade_rules(competition=pets, values=RULES, user=ada)
-    grade_rules.set_grade_rules(competition=pets, values=RULES, user=ada)
-    grade_rules.set_grade_rules(competition=pets, values={**RULES, "minimum": 20}, user=ada)
+    grade_services.set_grade_rules(competition=pets, values=RULES, user=ada)
+    grade_services.set_grade_rules(competition=pets, values=RULES, user=ada)
+    grade_services.set_grade_rules(competition=pets, values={**RULES, "least": 20}, user=ada)
     first, second = AuditEntry.objects.filter(event=AuditEvent.GRADE_RULES_CHANGED).order_by("pk")
-    assert (second.before, second.after) == ({"minimum": 0.0}, {"minimum": 20})
+    assert (second.before, second.after) == ({}, {"least": "20"})
     assert first.by == ada.pk
 
 
@@ -208,7 +217,7 @@ def test_released_grades_stay_as_they_were_told_until_they_are_released_again(
     close(pets)
     boards.reveal_competition(competition=pets)
     grade_services.release_grades(competition=pets, user=ada)
-    set_rules(pets, minimum=75)
+    set_rules(pets, least=75)
     (row,) = sheet_of(pets).rows
     assert row.released is not None
     assert (row.mark.points, row.released.points, row.mark_for_files.points, row.is_changed) == (75, 50, 50, True)
@@ -252,7 +261,7 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
     pets.refresh_from_db()
     touched = queries.touched_grades(pets, at=timezone.now())
     assert touched is not None
-    assert touched.faults == ("0.5 (50) is better than 1 (100) but gives fewer points.",)
+    assert touched.faults == ("Term 1, row 2: row 1 is better than row 2 but gives fewer points.",)
     assert grades(pets) == {"bo": 100}
 
 
@@ -280,7 +289,7 @@ def test_deleting_a_competition_takes_rules_and_grades_along(pets: Competition, 
 def test_a_disqualified_team_gets_zero_with_the_reason_and_is_nobodys_measure(
     pets: Competition, ada: User, bo: User, cy: User
 ) -> None:
-    set_rules(pets, method="percentile", steps=[{"points": 100, "top": 1}])
+    set_rules(pets, terms=[score_term(steps=[[{"top": 1}, 100]])])
     for someone, wrong in ((bo, 0), (cy, 1)):
         enter(pets, someone)
         submit(pets, someone, answers(private=wrong))
@@ -288,25 +297,25 @@ def test_a_disqualified_team_gets_zero_with_the_reason_and_is_nobodys_measure(
     assert grades(pets) == {"bo": 100, "cy": 0}
     extensions.disqualify_team(team=bo.memberships.get().team, user=ada, reason="Shared a file.")
     assert grades(pets) == {"bo": 0, "cy": 100}
-    assert reasons(pets)["bo"] == "Disqualified: 0 (Shared a file.)"
+    assert reasons(pets)["bo"] == "Disqualified: 0 (Shared a file.)."
 
 
 def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User) -> None:
-    set_rules(pets, participation_points=10, participation_files=2)
+    set_rules(pets, terms=[*RULES["terms"], {**PARTICIPATION, "steps": [[2, 10]]}])
     enter(pets, bo)
     best, _ = submit(pets, bo, answers()), submit(pets, bo, answers(private=3))
-    assert reasons(pets)["bo"].endswith("2 valid submissions, +10: 110; limited to the maximum of 100")
+    assert reasons(pets)["bo"].endswith("2 submissions scored in time: 10 points. Together 110. At most 100.")
     hiding.hide_submission(submission=best, user=ada, reason="Somebody else's.")
     close(pets)
     assert reasons(pets)["bo"].startswith(
-        "private score 0.500 is between 0.5 (50) and 1 (100): 50; 1 valid submission on time; participation points"
+        "Private score 0.500 lies between 0.5 (50) and 1 (100): 50 points. 1 submission scored in time: 0 points."
     )
 
 
 def test_days_late_are_counted_from_the_deadline_that_the_team_was_given(
     pets: Competition, ada: User, bo: User
 ) -> None:
-    set_rules(pets, late_percent=10)
+    set_rules(pets, late=LATE)
     team = enter(pets, bo).team
     file = submit(pets, bo, answers())
     close(pets)
@@ -318,7 +327,7 @@ def test_days_late_are_counted_from_the_deadline_that_the_team_was_given(
 
 
 def test_the_roster_names_people_and_whoever_never_joined_is_graded_too(pets: Competition, bo: User, dee: User) -> None:
-    set_rules(pets, none_is_zero=True)
+    set_rules(pets, no_file="zero")
     enter(pets, bo)
     submit(pets, bo, answers())
     facts = {"student_id": "1001", "sis_user_id": "s-1", "login": "bbello", "section": "A"}
@@ -329,7 +338,7 @@ def test_the_roster_names_people_and_whoever_never_joined_is_graded_too(pets: Co
     first, second = sheet_of(pets).rows
     assert (first.student.name, first.student.email, first.mark.points) == ("Bello, Bo", "bo@uni.example", 100)
     assert {name: getattr(first.student, name) for name in facts} == facts
-    assert (second.student.name, second.mark.explanation) == ("Zed Zimmer", "Hasn't joined: 0")
+    assert (second.student.name, second.mark.explanation) == ("Zed Zimmer", "Hasn't joined: 0.")
     person, absent = graded_students(sheet_of(pets))
     assert (person.first_name, person.last_name, person.is_listed) == ("Bo", "Bello", True)
     assert (absent.student_id, absent.points) == ("1009", "0.0")

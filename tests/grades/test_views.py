@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+from random import Random
 from typing import Any
 
 import pytest
@@ -16,24 +18,33 @@ from leaderboard.classroom import roster
 from leaderboard.competitions.models import Competition
 from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import GradeRules
+from leaderboard.grades.rules import Rules
 from tests.common.languages import CODE, second_language
 from tests.conftest import answers, close, enter, person, submit
+from tests.grades.test_cases import random_rules
 from tests.grades.test_services import add_baseline, set_rules
 from tests.pages import tidy
 
 FORM: dict[str, Any] = {
-    "method": "linear",
-    "max_points": "100",
-    "minimum": "0",
+    "action": "save",
+    "out_of": "100",
+    "least": "0",
     "decimals": "1",
-    "participation_points": "0",
-    "participation_files": "1",
-    "late_percent": "",
+    "no_file": "none",
+    "every_hours": "24",
+    "unit": "percent",
+    "then": "stay",
     "title": "Pets",
-    "line-0-score": "0.5",
-    "line-0-points": "50",
-    "line-2-baseline": "Strong",
-    "line-2-points": "90",
+    "terms-0-name": "Score",
+    "terms-0-of": "score",
+    "terms-0-board": "private",
+    "terms-0-0-mode": "line",
+    "terms-0-0-at": "number",
+    "terms-0-0-number": "0.5",
+    "terms-0-0-points": "50",
+    "terms-0-2-mode": "line",
+    "terms-0-2-at": "baseline:Strong",
+    "terms-0-2-points": "90",
 }
 
 
@@ -74,23 +85,16 @@ def test_ada_writes_rules_and_reads_everybodys_reasons(host: Client, pets: Compe
     response = host.post("/host/pets/grades/rules/", FORM, follow=True)
     text = response.content.decode()
     assert "Grade rules saved." in text
-    assert "public score 0.667 is between 0.5 (50) and Strong 0.833 (90): 70" in text
+    assert "Public score 0.667 lies between 0.5 (50) and Strong 0.833 (90): 70 points." in text
     assert "After the deadline, private scores decide" in text
 
 
-def test_beside_the_rules_stand_both_scores_of_each_baseline(host: Client, pets: Competition) -> None:
-    add_baseline(pets, "Strong", public=1, private=2)
-    text = " ".join(re.sub(r"<[^>]+>", " ", page(host, "/host/pets/grades/rules/")).split())
-    assert "Strong 0.833 public 0.667 private" in text
-
-
-def test_what_is_wrong_in_a_line_is_said_with_its_number_and_nothing_typed_is_lost(
-    host: Client, pets: Competition
-) -> None:
-    response = host.post("/host/pets/grades/rules/", {**FORM, "line-0-score": "half", "title": "My pets"})
+def test_what_is_wrong_in_a_row_is_said_there_and_nothing_typed_is_lost(host: Client, pets: Competition) -> None:
+    add_baseline(pets, "Strong", public=1)
+    response = host.post("/host/pets/grades/rules/", {**FORM, "terms-0-0-number": "half", "title": "My pets"})
     text = response.content.decode()
-    assert response.status_code == 422
-    assert "Enter a number." in text
+    assert response.status_code == 409
+    assert "enter a number." in text
     assert 'value="half"' in text
     assert 'value="My pets"' in text
     assert not GradeRules.objects.exists()
@@ -98,51 +102,74 @@ def test_what_is_wrong_in_a_line_is_said_with_its_number_and_nothing_typed_is_lo
 
 def test_rules_that_contradict_themselves_are_refused_with_every_fault(host: Client, pets: Competition) -> None:
     add_baseline(pets, "Strong", public=1)
-    response = host.post("/host/pets/grades/rules/", {**FORM, "minimum": "120", "line-0-points": "150"})
+    response = host.post("/host/pets/grades/rules/", {**FORM, "least": "120", "cap": "90", "off": "20, 10"})
     text = response.content.decode()
     assert response.status_code == 409
     assert "The minimum must be between 0 and the maximum." in text
-    assert "150 points" in text
+    assert "The cap can&#x27;t be below the full mark." in text
+    assert "A later period can&#x27;t cost less than an earlier one." in text
     assert not GradeRules.objects.exists()
-    better = {"line-1-score": "0.8", "line-1-points": "40"}  # than 0.5, which gives 50
+    better = {"terms-0-1-at": "number", "terms-0-1-number": "0.8", "terms-0-1-points": "40"}  # than 0.5, which gives 50
     response = host.post("/host/pets/grades/rules/", {**FORM, **better})
     assert response.status_code == 409
-    assert "0.8 (40) is better than 0.5 (50) but gives fewer points." in response.content.decode()
+    assert "row 2 is better than row 1 but gives fewer points." in response.content.decode()
     assert not GradeRules.objects.exists()
 
 
 def test_a_proposal_is_shown_and_cannot_be_released(host: Client, pets: Competition, bo: User) -> None:
     ended(pets, bo)
     assert "These grades follow suggested rules" in page(host, "/host/pets/grades/")
-    assert "no baseline has a score" in page(host, "/host/pets/grades/rules/")
+    assert "This is a suggestion" in page(host, "/host/pets/grades/rules/")
     response = host.post("/host/pets/grades/release/", {"action": "release"})
     assert response.status_code == 409
     assert "Save the grade rules first." in response.content.decode()
 
 
-def test_the_page_says_what_it_proposes_and_why(host: Client, pets: Competition) -> None:
-    add_baseline(pets, "Guess", public=3)
-    one = page(host, "/host/pets/grades/rules/")
-    assert "To grade by score, first add two baselines with different scores" in one
-    add_baseline(pets, "Guess again", public=3)
-    assert "add two baselines with different scores" in page(host, "/host/pets/grades/rules/")
+def test_rules_are_tried_beside_the_form_and_nothing_is_saved(host: Client, pets: Competition, bo: User) -> None:
     add_baseline(pets, "Strong", public=1)
-    two = page(host, "/host/pets/grades/rules/")
-    assert "60 points at the score of “Guess" in two
-    assert "100 at “Strong”" in two
-    assert "Suggestion: points by share" not in two
+    enter(pets, bo)
+    submit(pets, bo, answers(public=2))
+    text = host.post("/host/pets/grades/rules/", {**FORM, "action": "try"}).content.decode()
+    assert "bo · 70.0" in text
+    assert not GradeRules.objects.exists()
 
 
-def test_whole_numbers_stand_in_the_form_as_people_write_them(host: Client, pets: Competition) -> None:
-    host.post("/host/pets/grades/rules/", {**FORM, "minimum": "12.5", "line-2-baseline": "", "line-2-score": "0.9"})
-    text = page(host, "/host/pets/grades/rules/")
-    fields = dict(re.findall(r'name="([\w-]+)" value="([^"]*)"', text))
-    assert {name: fields[name] for name in ("max_points", "minimum", "line-0-points", "line-1-score")} == {
-        "max_points": "100",
-        "minimum": "12.5",
-        "line-0-points": "50",
-        "line-1-score": "0.9",
-    }
+def test_each_picture_fills_the_form_and_can_be_saved(host: Client, pets: Competition) -> None:
+    add_baseline(pets, "Weak", public=3)
+    add_baseline(pets, "Strong", public=1)
+    for key in ("between", "cutoffs", "best", "place", "baselines", "bonus", "hand"):
+        text = page(host, f"/host/pets/grades/rules/?picture={key}")
+        response = host.post("/host/pets/grades/rules/", {**form_values(text), "action": "save"})
+        assert response.status_code == 303, (key, response.content.decode())
+    assert [term["of"] for term in GradeRules.objects.get().values["terms"]] == ["score", "by_hand"]
+    assert 'value="Report"' not in page(host, "/host/pets/grades/rules/?picture=empty")
+
+
+def test_every_rule_can_be_entered_by_clicks_and_comes_back(host: Client, pets: Competition) -> None:
+    for name, wrong in (("weak", 4), ("strong", 2), ("boss", 1)):
+        add_baseline(pets, name, public=wrong)
+    for seed in range(12):
+        values = random_rules(Random(seed))
+        for term in (*values["terms"], *values.get("factors", ())):
+            term.pop("from", None)
+        saved = set_rules(pets, **values)
+        text = page(host, "/host/pets/grades/rules/")
+        response = host.post("/host/pets/grades/rules/", {**form_values(text), "action": "save"})
+        assert response.status_code == 303, (seed, response.content.decode())
+        assert Rules.from_values(GradeRules.objects.get().values) == saved
+
+
+def form_values(text: str) -> dict[str, Any]:
+    """What a browser would send of the form of the rules as it is shown."""
+    values: dict[str, Any] = {}
+    for tag in re.findall(r"<input[^>]*>", text):
+        name, value = (re.search(rf' {key}="([^"]*)"', tag) for key in ("name", "value"))
+        if name and (' type="checkbox"' not in tag or " checked" in tag):
+            values[name[1]] = html.unescape(value[1]) if value else "on" if "checkbox" in tag else ""
+    for name, options in re.findall(r'<select name="([^"]*)".*?>(.*?)</select>', text, re.DOTALL):
+        chosen = re.search(r'value="([^"]*)" selected', options) or re.search(r'value="([^"]*)"', options)
+        values[name] = html.unescape(chosen[1]) if chosen else ""
+    return values
 
 
 def test_a_student_sees_nothing_before_the_release_and_then_their_own_grade_alone(
@@ -155,7 +182,7 @@ def test_a_student_sees_nothing_before_the_release_and_then_their_own_grade_alon
     assert "Your teacher hasn't released the grades yet" in page(student, "/c/pets/grade/")
     host.post("/host/pets/grades/release/", {"action": "release"})
     text = page(student, "/c/pets/grade/")
-    assert "private score 0.500 is between 0.5 (50) and 1 (100): 50" in text
+    assert "Private score 0.500 lies between 0.5 (50) and 1 (100): 50 points." in text
     assert "50.0" in text
     assert "/c/pets/grade/" in page(student, "/c/pets/submissions/")
     host.post("/host/pets/grades/release/", {"action": "withdraw"})
@@ -171,16 +198,16 @@ def test_bo_reads_the_reasons_in_bos_language_whatever_the_hosts(host: Client, p
     with second_language():
         User.objects.filter(pk=bo.pk).update(language=CODE)
         host.post("/host/pets/grades/release/", {"action": "release"})
-        assert "⟦⟦private score⟧ 0.500 is between 0.5 (50) and 1 (100): 50⟧" in page(student, "/c/pets/grade/")
+        assert "lies between 0.5 (50) and 1 (100)⟧: ⟦50 points⟧.⟧" in page(student, "/c/pets/grade/")
         User.objects.filter(pk=bo.pk).update(language="en")
-        assert ">private score 0.500 is between 0.5 (50) and 1 (100): 50<" in page(student, "/c/pets/grade/")
+        assert ">Private score 0.500 lies between 0.5 (50) and 1 (100): 50 points.<" in page(student, "/c/pets/grade/")
 
 
 def test_ada_sees_which_grades_would_be_others_now(host: Client, pets: Competition, bo: User) -> None:
     set_rules(pets)
     ended(pets, bo)
     host.post("/host/pets/grades/release/", {"action": "release"})
-    set_rules(pets, minimum=60)
+    set_rules(pets, least=60)
     text = page(host, "/host/pets/grades/")
     assert "1 grade would change if you release again." in text
     assert "released: 50.0" in text
@@ -197,7 +224,7 @@ def test_a_student_is_found_by_name_or_team(host: Client, pets: Competition, bo:
 
 
 def test_the_sheet_of_a_large_class_takes_few_queries_and_few_bytes(host: Client, pets: Competition, bo: User) -> None:
-    set_rules(pets, late_percent=10)
+    set_rules(pets, late={"off": [10]})
     for number in range(12):
         someone = person(f"student{number}")
         enter(pets, someone)

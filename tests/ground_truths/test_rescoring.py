@@ -56,8 +56,8 @@ def test_the_host_reads_whose_grades_it_would_touch(waiting: Competition, ada: U
     with CaptureQueriesContext(connection) as queries:
         text = text_of(client.get(GRADES))
     assert "Affected grades 2 of 3 Better 1 Worse 1" in text
-    assert "bo bo 83.3 66.7 public score 0.667" in text
-    assert "cy cy 66.7 83.3 public score 0.833" in text
+    assert "bo bo 83.3 66.7 Public score 0.667" in text
+    assert "cy cy 66.7 83.3 Public score 0.833" in text
     assert len(queries) <= 12 + 3  # three of them look who asks
 
 

@@ -1,0 +1,210 @@
+"""The grade of a course: released marks by weight, bonus, limits; its sheet and its release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.competitions.models import Competition, Course, Membership
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models.course import lock_course
+from leaderboard.competitions.services import CannotHost
+
+from .marks import ZERO, Mark, Person, Scale, points_of, points_text, round_half_up
+from .models import CourseRules, Grade, GradeRelease, HandPoints
+from .queries import GradeRow, GradeSheet, course_scheme, overrides_of, released_marks, students_from
+from .reading import BadRules
+from .reasons import Reason
+from .rules import CourseScheme, Part, Rules, Term
+from .services import save_rules, store_release, withdraw_release
+from .students import Student
+from .values import fields_of_sources, fraction_of, hand_points, needs_of, teams_in
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """A person's released mark in a competition of the course (None: no mark)."""
+
+    part: Part
+    title: str
+    out_of: Fraction
+    points: Fraction | None
+
+    @property
+    def share(self) -> Fraction:
+        return (self.points or ZERO) / self.out_of
+
+    @property
+    def weighted(self) -> Fraction:
+        return self.share * self.part.weight
+
+
+def course_mark(scheme: CourseScheme, results: Sequence[PartResult], plus: Sequence[tuple[Fraction, Reason]]) -> Mark:
+    """Shares of the marks by weight, without the lowest, plus the bonus. No mark counts 0 beside others."""
+    if all(result.points is None for result in results):
+        return Mark(None, (Reason.of("no_parts"),))
+    lowest = sorted(results, key=lambda result: (result.share, result.weighted))
+    dropped = {id(result) for result in lowest[: scheme.drop_lowest]}
+    total = sum((result.weighted for result in results if id(result) not in dropped), ZERO)
+    reasons = [_part_reason(result, is_dropped=id(result) in dropped) for result in results]
+    for points, reason in plus:
+        total += points
+        reasons.append(reason)
+    limited = max(ZERO, total if scheme.most is None else min(total, scheme.most))
+    rounded = limited if scheme.decimals is None else round_half_up(limited, scheme.decimals)
+    if len(reasons) > 1:
+        reasons.append(Reason.of("together", points=points_text(total)))
+    if limited < total:
+        reasons.append(Reason.of("at_most", points=points_text(limited)))
+    if points_text(rounded) != points_text(limited):
+        reasons.append(Reason.of("rounded", points=points_text(rounded)))
+    return Mark(float(rounded), tuple(reasons))
+
+
+def _part_reason(result: PartResult, *, is_dropped: bool) -> Reason:
+    if is_dropped:
+        return Reason.of("dropped", title=result.title)
+    weight = points_text(result.part.weight)
+    if result.points is None:
+        return Reason.of("part_missing", title=result.title, weight=weight)
+    facts = {"points": points_text(result.points), "most": points_text(result.out_of)}
+    return Reason.of("part", title=result.title, weight=weight, weighted=points_text(result.weighted), **facts)
+
+
+# --- the sheet ----------------------------------------------------------------------------------------------------
+
+
+def suggested_scheme(competitions: Sequence[Competition], title: str) -> CourseScheme:
+    """Equal weights that add up to 100."""
+    weight = Fraction(100, max(1, len(competitions)))
+    parts = tuple(Part(competition.slug, round_half_up(weight, 2)) for competition in competitions)
+    return CourseScheme(parts=parts, out_of=Fraction(100), decimals=1, title=title)
+
+
+def course_competitions(course: Course) -> list[Competition]:
+    """The competitions of a course that are not in the bin, in the order of their deadlines."""
+    there = Competition.objects.outside_bin().filter(course=course)
+    return sorted(there, key=lambda competition: (competition.closes_at, competition.pk))
+
+
+def course_sheet(course: Course) -> GradeSheet:
+    """The course's marks of all students, from the released grades of its competitions. Only for its hosts."""
+    competitions = {competition.slug: competition for competition in course_competitions(course)}
+    scheme = course_scheme(course.pk)
+    rules = scheme or suggested_scheme(list(competitions.values()), course.title)
+    release = GradeRelease.current(course)
+    sheet = GradeSheet(rules, scheme is not None, release=release)
+    gone = [part.competition for part in rules.parts if part.competition not in competitions]
+    if gone or not competitions:
+        text = _("The course has no competition “%(name)s”.")
+        return replace(sheet, faults=tuple(text % {"name": name} for name in gone) or (_("Add a competition first."),))
+    try:
+        plus = _plus_points(course, rules.plus)
+    except BadRules as error:
+        return replace(sheet, faults=tuple(map(str, error.faults)))
+    given, out_of = _released_points(course)
+    released, overrides = released_marks(release), overrides_of(course)
+    rows = []
+    for student in students_of_course(course):
+        user = student.user_id or 0
+        results = [
+            PartResult(
+                part,
+                competitions[part.competition].title,
+                out_of.get(part.competition, Fraction(100)),
+                given.get((part.competition, user)),
+            )
+            for part in rules.parts
+        ]
+        mark = overrides.get(user) or course_mark(rules, results, plus(user))
+        rows.append(GradeRow(student, mark, released.get(user)))
+    return replace(sheet, rows=tuple(rows))
+
+
+def students_of_course(course: Course) -> list[Student]:
+    """The members of all competitions, and the students on the class list, sorted by name."""
+    memberships = Membership.objects.filter(competition__course=course).order_by("user", "pk")
+    return students_from(memberships, RosterEntry.objects.filter(course=course), is_course=True)
+
+
+def _released_points(course: Course) -> tuple[dict[tuple[str, int], Fraction], dict[str, Fraction]]:
+    """((competition, user) → released points, competition → full mark of the released rules)."""
+    releases = GradeRelease.current_of_course(course.pk)
+    out_of = {
+        slug: Rules.from_values(rules).out_of for slug, rules in releases.values_list("competition__slug", "rules")
+    }
+    grades = Grade.objects.filter(release__in=releases.values("pk"), points__isnull=False).order_by()
+    rows = grades.values_list("release__competition__slug", "user", "points")
+    return {(slug, user): fraction_of(points or 0.0) for slug, user, points in rows}, out_of
+
+
+def _plus_points(course: Course, terms: Sequence[Term]) -> Callable[[int], list[tuple[Fraction, Reason]]]:
+    """A function from a user to the points and reasons of the bonus terms."""
+    by_hand = hand_points(HandPoints.objects.filter(course=course)) if any(t.of == "by_hand" for t in terms) else {}
+    sources = {slug for term in terms for slug in term.sources}
+    scale = Scale("", fields_of_sources(course.pk, needs_of(terms, ""), Split.PRIVATE))
+    teams = teams_in(course.pk, sources)
+
+    def plus(user: int) -> list[tuple[Fraction, Reason]]:
+        person = Person(teams=teams.get(user, {}), by_hand=by_hand.get(user, {}))
+        return [points_of(term, scale, person) for term in terms]
+
+    return plus
+
+
+# --- rules and release --------------------------------------------------------------------------------------------
+
+
+def set_course_rules(*, course: Course, values: Mapping[str, Any], user: User | None) -> CourseScheme:
+    """Replace the course's rules; released grades do not change. Raises `CannotHost` with all faults."""
+    try:
+        scheme = CourseScheme.from_values(values)
+    except BadRules as error:
+        raise CannotHost(_("These grade rules don't work."), map(str, error.faults)) from error
+    there = {competition.slug for competition in course_competitions(course)}
+    named = {part.competition for part in scheme.parts} | {slug for term in scheme.plus for slug in term.sources}
+    if missing := sorted(named - there):
+        text = _("The course has no competition “%(name)s”.")
+        raise CannotHost(_("These grade rules don't work."), [text % {"name": name} for name in missing])
+    with transaction.atomic():
+        lock_course(course.pk)
+        stored = CourseRules.objects.filter(course=course).first() or CourseRules(course=course)
+        save_rules(stored, scheme.as_json(), user=user, about=course)
+    return scheme
+
+
+def course_release_obstacles(sheet: GradeSheet, course: Course) -> list[str]:
+    """Reasons why the course's grades cannot be released yet."""
+    obstacles = list(sheet.faults)
+    if not sheet.is_saved:
+        return [*obstacles, _("Save the grade rules first.")]
+    assert isinstance(sheet.rules, CourseScheme)
+    released = set(GradeRelease.current_of_course(course.pk).values_list("competition__slug", flat=True))
+    titles = {competition.slug: competition.title for competition in course_competitions(course)}
+    text = _("Release the grades of “%(title)s” first.")
+    waiting = [part.competition for part in sheet.rules.parts if part.competition not in released]
+    return obstacles + [text % {"title": titles.get(slug, slug)} for slug in waiting]
+
+
+def release_course_grades(*, course: Course, user: User | None) -> GradeRelease:
+    """Store the course's marks as they are now and show them to the students. Raises `CannotHost`."""
+    with transaction.atomic():
+        lock_course(course.pk)
+        sheet = course_sheet(course)
+        if obstacles := course_release_obstacles(sheet, course):
+            raise CannotHost(_("Grades can't be released yet."), obstacles)
+        return store_release(course, sheet, user)
+
+
+def withdraw_course_grades(*, course: Course, user: User | None) -> None:
+    """Hide the released grades of the course from students. Raises `CannotHost` without any."""
+    with transaction.atomic():
+        lock_course(course.pk)
+        withdraw_release(course, user)

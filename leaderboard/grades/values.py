@@ -1,0 +1,263 @@
+"""What the rules need of the database, as plain data: deciding values, late files, points by hand."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+from django.db.models import Count, OuterRef, Subquery
+from django.utils.translation import gettext as _
+
+from leaderboard.boards import standings
+from leaderboard.boards.queries import baseline_scores
+from leaderboard.boards.scores import ranked_files, sign_of
+from leaderboard.competitions import hooks as competitions_hooks
+from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models.extension import extended_deadline
+
+from .marks import Field, Key, LateFile, Person, Scale
+from .models import HandPoints
+from .reading import BadRules, Fault
+from .rules import Late, Rules, Term
+from .students import Student
+
+MICROSECOND = timedelta(microseconds=1)
+
+
+def fraction_of(value: float) -> Fraction:
+    """A score as the decimal that people read."""
+    return Fraction(repr(value))
+
+
+@dataclass(frozen=True)
+class ClassValues:
+    """A competition's class as the rules see it under one ground truth."""
+
+    scale: Scale
+    late: Mapping[int, Sequence[LateFile]]
+    """Team → its late files, one of each period."""
+
+
+def needs_of(terms: Iterable[Term], slug: str) -> dict[Key, set[str]]:
+    """The fields that terms read, and what of each: `values`, `files`, `baselines`."""
+    needs: dict[Key, set[str]] = defaultdict(set)
+    for term in terms:
+        if term.of in ("by_hand", "members", "attached"):
+            continue
+        for source in term.sources or (slug,):
+            need = needs[source, term.board, term.until]
+            need.add("files" if term.of == "files" else "values")
+            if term.baselines or term.of == "baselines":
+                need.add("baselines")
+    return needs
+
+
+def class_values(
+    competition: Competition, ground_truths: Sequence[GroundTruth], rules: Rules, split: Split, largest_team: int
+) -> list[ClassValues]:
+    """The values for each ground truth, in their order. Raises `BadRules` for a baseline or source that is gone."""
+    slug = competition.slug
+    needs = needs_of((*rules.terms, *rules.factors), slug)
+    needs[slug, "private", None].add("values")
+    elsewhere = {key: need for key, need in needs.items() if key[0] != slug}
+    others = fields_of_sources(competition.course_id, elsewhere, split)
+    late = _late_files(competition, ground_truths, split, rules.late) if rules.late else {}
+    found = []
+    for ground_truth in ground_truths:
+        ground_truth.competition = competition
+        own = {key: _field(ground_truth, key, need, split) for key, need in needs.items() if key[0] == slug}
+        _check_baselines((*rules.terms, *rules.factors), own | others, slug)
+        found.append(ClassValues(Scale(slug, own | others, largest_team), late.get(ground_truth.pk, {})))
+    return found
+
+
+def fields_of_sources(course_id: int, needs: Mapping[Key, set[str]], split: Split) -> dict[Key, Field]:
+    """The fields of competitions of the course. Raises `BadRules` for one that is not there or has no answers."""
+    if not (slugs := {slug for slug, _board, _until in needs}):
+        return {}
+    there = Competition.objects.filter(slug__in=slugs, course=course_id).select_related("ground_truth")
+    sources = {source.slug: source.ground_truth for source in there if source.ground_truth is not None}
+    if missing := sorted(slugs - set(sources)):
+        text = _("The course has no competition “%(name)s” with answers.")
+        raise BadRules([Fault("", text % {"name": name}) for name in missing])
+    for source in there:
+        if source.slug in sources:
+            sources[source.slug].competition = source
+    return {
+        key: _field(sources[key[0]], key, need, split, is_source=True)
+        for key, need in needs.items()
+        if key[0] in sources
+    }
+
+
+def _field(ground_truth: GroundTruth, key: Key, need: set[str], split: Split, *, is_source: bool = False) -> Field:
+    """A field from the database. Before the deadline all boards are the public one.
+
+    Disqualified teams are nobody's measure, but they have a value where another competition of theirs asks for it.
+    """
+    competition = ground_truth.competition
+    _slug, board, until = key
+    moment = None if until is None else competition.closes_at + timedelta(seconds=float(until * 3600))
+    side = Split.PUBLIC if split == Split.PUBLIC else Split(board)
+    values = _deciding_values(ground_truth, side, moment) if "values" in need else {}
+    outside = {}
+    if is_source and "values" in need:
+        outside = _deciding_values(ground_truth, side, moment, is_disqualified=True)
+    scores = baseline_scores(ground_truth, side) if "baselines" in need else {}
+    files = {}
+    if "files" in need:
+        in_time = Submission.objects.filter(ranked_files(), competition=competition, team__isnull=False)
+        if moment is not None:
+            in_time = in_time.filter(received_at__lte=moment)
+        files = dict(in_time.order_by().values_list("team").annotate(number=Count("pk")))
+    return Field(
+        values={team: fraction_of(value) for team, value in (values | outside).items()},
+        outside=frozenset(outside),
+        higher_is_better=sign_of(ground_truth) < 0,
+        baselines={name: fraction_of(value) for name, value in scores.items()},
+        files=files,
+        board=side.value,
+        decimals=competition.score_decimals,
+        day="" if moment is None else competition.day_of(moment).isoformat(),
+    )
+
+
+def _deciding_values(
+    ground_truth: GroundTruth, side: Split, until: datetime | None, *, is_disqualified: bool = False
+) -> dict[int, float]:
+    """Team → best public score, or the best private score of its final submissions."""
+    which: dict[str, Any] = {"until": until, "is_disqualified": is_disqualified}
+    if side == Split.PUBLIC:
+        return standings.best_values(ground_truth, **which)
+    if until is None and not is_disqualified:
+        found = standings.deciding_standings(ground_truth)
+    else:
+        found = standings.final_standings(ground_truth, **which)
+    return {best.team_id: best.value for split, best in found if split == Split.PRIVATE}
+
+
+def _check_baselines(terms: Iterable[Term], fields: Mapping[Key, Field], slug: str) -> None:
+    """Raise `BadRules` for a baseline that was deleted or has no score."""
+    text = _("The baseline “%(name)s” no longer exists or has no score yet.")
+    missing = []
+    for term in (term for term in terms if term.baselines):
+        known = [fields[source, term.board, term.until].baselines for source in term.sources or (slug,)]
+        missing += [name for name in sorted(term.baselines) if not any(name in scores for scores in known)]
+    if missing:
+        raise BadRules([Fault("", text % {"name": name}) for name in dict.fromkeys(missing)])
+
+
+def _late_files(
+    competition: Competition, ground_truths: Sequence[GroundTruth], split: Split, rules: Late
+) -> dict[int, dict[int, list[LateFile]]]:
+    """Ground truth → team → one late file of each period: the one with the best public score, the earlier of equals.
+
+    The choice is by public score, so that trying many files on the private rows cannot improve a grade. Periods are
+    counted from the team's deadline, with its extension.
+    """
+    signs = {ground_truth.pk: sign_of(ground_truth) for ground_truth in ground_truths}
+    columns = [(ground_truth, side) for ground_truth in signs for side in Split]
+    # The query starts at the teams, because the index on teams covers `is_late`, and reads each score by its file: a
+    # join would read all scores of the ground truth. A file with a score is scored, so the status is not needed.
+    late = Submission.objects.filter(team__in=competition.teams.order_by().values("pk"), is_late=True, hidden_at=None)
+    scores_of_file = Score.objects.filter(submission=OuterRef("pk"))
+    rows = (
+        late.order_by()
+        .annotate(extended_to=extended_deadline())
+        .values_list(
+            "team",
+            "pk",
+            "received_at",
+            "extended_to",
+            *(
+                Subquery(scores_of_file.filter(ground_truth=ground_truth, split=side).values("value")[:1])
+                for ground_truth, side in columns
+            ),
+        )
+    )
+    chosen: dict[tuple[int, int, int], tuple[tuple[Any, ...], dict[str, Fraction]]] = {}
+    for team, submission, received_at, extended_to, *values in rows:
+        assert team is not None
+        late_by = received_at - max(competition.closes_at, extended_to or competition.closes_at)
+        period = rules.periods(Fraction(late_by // MICROSECOND, 1_000_000))
+        scores = dict(zip(columns, values, strict=True))
+        for ground_truth, sign in signs.items():
+            public, private = scores[ground_truth, Split.PUBLIC], scores[ground_truth, Split.PRIVATE]
+            if public is None or private is None:
+                continue
+            order = (sign * public, received_at, str(submission))
+            if (ground_truth, team, period) not in chosen or order < chosen[ground_truth, team, period][0]:
+                shown = public if split == Split.PUBLIC else private
+                both = {"public": fraction_of(public), "private": fraction_of(shown)}
+                chosen[ground_truth, team, period] = (order, both)
+    files: dict[int, dict[int, list[LateFile]]] = {ground_truth: defaultdict(list) for ground_truth in signs}
+    for (ground_truth, team, period), (_order, both) in sorted(chosen.items(), key=lambda item: item[0]):
+        files[ground_truth][team].append(LateFile(period, both))
+    return files
+
+
+# --- people -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PeopleFacts:
+    """What the rules ask of people beside their scores."""
+
+    members: Mapping[int, int]
+    teams: Mapping[int, Mapping[str, int]]
+    """User → slug of another competition → team."""
+    by_hand: Mapping[int, Mapping[str, Fraction]]
+    attached: frozenset[int]
+
+    @property
+    def largest_team(self) -> int:
+        return max(self.members.values(), default=1)
+
+    def person(self, student: Student, slug: str, late: Mapping[int, Sequence[LateFile]]) -> Person:
+        team, user = student.team_id or 0, student.user_id or 0
+        return Person(
+            teams={**self.teams.get(user, {}), slug: team},
+            members=self.members.get(team, 1),
+            is_attached=team in self.attached,
+            by_hand=self.by_hand.get(user, {}),
+            late=late.get(team, ()),
+            disqualified=student.disqualified,
+            has_joined=student.has_joined,
+        )
+
+
+def people_facts(competition: Competition, students: Sequence[Student], rules: Rules) -> PeopleFacts:
+    terms = (*rules.terms, *rules.factors)
+    sources = {slug for term in terms for slug in term.sources} - {competition.slug}
+    attached: set[int] = set()
+    if any(term.of == "attached" for term in terms):
+        attached = set().union(*competitions_hooks.attached_teams(competition=competition))
+    return PeopleFacts(
+        members=Counter(student.team_id for student in students if student.team_id is not None),
+        teams=teams_in(competition.course_id, sources),
+        by_hand=hand_points(HandPoints.objects.filter(competition=competition)) if rules.hand_names else {},
+        attached=frozenset(attached),
+    )
+
+
+def teams_in(course_id: int, slugs: Iterable[str]) -> dict[int, dict[str, int]]:
+    """User → competition of the course → team; no query without competitions."""
+    teams: dict[int, dict[str, int]] = defaultdict(dict)
+    if named := list(slugs):
+        memberships = Membership.objects.filter(competition__slug__in=named, competition__course=course_id).order_by()
+        for user, slug, team in memberships.values_list("user", "competition__slug", "team"):
+            teams[user][slug] = team
+    return teams
+
+
+def hand_points(rows: Any) -> dict[int, dict[str, Fraction]]:
+    """User → term → points by hand."""
+    points: dict[int, dict[str, Fraction]] = defaultdict(dict)
+    for user, name, value in rows.values_list("user", "name", "points"):
+        points[user][name] = fraction_of(value)
+    return points
