@@ -136,7 +136,7 @@ def the_deadline_passes(site: Site, bo: Person) -> None:
     )
 
     def is_revealed() -> bool:
-        bo.open("/c/pets/")
+        bo.open("/c/pets/leaderboard/")
         return "0.833" in bo.page.content()
 
     until(is_revealed, every=0.5, what="In the final ranking")

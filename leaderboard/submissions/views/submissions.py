@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.boards import reveal, standings, team_ranks
-from leaderboard.boards.scores import ranked_scores, sign_of
+from leaderboard.boards.scores import sign_of
 from leaderboard.common import charts
 from leaderboard.common.responses import as_download, see_other, signed_in_user, spreadsheet_download
 from leaderboard.competitions.access import Audience, PageContext, open_to
@@ -76,7 +76,7 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
         "selected_elsewhere": sorted(ticked - {str(file.pk) for file in files}),
         "sees_private": page_context.sees_private,
         "offers_picks": any(file.status == "scored" and not file.is_late and not file.hidden_at for file in files),
-        "chart": _history_chart(page_context),
+        "chart": _history_chart(page_context, rows),
         "allowance": _allowance_today(page_context),
     }
     return render(request, "submissions/submissions.html", context)
@@ -86,7 +86,8 @@ def _allowance_today(page_context: PageContext) -> submit_conditions.AttemptAllo
     """The team's attempts; None where it cannot submit ranked files now."""
     if page_context.membership is None or page_context.is_disqualified or page_context.state != "live":
         return None
-    return submit_conditions.allowance_of(page_context.membership, page_context.at)
+    team = page_context.membership.team_id
+    return submit_conditions.allowances_of_teams({team: page_context.competition}, page_context.at)[team]
 
 
 def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> dict[str, Any]:
@@ -137,16 +138,15 @@ def _filter_submissions(mine: QuerySet[Submission], show: str, picks: set[str]) 
     return mine
 
 
-def _history_chart(page_context: PageContext) -> SafeString:
-    """Chart of the public scores of the team's ranked files over time; an empty chart on a hidden board."""
-    ground_truth, membership = page_context.competition.ground_truth, page_context.membership
-    if ground_truth is None or membership is None:
+def _history_chart(page_context: PageContext, rows: list[dict[str, Any]]) -> SafeString:
+    """Chart of the public scores of the ranked files in these rows over time; an empty chart on a hidden board."""
+    ground_truth = page_context.competition.ground_truth
+    if ground_truth is None:
         return SafeString()
-    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=[membership.team_id])
-    times = scores.order_by("submission__received_at").values_list("submission__received_at", "value")
-    points = list(times) if page_context.sees_public else []
+    ranked = [row for row in rows if not (row["submission"].is_late or row["submission"].hidden_at)]
+    points = [(row["submission"].received_at, row["scores"].public.value) for row in ranked if row["scores"].public]
     return charts.draw_history(
-        points,
+        sorted(points),
         sign=sign_of(ground_truth),
         axis=ground_truth.metric_title,
         decimals=page_context.competition.score_decimals,
