@@ -139,7 +139,7 @@ HOST_TABS: tuple[Tab, ...] = (
                 ("host_student", "host_join_cards", "host_left", "host_who", "host_leave", "host_course"),
             ),
             NavigationPage("host_teams", _("Teams"), ("host_team",)),
-            NavigationPage("host_roster", _("Import roster")),
+            NavigationPage("host_roster", _("Import roster"), ("host_platform_roster",)),
             NavigationPage("host_invite", _("Invite")),
             NavigationPage("host_roles", _("Roles")),
         ),
