@@ -63,7 +63,7 @@ def main() -> int:
 
 def _environment(folder: Path) -> Path:
     venv.create(folder, with_pip=True)
-    install = [folder / "bin" / "pip", "install", "--quiet", "--require-hashes", "-r", PACKAGES]
+    install: list[str | Path] = [folder / "bin" / "pip", "install", "--quiet", "--require-hashes", "-r", PACKAGES]
     subprocess.run(install, check=True)
     return folder / "bin" / "python"
 
