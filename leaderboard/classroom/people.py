@@ -39,10 +39,11 @@ def lock_class_list(competition: Competition, *others: Course) -> Competition:
     return locked
 
 
-def link_members(course: Course) -> int:
+def link_members(course: Course, *, by_any_address: bool = False) -> int:
     """Link entries to members by the student number that an institution sent, else by a confirmed address.
 
-    Returns how many were linked.
+    `by_any_address`: then also by addresses that are not confirmed, for a host to review, because anybody can sign up
+    with somebody else's. Returns how many were linked by these.
     """
     waiting = list(course.roster.filter(user=None, left_at=None))
     numbers = Counter(entry.student_number for entry in waiting)
@@ -55,13 +56,17 @@ def link_members(course: Course) -> int:
     confirmed = members.filter(user__emailaddress__verified=True).order_by()
     addresses = confirmed.values_list("user", "user__emailaddress__email")
     pairs += [(user, by_address.get(email.casefold())) for user, email in addresses]
-    taken: set[int] = set()
-    for user, entry in pairs:
+    certain = len(pairs)
+    if by_any_address:
+        typed = members.exclude(user__email="").order_by("joined_at").values_list("user", "user__email")
+        pairs += [(user, by_address.get(email.casefold())) for user, email in typed]
+    taken: dict[int, bool] = {}
+    for place, (user, entry) in enumerate(pairs):
         if entry is not None and user not in linked and entry.pk not in taken:
             RosterEntry.objects.filter(pk=entry.pk).update(**joined_values(user, joined[user]))
             linked.add(user)
-            taken.add(entry.pk)
-    return len(taken)
+            taken[entry.pk] = place >= certain
+    return sum(taken.values())
 
 
 def mark_left(*, competition: Competition, entries: Sequence[int], user: User | None, left: bool = True) -> int:

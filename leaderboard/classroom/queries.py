@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
+from allauth.account.models import EmailAddress
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
@@ -148,6 +149,13 @@ class ClassPerson:
         return self.entry.state if self.entry else State.JOINED
 
     @property
+    def other_states(self) -> list[str]:
+        """States to filter by that are no `RosterEntry.State`."""
+        if self.entry is None:
+            return ["guest"]
+        return ["unconfirmed"] if getattr(self.entry, "is_unconfirmed", False) else []
+
+    @property
     def moment(self) -> datetime | None:
         if self.entry:
             return self.entry.moment
@@ -160,7 +168,9 @@ def people_of_class(competition: Competition) -> list[ClassPerson]:
     members = {member.user_id: member for member in memberships.annotate(extended_to=extended_deadline())}
     for member in members.values():
         member.team.competition = competition
-    entries = list(competition.course.roster.defer(*UNREAD_COLUMNS))
+    confirmed = EmailAddress.objects.filter(user=OuterRef("user"), verified=True, email__iexact=OuterRef("email"))
+    is_typed = Q(user__email__iexact=F("email")) & ~Exists(confirmed) & ~Q(email="")
+    entries = list(competition.course.roster.annotate(is_unconfirmed=is_typed).defer(*UNREAD_COLUMNS))
     listed = {entry.user_id for entry in entries}
     people = [ClassPerson(entry, members.get(entry.user_id) if entry.user_id else None) for entry in entries]
     people += [ClassPerson(None, member) for user_id, member in members.items() if user_id not in listed]
@@ -172,14 +182,15 @@ def filter_people(
 ) -> list[ClassPerson]:
     """The people of a section ("" for no section), in a state, with a text in name, address, number or team.
 
-    The state `guest` is for members that are not on the roster.
+    The state `guest` is for members that are not on the roster, `unconfirmed` for accounts with the address of their
+    entry, which they have not confirmed.
     """
     folded = text.casefold()
     return [
         person
         for person in people
         if (section is None or person.section == section)
-        and (not state or person.state == state or (state == "guest" and person.entry is None))
+        and (not state or person.state == state or state in person.other_states)
         and (not folded or any(folded in part.casefold() for part in _searchable_text(person)))
     ]
 

@@ -70,6 +70,8 @@ class RosterPreview:
     columns: list[tuple[str, str]] = field(default_factory=list)
     unused_columns: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    matched: int = 0
+    """After the import: members linked by an address that they have not confirmed."""
 
     @property
     def joined(self) -> list[RosterChange]:
@@ -236,7 +238,7 @@ class EntryIndex:
 def apply_roster(*, competition: Competition, user: User | None) -> RosterPreview:
     """Import the class list in preview: add new entries, update changed ones, delete none. Raises `CannotHost`.
 
-    Members whose confirmed address or student number is on the list are linked to it.
+    Members whose address or student number is on the list are linked to it.
     """
     with transaction.atomic():
         competition = lock_class_list(competition)
@@ -253,7 +255,7 @@ def apply_roster(*, competition: Competition, user: User | None) -> RosterPrevie
         RosterEntry.objects.bulk_create(new, batch_size=500)
         for change in preview.changed:
             _apply_change(change)
-        people.link_members(competition.course)
+        preview.matched = people.link_members(competition.course, by_any_address=True)
         draft.delete()
         counts = {name: len(getattr(preview, name)) for name in ("new", "changed", "unchanged", "missing", "bad")}
         AuditEntry.append(

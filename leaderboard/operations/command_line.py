@@ -458,6 +458,28 @@ def grades(site: SiteClient, arguments: Any) -> Result:
     return {"file": str(target), "bytes": size}, [str(target)]
 
 
+def courses(site: SiteClient, _: Any) -> Result:
+    """List the courses in which you host a competition."""
+    answer = site.get("courses")
+    return answer, table_lines(answer["items"], "slug", "title")
+
+
+def hosts(site: SiteClient, arguments: Any) -> Result:
+    """List the competitions of a course with their hosts and assistants."""
+    answer = site.get(f"courses/{arguments.course}")
+    rows = [
+        {**one, "hosts": ", ".join(one["hosts"]), "assistants": ", ".join(one["assistants"])}
+        for one in answer["competitions"]
+    ]
+    return answer, table_lines(rows, "slug", "state", "hosts", "assistants")
+
+
+def people(site: SiteClient, arguments: Any) -> Result:
+    """List the people on the class list of a course."""
+    answer = site.get(f"courses/{arguments.course}/people")
+    return answer, table_lines(answer["items"], "name", "email", "student_id", "section", "state", "username")
+
+
 # --- files and words --------------------------------------------------------------------------------------------
 
 
@@ -526,6 +548,7 @@ ARGUMENTS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "as-meant": (["--as-meant"], {**FLAG, "help": "convert a file that a spreadsheet saved"}),
     "board": (["--board"], {"choices": ("public", "private"), "default": "public"}),
     "competition": (["competition"], {}),
+    "course": (["course"], {}),
     "confirm": (["--confirm"], {**FLAG, "help": "answer yes to the metric's question"}),
     "description": (["-d", "--description"], {"default": ""}),
     "discard": (["--discard"], FLAG),
@@ -567,6 +590,9 @@ COMMANDS = {
     again: "competition ids status",
     export: "competition output",
     grades: "competition output kind",
+    courses: "",
+    hosts: "course",
+    people: "course",
 }
 
 

@@ -25,7 +25,7 @@ from pytest_django.live_server_helper import LiveServer
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions import wake_ups
-from leaderboard.competitions.models import Competition, Limits, Submission
+from leaderboard.competitions.models import Competition, Course, Limits, Submission
 from leaderboard.grades import services as grade_services
 from leaderboard.ground_truths.services import data_files
 from leaderboard.site.api import host as api_host
@@ -206,7 +206,14 @@ def test_ada_goes_through_the_page_for_teachers(adas: Terminal, ada: User, bo: U
         Competition.objects.update(opens_at=timezone.now())
         unscored(adas, Competition.objects.get(slug="birds"), bo)
 
-    before: dict[str, Callable[[], None]] = {"grades": rules_are_saved, "again": a_file_failed}
+    def the_course_is_called_biology() -> None:
+        Course.objects.filter(competitions__slug="birds").update(slug="biology", title="Biology")
+
+    before: dict[str, Callable[[], None]] = {
+        "grades": rules_are_saved,
+        "courses": the_course_is_called_biology,
+        "again": a_file_failed,
+    }
     lines = commands_of("Teachers")
     assert len(lines) >= 9
     for line in lines:

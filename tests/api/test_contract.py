@@ -40,6 +40,9 @@ HOSTED = (
     "score_again",
     "export_grades",
     "export_competition",
+    "list_courses",
+    "read_course",
+    "list_people",
 )
 OPERATIONS = (
     "list_competitions",

@@ -120,6 +120,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     arguments: dict[str, object] = {
         "slug": "secret",
         "course/slug": competition.course.slug,
+        "courses/slug": competition.course.slug,
         "key": "accuracy",
         "submission_id": submission.pk,
         "id": submission.pk,

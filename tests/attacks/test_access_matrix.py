@@ -81,6 +81,9 @@ ELSEWHERE = {
     "api_rescoring_apply": "hosts",
     "api_rescoring_discard": "hosts",
     "api_again": "assistants",
+    "api_courses": "token",
+    "api_course": "course_hosts",
+    "api_people": "course_hosts",
     "api_grades": "graders",
     "api_export": "hosts",
 }

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.accounts.personal_data import delete_account, export_account
 from leaderboard.classroom import courses, roster
-from leaderboard.classroom.models import RosterEntry
+from leaderboard.classroom.models import RosterDraft, RosterEntry
 from leaderboard.classroom.teams import CannotJoin
 from leaderboard.competitions.models import Competition, Course, Membership
 from leaderboard.competitions.services import CannotHost
@@ -215,3 +221,17 @@ def test_pages_of_a_course_refuse_visitors(pets: Competition, client: Client) ->
     answer = client.get(f"/course/{pets.course.slug}/")
     assert answer.status_code == 302
     assert "/accounts/login/" in answer.headers["Location"]
+
+
+def test_a_student_takes_along_what_the_class_list_holds(birds: Competition, bo: User) -> None:
+    archive = io.BytesIO()
+    export_account(account=bo, target=archive, at=timezone.now())
+    (row,) = json.loads(zipfile.ZipFile(archive).read("rosters.json"))
+    assert (row["course__title"], row["name"], row["student_id"]) == ("STAT 451", "Bo Berg", "7")
+
+
+def test_an_account_that_goes_leaves_nothing_in_the_course(birds: Competition, ada: User, bo: User) -> None:
+    roster.save_roster_draft(competition=birds, user=ada, file_name="next.csv", data=LIST)
+    delete_account(account=bo, user=None)
+    assert not RosterEntry.objects.filter(name="Bo Berg").exists()
+    assert not RosterDraft.objects.exists()

@@ -75,16 +75,31 @@ def test_the_preview_says_who_has_joined_already(hers: Client, pets: Competition
     assert RosterEntry.objects.get(email="bo@example.org").user == bo
 
 
-def test_who_joined_before_the_list_came_is_matched_next(hers: Client, pets: Competition, bo: User, dee: User) -> None:
-    """Bo's address is unconfirmed, so Ada decides; where nobody is guessed, she sees the class."""
+def test_who_joined_before_the_list_came_is_matched_by_address_and_shown(
+    hers: Client, pets: Competition, bo: User, dee: User
+) -> None:
+    """Bo's address is unconfirmed, so Ada reads that he was matched by it, and may part the two again."""
     enter(pets, dee)
     hers.post(ROSTER, {"text": LIST})
     assert hers.post(ROSTER, {"action": "take"})["Location"] == "/host/pets/people/"
     enter(pets, bo)
     hers.post(ROSTER, {"text": LIST})
     following = hers.post(ROSTER, {"action": "take"})["Location"]
+    page = text_of(hers.get(following))
+    assert "1 matched by e-mail: review" in page
+    assert "Bo Berg" in page
+    assert "Cy Clay" not in page
+    entry = RosterEntry.objects.get(user=bo)
+    hers.post("/host/pets/people/who/", {"action": "part", "entry": entry.pk})
+    assert RosterEntry.objects.get(pk=entry.pk).user is None
+
+
+def test_who_joined_by_the_name_of_a_login_is_proposed_next(hers: Client, pets: Competition) -> None:
+    enter(pets, User.objects.create(username="cclay"))
+    hers.post(ROSTER, {"text": "name,login\nCy Clay,cclay\n"})
+    following = hers.post(ROSTER, {"action": "take"})["Location"]
     assert following == "/host/pets/people/who/"
-    assert "bo@example.org" in hers.get(following).content.decode()
+    assert RosterEntry.objects.get().user is None
 
 
 def test_accounts_are_matched_beside_the_import(hers: Client, pets: Competition, bo: User) -> None:
@@ -326,9 +341,8 @@ def test_a_list_without_an_address_is_refused(hers: Client, pets: Competition) -
 
 def test_members_with_a_confirmed_address_are_found_on_the_list(hers: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    read(hers)
-    assert RosterEntry.objects.get(student_id="7").user is None
     confirm(bo)
+    User.objects.filter(pk=bo.pk).update(email="")
     read(hers)
     assert RosterEntry.objects.get(student_id="7").user == bo
     assert "Cy Clay" not in text_of(hers.get("/host/pets/people/?section=Lab+1"))
@@ -338,6 +352,7 @@ def test_the_join_card_of_whom_a_list_found_works_no_more_not_even_once_they_are
     hers: Client, pets: Competition, bo: User, dee: User
 ) -> None:
     enter(pets, bo)
+    User.objects.filter(pk=bo.pk).update(email="")
     read(hers)
     entry = RosterEntry.objects.get(student_id="7")
     [(_, code)] = people.make_join_cards(competition=pets, entries=[entry.pk], user=None)

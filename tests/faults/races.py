@@ -176,6 +176,35 @@ def the_last_place_of_a_team(number: int) -> list[str]:
     return found
 
 
+def a_competition_moved_while_students_join(number: int) -> list[str]:
+    """Two hosts move a competition to two courses, one student joins, and one comes by a join card."""
+    from leaderboard.accounts.models import User
+    from leaderboard.classroom import courses, joining, people
+    from leaderboard.classroom.models import RosterEntry, join_card_digest
+    from leaderboard.competitions.models import Competition, Course, Membership
+    from tests.conftest import person
+
+    pets, ada = Competition.objects.get(slug="pets"), User.objects.get(username="ada")
+    entry = RosterEntry.objects.create(course=pets.course, name=f"Card {number}")
+    [(_entry, code)] = people.make_join_cards(competition=pets, entries=[entry.pk], user=ada)
+    students = [person(f"mover-{number}-{place}") for place in range(2)]
+
+    def event(place: int) -> object:
+        if place < 2:
+            courses.move_competition(competition=pets, course=None, user=ada)
+            return True
+        if place == 2:
+            return joining.enter_competition(user=students[0], competition=pets)
+        return joining.join_by_card(user=students[1], digest=join_card_digest(code))
+
+    found = at_once(event)
+    assert Membership.objects.filter(competition=pets, user__in=students).count() == 2
+    assert RosterEntry.objects.get(name=f"Card {number}").user == students[1]
+    assert Course.objects.filter(competitions=None).count() == 0
+    assert RosterEntry.objects.get(name=f"Card {number}").course == Competition.objects.get(pk=pets.pk).course
+    return found
+
+
 def _confirmed(name: str) -> str:
     """The address of a new account, confirmed."""
     from allauth.account.models import EmailAddress
@@ -196,6 +225,7 @@ RACES = {
         a_role_taken_up_while_it_changes,
         made_a_host_while_joining,
         the_last_place_of_a_team,
+        a_competition_moved_while_students_join,
     )
 }
 

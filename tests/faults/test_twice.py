@@ -86,3 +86,10 @@ def test_who_is_made_a_host_while_joining_does_not_compete(pets: Competition, tm
 def test_the_last_place_of_a_team_goes_to_one(pets: Competition, tmp_path: Path) -> None:
     for answers in race("the_last_place_of_a_team", tmp_path):
         assert Counter(answers) == {"done": 1, "refused": PROCESSES - 1}
+
+
+def test_of_two_hosts_who_move_a_competition_one_wins_and_no_student_is_turned_away(
+    pets: Competition, tmp_path: Path
+) -> None:
+    for answers in race("a_competition_moved_while_students_join", tmp_path):
+        assert Counter(answers) == {"done": 3, "refused": 1}

@@ -27,6 +27,7 @@ from ..models import HostingRole, RosterEntry
 from ..queries import ClassPerson
 
 PER_PAGE = 50
+PEOPLE_PER_PAGE = 500
 # Entries that the form for matching accounts proposes.
 MAX_OFFERED = 500
 # Values of `?section=`: all people, and people without a section. No section has these names.
@@ -53,7 +54,7 @@ def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse
     section, state, text = read_filter(request.GET)
     name, is_backwards = sort_choice(request, PEOPLE_ORDERS, "name")
     shown = sorted(filtered(people, section, state, text), key=PEOPLE_ORDERS[name], reverse=is_backwards)
-    page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(shown, PEOPLE_PER_PAGE).get_page(request.GET.get("page"))
     states = Counter(person.state for person in people)
     context = {
         "page_context": page_context,
@@ -62,7 +63,8 @@ def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse
         "state": state,
         "q": text,
         "sections": sorted({person.section for person in people if person.section}),
-        "states": RosterEntry.State.choices,
+        "states": [*RosterEntry.State.choices, ("unconfirmed", _("E-mail not confirmed"))],
+        "ticks_all": "all" in request.GET,
         "sort": "name",
         "tiles": [(name.label, states[name]) for name in RosterEntry.State],
         "total": len(people),

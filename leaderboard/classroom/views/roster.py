@@ -83,6 +83,10 @@ def _change_roster(request: HttpRequest, page_context: PageContext) -> HttpRespo
             done = _("Imported: {new} added, {changed} changed, {unchanged} unchanged.")
             numbers = {kind: len(getattr(preview, kind)) for kind in ("new", "changed", "unchanged")}
             messages.success(request, done.format(**numbers))
+            if preview.matched:
+                review = _("{number} matched by e-mail: review")
+                messages.info(request, review.format(number=preview.matched))
+                return see_other("host_people", query="?state=unconfirmed", slug=competition.slug)
             guests, _entries = queries.unlinked_members(competition)
             # Members who joined before the import may be on the list under another address.
             following = "host_who" if any(guest.guess for guest in guests) else "host_people"

@@ -170,6 +170,44 @@ class CompetitionPage(PageOut):
     items: list[CompetitionSummaryOut]
 
 
+class CourseSummaryOut(Schema):
+    slug: str
+    title: Annotated[str, Field(description="What the host has called the class, or “”.")]
+
+
+class CourseListOut(Schema):
+    items: list[CourseSummaryOut]
+
+
+class CourseCompetitionOut(Schema):
+    slug: str
+    title: str
+    state: State
+    hosts: Annotated[list[str], Field(description="Usernames.")]
+    assistants: Annotated[list[str], Field(description="Usernames.")]
+
+
+class CourseOut(CourseSummaryOut):
+    competitions: list[CourseCompetitionOut]
+
+
+class PersonOut(Schema):
+    """A line of the class list."""
+
+    name: str
+    email: str
+    student_id: str
+    sis_user_id: str
+    login: str
+    section: str
+    state: Literal["new", "sending", "failed", "invited", "joined", "left"]
+    username: Annotated[str | None, Field(description="The account of the person, or null before they have joined.")]
+
+
+class PersonListOut(Schema):
+    items: list[PersonOut]
+
+
 class SubmissionPage(PageOut):
     items: list[SubmissionOut]
 

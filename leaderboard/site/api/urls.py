@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, re_path
 
-from . import docs, host, student
+from . import courses, docs, host, student
 from .base import answer_in_json, api
 
-OPERATIONS = (host, student)  # each registers its URLs with the API when it is imported
+OPERATIONS = (host, student, courses)  # each registers its URLs with the API when it is imported
 
 
 def _operation_urls() -> list[URLPattern]:

@@ -1,0 +1,54 @@
+"""Courses, their hosts and class lists for the programs of hosts; nothing for anybody else."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.competitions.models import Competition
+from tests.conftest import enter, make_competition
+
+from .conftest import Program
+
+HOST = ApiToken.Scope.HOST
+
+
+@pytest.fixture
+def birds(pets: Competition, ada: User, bo: User, dee: User) -> Competition:
+    """A second competition of Ada's course, with Bo on its list and Dee as assistant."""
+    birds = make_competition(ada, slug="birds", title="Birds", course=pets.course)
+    birds.assistants.add(dee)
+    RosterEntry.objects.create(course=pets.course, name="Bo Berg", email="bo@example.org", section="A", user=bo)
+    RosterEntry.objects.create(course=pets.course, name="Eve", email="eve@example.org")
+    return birds
+
+
+def test_a_host_reads_the_course_its_hosts_and_its_people(birds: Competition, ada: User) -> None:
+    program, slug = Program(ada, HOST), birds.course.slug
+    assert program.get("courses") == (200, {"items": [{"slug": slug, "title": ""}]})
+    status, course = program.get(f"courses/{slug}")
+    assert status == 200
+    assert {one["slug"]: (one["hosts"], one["assistants"]) for one in course["competitions"]} == {
+        "pets": (["ada"], []),
+        "birds": (["ada"], ["dee"]),
+    }
+    status, people = program.get(f"courses/{slug}/people")
+    assert [(one["name"], one["section"], one["state"], one["username"]) for one in people["items"]] == [
+        ("Bo Berg", "A", "joined", "bo"),
+        ("Eve", "", "new", None),
+    ]
+
+
+def test_students_assistants_and_strangers_read_nothing(birds: Competition, bo: User, cy: User, dee: User) -> None:
+    enter(birds, bo)
+    for user in (bo, cy, dee):
+        program = Program(user, HOST)
+        assert program.get("courses") == (200, {"items": []})
+        for path in ("", "/people"):
+            assert program.get(f"courses/{birds.course.slug}{path}")[0] == 404
+    assert Program(None).get("courses")[0] == 401
+
+
+def test_a_token_without_the_right_to_host_reads_no_class_list(birds: Competition, ada: User) -> None:
+    assert Program(ada).get(f"courses/{birds.course.slug}/people")[0] == 403
