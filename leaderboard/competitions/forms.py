@@ -315,12 +315,8 @@ class SetupForm(PartOfCompetitionForm):
         "join_code",
         "in_course",
     )
-    in_course = forms.ModelChoiceField(
-        label=_("Course"),
-        queryset=Course.objects.none(),
-        required=False,
-        empty_label=_("New course"),
-        help_text=_("All competitions of a course share one class list."),
+    in_course = forms.ChoiceField(
+        label=_("Course"), required=False, help_text=_("All competitions of a course share one class list.")
     )
 
     def __init__(self, *args: Any, user: User | None = None, **kwargs: Any) -> None:
@@ -333,14 +329,18 @@ class SetupForm(PartOfCompetitionForm):
 
     def _offer_courses(self, user: User | None) -> None:
         """The choice of a course for hosts of other competitions; a course of the draft alone is “New course”."""
-        own = self.instance.course_id
-        is_shared = Competition.objects.filter(course=own).exclude(pk=self.instance.pk).exists()
-        courses = Course.hosted_by(user) if user else Course.objects.none()
-        field = cast("forms.ModelChoiceField[Course]", self.fields["in_course"])
-        field.queryset = courses if is_shared else courses.exclude(pk=own)
-        self.initial["in_course"] = own if is_shared else None
-        if not field.queryset.exists():
+        own, hosted = self.instance.course_id, Course.hosted_by(user) if user else ()
+        self.courses = {str(one.pk): one for one in hosted if one.pk != own or getattr(one, "size", 0) > 1}
+        self.initial["in_course"] = str(own) if str(own) in self.courses else ""
+        choices = [("", _("New course")), *((key, str(one)) for key, one in self.courses.items())]
+        cast(forms.ChoiceField, self.fields["in_course"]).choices = choices
+        if not self.courses:
             del self.fields["in_course"]
+
+    @property
+    def chosen_course(self) -> Course | None:
+        """The chosen course, or None for a new one."""
+        return self.courses.get(self.cleaned_data["in_course"])
 
     @property
     def moves_to_course(self) -> bool:

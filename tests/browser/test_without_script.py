@@ -78,6 +78,7 @@ def test_a_host_announces_pauses_and_extensions(open_page: OpenPage, pets: Compe
     expect(main).to_contain_text("The answers are being checked")
     main.get_by_role("button", name="Resume").click()
     page.goto(f"/host/pets/teams/{Team.objects.get().pk}/")
+    main.get_by_text("Grant an extension").click()
     main.get_by_label("Extra attempts").fill("2")
     main.get_by_label("Reason").first.fill("Ill last week")
     main.get_by_role("button", name="Grant").click()

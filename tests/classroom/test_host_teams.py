@@ -47,7 +47,7 @@ def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
     competitions.change_competition(competition=pets, user=ada, uses_pseudonyms=True)
     masked = Team.objects.get(name="cy")
     assert shown(f"?q={masked.pseudonym}") == {"cy"}, "the name that a student knows who writes about a team"
-    assert f"others see “{masked.pseudonym}”" in text_of(client.get(f"/host/pets/teams/{masked.pk}/"))
+    assert f"others see “{masked.pseudonym}”" in text_of(client.get(f"/host/pets/teams/{masked.pk}/", follow=True))
     assert "No teams match" in text_of(client.get("/host/pets/teams/?show=disqualified"))
 
 
@@ -85,8 +85,9 @@ def test_who_works_for_the_class_reads_the_names_of_the_class_list(
     elsewhere.course.roster.create(name="Cyra from elsewhere", user=cy)
     team = bo.memberships.get().team
     file = Submission.objects.get(user=bo)
-    for page in ("teams/", f"teams/{team.pk}/", f"submissions/{file.pk}/"):
+    for page in ("teams/", f"submissions/{file.pk}/"):
         assert "Bodil Åkesson (bo)" in text_of(client.get(f"/host/pets/{page}")), page
+    assert "Bodil Åkesson" in text_of(client.get(f"/host/pets/teams/{team.pk}/", follow=True))
     assert "Bodil Åkesson" in text_of(client.get("/host/pets/submissions/"))
     assert "Cyra" not in text_of(client.get("/host/pets/teams/")) + text_of(client.get("/host/pets/submissions/"))
     for page in ("teams", "submissions"):
@@ -128,17 +129,16 @@ def test_ada_gives_more_attempts_and_time_and_ends_them(pets: Competition, clien
         "waits": "everybody",
     }
     assert client.post(address, sent).status_code == 303
-    page = text_of(client.get(address))
+    page = text_of(client.get(address, follow=True))
     assert "3 extra attempts" in page
     assert "Ill last week" in page
-    assert "5 / 5" not in page
-    assert "8 / 8" in page
+    assert "8 attempts per day" in page
     mine = text_of(signed_in(bo).get("/c/pets/submit/"))
     assert "The host extended your team" in mine
     extension = Extension.objects.get()
     end = {"action": "end", "grant": str(extension.pk), "is_meant": "yes"}
     assert client.post(address, end).status_code == 303
-    assert "Ended" in text_of(client.get(address))
+    assert "Ended" in text_of(client.get(address, follow=True))
     assert "The host extended" not in text_of(signed_in(bo).get("/c/pets/submit/"))
     assert client.post(address, {"action": "end", "grant": "x"}).status_code == 404
 
@@ -196,9 +196,8 @@ def test_a_disqualified_team_reads_why_and_the_host_undoes_it(
     address = f"/host/pets/teams/{team.pk}/"
     assert "Give a reason" in text_of(client.post(address, {"action": "disqualify", "reason": " "}))
     assert client.post(address, {"action": "disqualify", "reason": "Two <b>accounts"}).status_code == 303
-    page = text_of(client.get(address))
-    assert "Can submit until" in page
-    assert "Attempts left today" not in page
+    page = text_of(client.get(address, follow=True))
+    assert "The team is disqualified" in page
     for path in ("/c/pets/submit/", "/c/pets/submissions/"):
         page = text_of(signed_in(bo).get(path))
         assert "Two &lt;b&gt;accounts" in page

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -19,8 +20,8 @@ from leaderboard.common.chart_parts import THREE
 from leaderboard.common.display_time import moment_text
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.models import Competition, Membership, Submission
-from leaderboard.competitions.models.extension import effective_limits_of, extended_deadline
+from leaderboard.competitions.models import Competition, Extension, Membership, Submission
+from leaderboard.competitions.models.extension import EffectiveLimits, effective_limits_of, extended_deadline
 from leaderboard.competitions.services import CannotHost
 
 from .. import extensions, hooks, joining, people, queries
@@ -28,7 +29,7 @@ from ..forms import DeadlineForm, TeamForm
 from ..models import MAX_SECTION_CHARACTERS, RosterEntry
 from ..queries import name_on_roster, section_names
 from ..teams import CannotJoin
-from .teams import ask_who_waits, everybody_waits
+from .teams import ask_who_waits, everybody_waits, team_controls
 
 SHOWN_FILES = 8
 MORE_DAYS = (1, 3)
@@ -83,7 +84,10 @@ def _team_of(competition: Competition, user_id: int) -> list[Membership]:
     """The members of a student's team, with `listed_as` (name on the roster) and `extended_to` (deadline)."""
     team = competition.memberships.filter(user=user_id).values("team")[:1]
     members = competition.memberships.filter(team__in=team).select_related("user", "team")
-    return list(members.annotate(listed_as=name_on_roster(), extended_to=extended_deadline()))
+    extensions_of_team = Exists(Extension.objects.filter(team=OuterRef("team")))
+    return list(
+        members.annotate(listed_as=name_on_roster(), extended_to=extended_deadline(), has_extensions=extensions_of_team)
+    )
 
 
 def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any]:
@@ -93,8 +97,9 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
     sign = sign_of(competition.ground_truth) if competition.ground_truth else 1.0
     facts = hooks.student_facts(competition=competition, user=member.user) if page_context.grades else []
     extended_to = getattr(member, "extended_to", None)
-    has_time = extended_to is not None and extended_to > page_context.at
-    running = list(team.extensions.active().filter(closes_at__gt=page_context.at)) if has_time else []
+    controls = team_controls(page_context, team, has_extensions=getattr(member, "has_extensions", True))
+    active = [one for one in controls["extensions"] if one.ended_at is None]
+    running = [one for one in active if one.closes_at and one.closes_at > page_context.at]
     return {
         "entry": RosterEntry.objects.filter(course=competition.course_id, user=member.user_id).first(),
         "placing": team_ranks.placings_now({team.pk: competition}, page_context.at).get(team.pk),
@@ -106,6 +111,8 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
         "closes_at": max(extended_to or competition.closes_at, competition.closes_at),
         "can_extend": (competition.revealed_at is None or team.is_awaited) and team.disqualified_at is None,
         "running": running,
+        "daily_attempts": EffectiveLimits.from_extensions(competition, active).daily_attempts,
+        **controls,
         "more_days": MORE_DAYS,
         "sections": section_names(competition),
         "chart": charts.draw_history(

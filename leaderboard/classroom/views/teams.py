@@ -20,7 +20,6 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import ReasonForm, wall_text
 from leaderboard.competitions.host_responses import is_confirmed
 from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
-from leaderboard.submissions import submit_conditions
 
 from .. import extensions, queries, teams
 from ..forms import ExtensionForm, TeamNameForm
@@ -69,38 +68,49 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 @open_to(Audience.ASSISTANTS)
 def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> HttpResponse:
-    """One team: its files and extensions, and the forms to grant and end these, disqualify and readmit."""
+    """Grant and end extensions of a team, disqualify and readmit it.
+
+    The forms are on the page of each student; this page shows them with errors, or for a team without members.
+    """
     team = get_object_or_404(page_context.competition.teams, pk=team_id)
     action = request.POST.get("action", "")
-    extension_form = ExtensionForm(page_context.competition, request.POST if action == "grant" else None)
+    posted = request.POST if action == "grant" else None
+    extension_form = ExtensionForm(page_context.competition, posted, auto_id="more_%s")
     reason_form = ReasonForm(request.POST if action == "disqualify" else None, auto_id="out_%s")
-    refusal = ""
     if question := _question(request, page_context, team, extension_form):
         return question
-    if request.method == "POST":
-        try:
-            if done := _do_action(page_context, team, request, extension_form, reason_form):
-                messages.success(request, done)
-                return see_other("host_team", slug=page_context.competition.slug, team_id=team.pk)
-        except ValidationError as error:
-            extension_form.add_error(None, error)
-        except competitions.CannotHost as error:
-            refusal = error.message
-    line = queries.team_lines([team], page_context.competition)[0]
-    allowed = submit_conditions.allowances_of_teams(
-        {team.pk: page_context.competition}, page_context.at, effective_limits={team.pk: line.effective_limits}
-    )
+    is_done, refusal = request.method != "POST", ""
+    try:
+        if not is_done and (done := _do_action(page_context, team, request, extension_form, reason_form)):
+            messages.success(request, done)
+            is_done = True
+    except ValidationError as error:
+        extension_form.add_error(None, error)
+    except competitions.CannotHost as error:
+        refusal = error.message
+    member = team.memberships.first()
+    if is_done and member is not None:
+        return see_other("host_student", slug=page_context.competition.slug, user_id=member.user_id)
     context = {
         "page_context": page_context,
         "team": team,
-        "line": line,
-        "allowance": allowed[team.pk] if line.memberships else None,
-        "extensions": team.extensions.select_related("by"),
+        "has_members": member is not None,
+        "running": [],
+        **team_controls(page_context, team),
         "extension_form": extension_form,
         "reason_form": reason_form,
         "refusal": refusal,
     }
-    return render(request, "classroom/host_team.html", context, status=422 if request.method == "POST" else 200)
+    return render(request, "classroom/host_team.html", context, status=200 if is_done else 422)
+
+
+def team_controls(page_context: PageContext, team: Team, *, has_extensions: bool = True) -> dict[str, Any]:
+    """Context of `team_controls.html`: a team's extensions, and the forms to grant one and to disqualify it."""
+    return {
+        "extensions": list(team.extensions.select_related("by")) if has_extensions else [],
+        "extension_form": ExtensionForm(page_context.competition, auto_id="more_%s"),
+        "reason_form": ReasonForm(auto_id="out_%s"),
+    }
 
 
 def _sort_teams(

@@ -32,7 +32,8 @@ class Course(models.Model):
         """The title; a course without one is called by its newest competition."""
         if self.title:
             return self.title
-        newest = self.competitions.order_by("-created_at").values_list("title", flat=True).first()
+        newest: str | None = getattr(self, "newest_title", None)
+        newest = newest or self.competitions.order_by("-created_at").values_list("title", flat=True).first()
         return gettext("Class of “%(title)s”") % {"title": newest or "–"}
 
     @classmethod
@@ -44,10 +45,15 @@ class Course(models.Model):
 
     @classmethod
     def hosted_by(cls, user: Viewer) -> models.QuerySet[Course]:
-        """Courses in which a person hosts a competition, newest first."""
+        """Courses in which a person hosts a competition, newest first; annotated with their number of competitions
+        (`size`) and the title of the newest (`newest_title`)."""
         if user.is_anonymous:
             return cls.objects.none()
-        return cls.objects.filter(competitions__hosts=user, competitions__archive__binned_at=None).distinct()
+        hosted = cls.objects.filter(competitions__hosts=user, competitions__archive__binned_at=None).values("pk")
+        newest = cls.objects.filter(pk=models.OuterRef("pk")).order_by("-competitions__created_at")
+        return cls.objects.filter(pk__in=hosted).annotate(
+            size=models.Count("competitions"), newest_title=models.Subquery(newest.values("competitions__title")[:1])
+        )
 
 
 def make_course(title: str = "") -> Course:

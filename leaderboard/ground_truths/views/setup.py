@@ -172,8 +172,7 @@ def _saved_form(request: HttpRequest, page_context: PageContext) -> SetupForm | 
     form = _form_of(competition, user, request)
     if save_competition(page_context, form):
         if form.moves_to_course:
-            course = form.cleaned_data["in_course"]
-            competitions_hooks.course_chosen(competition=competition, course=course, user=user)
+            competitions_hooks.course_chosen(competition=competition, course=form.chosen_course, user=user)
         competition.refresh_from_db()
         copying.follow_title(competition=competition, user=user)
     return form
