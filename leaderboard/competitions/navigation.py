@@ -163,7 +163,13 @@ HOST_TABS: tuple[Tab, ...] = (
     Tab(
         _("Grades"),
         "grades",
-        (NavigationPage("host_grades", _("Grades"), ("host_grade_rules", "host_grade_release", "host_grade_canvas")),),
+        (
+            NavigationPage(
+                "host_grades",
+                _("Grades"),
+                ("host_grade_rules", "host_grade_release", "host_grade_canvas", "host_send_again"),
+            ),
+        ),
     ),
     Tab(
         _("Settings"),

@@ -27,7 +27,7 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications import kinds
 from leaderboard.notifications.services import notify_people
 
-from . import canvas
+from . import canvas, hooks
 from .models import CourseRules, Grade, Gradebook, GradeRelease, GradeRules, owner_of
 from .queries import GradeSheet, course_scheme, earlier_parts, grade_sheet
 from .reading import BadRules, Fault
@@ -191,6 +191,7 @@ def store_release(graded: Competition | Course, sheet: GradeSheet, user: User | 
         notify_people(kinds.GRADES_RELEASED, students, competition=competition)
     else:
         notify_people(kinds.GRADES_RELEASED, students, competition=None, course=graded)
+    hooks.released(release=release)
     return release
 
 
@@ -214,6 +215,7 @@ def withdraw_release(graded: Competition | Course, user: User | None) -> None:
     GradeRelease.objects.filter(pk=release.pk).update(withdrawn_at=database_now())
     before = {"release": release.number, "grades": release.grades.count()}
     AuditEntry.append(AuditEvent.GRADES_WITHDRAWN, user=user, before=before, **_in_audit_log(graded))
+    hooks.withdrawn(release=release)
 
 
 # --- the uploaded gradebook -------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import add_refusal, posted_data
 from leaderboard.competitions.models.competition import Split
 
-from . import canvas, files, queries, services, suggestions
+from . import canvas, files, hooks, queries, services, suggestions
 from .forms import RulesForm
 from .models import Grade, GradeRelease
 from .reading import BadRules
@@ -117,6 +117,7 @@ def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpR
         "problems": problems,
         "obstacles": obstacles,
         "numbers": numbers,
+        "platforms": [*filter(None, hooks.grade_columns(competition=competition, release=sheet.release))],
     }
     return render(request, "grades/host_grade_release.html", context, status=409 if problems else 200)
 

@@ -423,4 +423,4 @@ def column_states(competition: Competition) -> list[ColumnState]:
 
 def unknown_students(competition: Competition, users: set[int]) -> int:
     """The number of graded students whom no connected platform knows."""
-    return len(users) - len(_targets_of(competition, users)) if competition.lti_links.exists() else 0
+    return len(users) - len(_targets_of(competition, users)) if users else 0

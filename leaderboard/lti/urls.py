@@ -14,5 +14,6 @@ urlpatterns = [
     path("lti/connect/", views.lti_connect, name="lti_connect"),
     path("lti/account/", views.lti_account, name="lti_account"),
     path("host/<slug:slug>/people/roster/<int:link_id>/", views.host_platform_roster, name="host_platform_roster"),
+    path("host/<slug:slug>/grades/columns/<int:link_id>/", views.host_send_again, name="host_send_again"),
     path("lti/platforms/", views.lti_platforms, name="lti_platforms"),
 ]

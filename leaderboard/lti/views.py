@@ -31,7 +31,7 @@ from leaderboard.common.responses import absolute_url, posted_number, see_other,
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import CannotHost
 
-from . import launching, people, places, registering, signing_key
+from . import launching, marks, people, places, registering, signing_key
 from .launching import KeysNeeded, LaunchRefused
 from .models import LtiLink, LtiPerson, Platform, Registration
 
@@ -218,6 +218,16 @@ def host_platform_roster(request: HttpRequest, page_context: PageContext, link_i
         places.ask_for_roster(get_object_or_404(LtiLink, pk=link_id, competition=competition))
         messages.info(request, _("Reading the class list. It appears here in a moment."))
     return see_other("host_roster", slug=competition.slug)
+
+
+@open_to(Audience.HOSTS)
+def host_send_again(request: HttpRequest, page_context: PageContext, link_id: int) -> HttpResponse:
+    """Send the refused grades of a platform's column again."""
+    competition = page_context.competition
+    if request.method == "POST":
+        number = marks.send_again(link=get_object_or_404(LtiLink, pk=link_id, competition=competition))
+        messages.info(request, _("Sending %(number)s grades again.") % {"number": number})
+    return see_other("host_grade_release", slug=competition.slug)
 
 
 # --- an account that the person had before ----------------------------------------------------------------------

@@ -17,16 +17,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition
+from leaderboard.grades.services import set_grade_rules
 from leaderboard.lti import marks
 from leaderboard.lti.launching import GRADES_CLAIM
 from leaderboard.lti.marks import WantedMark, take_back_marks, want_marks
 from leaderboard.lti.models import LtiLink, LtiPerson, Mark
 from leaderboard.lti.platform_services import PlatformClient
-from tests.conftest import make_competition
+from tests.conftest import answers, close, enter, make_competition, submit
 from tests.lti.platforms import INSTRUCTOR, FakePlatform, serving
 
 pytestmark = pytest.mark.django_db
+RULES = {
+    "title": "Pets",
+    "terms": [{"name": "Score", "of": "score", "line": [[{"score": 0.5}, 50], [{"score": 1}, 100]]}],
+}
 
 
 @pytest.fixture
@@ -318,3 +324,27 @@ def test_at_the_end_the_platform_has_the_last_mark(
     sent = moodle.marks_of("bo")
     assert (sent[-1] if sent else None) == wanted
     assert all(one != two for one, two in pairwise(sent))
+
+
+def test_a_release_of_grades_sends_marks_and_its_withdrawal_takes_them_back(
+    moodle: FakePlatform, pets: Competition, ada: User
+) -> None:
+    """The whole road: a file, the end of the competition, Ada's release, a correction by hand."""
+    bo = user_of("bo")
+    enter(pets, bo)
+    submit(pets, bo, answers(private=1))
+    close(pets)
+    boards.reveal_competition(competition=pets)
+    set_grade_rules(competition=pets, values=RULES, user=ada)
+    teacher = Client()
+    teacher.force_login(ada)
+    teacher.post("/host/pets/grades/release/", {"action": "release"})
+    send_all()
+    (mark,) = moodle.marks_of("bo")
+    assert mark is not None
+    assert moodle.scores[-1][1]["comment"]
+    page = teacher.get("/host/pets/grades/release/").content.decode()
+    assert 'data-testid="grade-column"' in page
+    teacher.post("/host/pets/grades/release/", {"action": "withdraw"})
+    send_all()
+    assert moodle.marks_of("bo") == [mark, None]
