@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import socket
 import time
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +21,8 @@ from leaderboard.accounts.institution.sessions import NoAnswer, ProviderSession,
 
 SECONDS = 8.0
 MAX_ADDRESS_CHARACTERS = 600
+# All other IPv6 addresses are of one machine, one site, or translated into IPv4.
+GLOBAL_UNICAST = ip_network("2000::/3")
 
 __all__ = ["NoAnswer", "PlatformSession", "host_of", "is_usable_address"]
 
@@ -35,7 +37,9 @@ def host_of(address: str) -> str:
 
 def is_usable_address(address: object) -> bool:
     """Whether an address may be stored as one of a platform, before its name is looked up."""
-    if not isinstance(address, str) or len(address) > MAX_ADDRESS_CHARACTERS or not address.isascii():
+    if not isinstance(address, str) or len(address) > MAX_ADDRESS_CHARACTERS:
+        return False
+    if not (address.isascii() and address.isprintable()):
         return False
     try:
         parts = urlsplit(address)
@@ -62,9 +66,11 @@ def _checked_ip(host: str, port: int) -> str:
 
 
 def _is_public(address: str) -> bool:
+    """Whether an address is on the internet. No IPv6 address is that has an IPv4 address inside."""
     found = ip_address(address.partition("%")[0])
-    mapped = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
-    return found.is_global and not found.is_multicast and (mapped is None or mapped.is_global)
+    if isinstance(found, IPv6Address) and (found not in GLOBAL_UNICAST or found.sixtofour is not None):
+        return False
+    return found.is_global and not found.is_multicast
 
 
 class _PinnedAdapter(HTTPAdapter):
@@ -87,13 +93,15 @@ class _PinnedAdapter(HTTPAdapter):
 class PlatformSession(ProviderSession):
     """A session for requests to a platform; all of its requests together end after `seconds`."""
 
+    max_status = 599
+
     def __init__(self, seconds: float = SECONDS) -> None:
         super().__init__(time.monotonic() + seconds)
         self.mount("https://", _PinnedAdapter())
         self.mount("http://", _PinnedAdapter())
 
     def request(self, method: str, url: str, **given: Any) -> Any:  # type: ignore[override]
-        """The response, of whatever status below 500. Raises `NoAnswer`."""
+        """The response, of whatever status but a redirect's. Raises `NoAnswer`."""
         if not is_usable_address(url):
             raise Unreachable("address")
         return super().request(method, url, **given)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -28,6 +29,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.wake_ups import wake_workers_after_commit
 
+from .addresses import is_usable_address
 from .models import LtiLink, LtiPerson, Mark, Seat
 from .platform_services import (
     LINEITEM_SCOPE,
@@ -44,7 +46,7 @@ SEND_MARKS = "leaderboard.lti.tasks.send_marks"
 MAX_COMMENT = 1000
 GIVE_UP_AFTER = timedelta(hours=24)
 MAX_PAUSE_SECONDS = 300.0
-TURN_MARKS = 50
+TURN_MARKS, TURN_SECONDS = 50, 20.0
 # All requests for one mark together.
 MARK_SECONDS = 10.0
 SILENT = "silent"
@@ -100,8 +102,7 @@ def want_marks(*, competition: Competition, marks: list[WantedMark], out_of: flo
     fields = ["subject", "points", "out_of", "comment", "number", "state", "tries", "problem", "wanted_at", "next_at"]
     Mark.objects.bulk_create(new, batch_size=500)
     Mark.objects.bulk_update(changed, fields, batch_size=200)
-    _take_back_elsewhere(competition, targets)
-    for link_id in links:
+    for link_id in links | _take_back_elsewhere(competition, targets):
         wake_workers_after_commit(SEND_MARKS, link_id)
 
 
@@ -154,14 +155,13 @@ def _subjects_of(links: list[LtiLink], users: set[int]) -> dict[tuple[int, int],
     return {(platform, user): subject for platform, user, subject in rows.values_list("platform", "user", "subject")}
 
 
-def _take_back_elsewhere(competition: Competition, targets: dict[int, tuple[LtiLink, str]]) -> None:
-    """Take a mark back from the column of a course that its student has left for another one."""
-    elsewhere = Mark.objects.filter(link__competition=competition, user__in=targets).exclude(points=None)
-    for mark in elsewhere:
-        if mark.link_id != targets[mark.user_id][0].pk:
-            Mark.objects.filter(pk=mark.pk).update(
-                points=None, comment="", number=F("number") + 1, state=Mark.State.WAITING, tries=0, next_at=Now()
-            )
+def _take_back_elsewhere(competition: Competition, targets: dict[int, tuple[LtiLink, str]]) -> set[int]:
+    """Take marks back from columns of courses that their students have left for another one; returns these links."""
+    marks = Mark.objects.filter(link__competition=competition, user__in=targets).exclude(points=None)
+    left = {mark.pk: mark.link_id for mark in marks if mark.link_id != targets[mark.user_id][0].pk}
+    again = {"state": Mark.State.WAITING, "problem": "", "tries": 0, "wanted_at": Now(), "next_at": Now()}
+    Mark.objects.filter(pk__in=left).update(points=None, comment="", number=F("number") + 1, **again)
+    return set(left.values())
 
 
 def send_again(*, link: LtiLink) -> int:
@@ -179,22 +179,26 @@ def send_again(*, link: LtiLink) -> int:
 
 def links_with_due_marks() -> list[int]:
     due = Mark.objects.filter(has_no_lease(), state=Mark.State.WAITING, next_at__lte=Now())
+    due = due.filter(link__deployment__platform__off_at=None)
     return list(due.order_by().values_list("link", flat=True).distinct()[:20])
 
 
 def send_marks(link_id: int, wake_up_id: str) -> bool:
-    """Send due marks of a column, one after the other; returns whether some remain."""
+    """Send due marks of a column, one after the other; returns whether some remain.
+
+    Other platforms wait meanwhile, so a turn ends after `TURN_MARKS` or `TURN_SECONDS`.
+    """
     link = LtiLink.objects.select_related("deployment__platform", "competition").filter(pk=link_id).first()
     if link is None or not link.platform.is_on:
         return False
-    sent = Counter[str]()
+    sent, ends_at = Counter[str](), time.monotonic() + TURN_SECONDS
     for turn in range(TURN_MARKS):
         mark = _claim_next(link, claim_key(wake_up_id, turn + 1))
         if mark is None:
             break
         outcome = _send_mark(mark, link)
         sent[outcome] += 1
-        if outcome == SILENT:
+        if outcome == SILENT or time.monotonic() > ends_at:
             break
     _note_result(link, sent)
     return Mark.objects.filter(has_no_lease(), link=link, state=Mark.State.WAITING, next_at__lte=Now()).exists()
@@ -213,13 +217,18 @@ def _claim_next(link: LtiLink, key: Any) -> Mark | None:
 
 def _send_mark(mark: Mark, link: LtiLink) -> str:
     """Send one claimed mark, and note the result; returns its new state."""
-    scope = f"{LINEITEM_SCOPE} {SCORE_SCOPE}"
+    scope, was_known = f"{LINEITEM_SCOPE} {SCORE_SCOPE}", bool(link.lineitem)
     try:
         with PlatformClient(link.platform, scope, seconds=MARK_SECONDS) as client:
             column = _column_of(link, client, mark.out_of)
-            response = client.send("POST", _scores_url(column), body=_body_of(mark), content_type=SCORE_TYPE)
-        _follow_clock(mark, response.headers.get("Date", ""))
+            if not _is_replaced(mark, column):
+                response = client.send("POST", _scores_url(column), body=_body_of(mark), content_type=SCORE_TYPE)
+                _follow_clock(mark, response.headers.get("Date", ""))
     except PlatformProblem as problem:
+        if problem.status == 404 and was_known:  # the column was deleted there: find or make it anew with the next try
+            link.lineitem = ""
+            _finish(mark, {"next_at": Now()})
+            return Mark.State.WAITING
         return _note_failure(mark, link, problem)
     state = Mark.State.CLEARED if mark.points is None else Mark.State.SENT
     sent = {
@@ -230,6 +239,12 @@ def _send_mark(mark: Mark, link: LtiLink) -> str:
     }
     _finish(mark, {"state": state, "problem": "", "tries": 0}, always=sent)
     return state
+
+
+def _is_replaced(mark: Mark, column: str) -> bool:
+    """Whether a mark to be taken back has made place for one of the same student by another activity of the column."""
+    others = Mark.objects.filter(user=mark.user_id, link__lineitem=column).exclude(link=mark.link_id)
+    return mark.points is None and others.exclude(points=None).exists()
 
 
 def _finish(mark: Mark, changes: dict[str, Any], *, always: dict[str, Any] | None = None) -> None:
@@ -246,22 +261,21 @@ def _note_failure(mark: Mark, link: LtiLink, problem: PlatformProblem) -> str:
     now = database_now()
     if problem.status in FINAL or str(problem) == "column":
         text = NOT_ALLOWED if problem.status == 403 else NO_PERSON if problem.status == 422 else NOT_TAKEN
-        text = NO_COLUMN if str(problem) == "column" else text
+        text = {"column": NO_COLUMN, "token": NOT_ALLOWED}.get(str(problem), text)
         _finish(mark, {"state": Mark.State.REFUSED, "problem": text})
-        if problem.status == 404:
-            LtiLink.objects.filter(pk=link.pk).update(lineitem="", out_of=None)
         return Mark.State.REFUSED
     if now - mark.wanted_at > GIVE_UP_AFTER:
         _finish(mark, {"state": Mark.State.STUCK, "problem": NO_ANSWER})
         return Mark.State.STUCK
-    if problem.status == CONFLICT:  # it has a mark of this second or a later one; the stamp grows with the next try
-        _finish(mark, {"next_at": now + timedelta(seconds=1)})
-        return Mark.State.WAITING
     pause = max(min(2.0 ** min(mark.tries - 1, 9), MAX_PAUSE_SECONDS), min(problem.retry_after, 3600.0))
-    _finish(mark, {"next_at": now + timedelta(seconds=pause)})
+    next_at = now + timedelta(seconds=pause)
+    _finish(mark, {"next_at": next_at})
+    if problem.status == CONFLICT:  # it has a mark of this second or a later one; the stamp grows with the next try
+        _follow_clock(mark, problem.headers.get("Date", ""))
+        return Mark.State.WAITING
     # The other marks of the column wait too, else each would wait for a silent platform.
     others = Mark.objects.filter(has_no_lease(), link=link, state=Mark.State.WAITING)
-    others.filter(next_at__lt=now + timedelta(seconds=pause)).update(next_at=now + timedelta(seconds=pause))
+    others.filter(next_at__lt=next_at).update(next_at=next_at)
     return SILENT
 
 
@@ -341,7 +355,7 @@ def _named_column(link: LtiLink, client: PlatformClient) -> str:
     for page in client.pages(address, LINEITEMS_TYPE):
         for one in page if isinstance(page, list) else []:
             is_ours = isinstance(one, dict) and one.get("resourceId") == _resource_id(link)
-            if is_ours and one.get("resourceLinkId") in (None, "", link.resource) and isinstance(one.get("id"), str):
+            if is_ours and one.get("resourceLinkId") in (None, "", link.resource) and is_usable_address(one.get("id")):
                 return str(one["id"])
     return ""
 
@@ -365,9 +379,9 @@ def _make_column(link: LtiLink, client: PlatformClient, out_of: float) -> str:
             "POST", link.lineitems_url, accept=LINEITEM_TYPE, body=json.dumps(body), content_type=LINEITEM_TYPE
         )
     except PlatformProblem as problem:
-        raise PlatformProblem("column", status=0) if problem.status in FINAL else problem from None
+        raise PlatformProblem("column") if problem.status in FINAL else problem from None
     found = json_of(made)
-    if not isinstance(found, dict) or not isinstance(found.get("id"), str) or len(found["id"]) > 600:
+    if not isinstance(found, dict) or not is_usable_address(found.get("id")):
         raise PlatformProblem("column")
     return str(found["id"])
 

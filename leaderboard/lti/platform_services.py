@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urljoin
 
@@ -31,14 +31,21 @@ _NEXT = re.compile(r"<([^>]*)>[^,]*;\s*rel=\"?next\"?", re.IGNORECASE)
 
 
 class PlatformProblem(Exception):
-    """A platform did not do what was asked; `status` is that of its answer, 0 without one.
+    """A platform did not do what was asked; `status` and `headers` are those of its answer, 0 and empty without one.
 
     The message is a short code and quotes nothing of the answer.
     """
 
-    def __init__(self, code: str, *, status: int = 0, retry_after: float = 0.0) -> None:
+    def __init__(self, code: str, response: Any = None) -> None:
         super().__init__(code)
-        self.status, self.retry_after = status, retry_after
+        self.status: int = 0 if response is None else response.status_code
+        self.headers: Mapping[str, str] = {} if response is None else response.headers
+
+    @property
+    def retry_after(self) -> float:
+        """The seconds that the platform asks to wait; 0 if it names none."""
+        wait = self.headers.get("Retry-After", "")
+        return float(wait) if wait.isascii() and wait.isdecimal() and len(wait) < 6 else 0.0
 
 
 class PlatformClient:
@@ -67,9 +74,7 @@ class PlatformClient:
             if response.status_code != 401 or is_again:
                 break
         if not 200 <= response.status_code < 300:
-            wait = response.headers.get("Retry-After", "")
-            seconds = float(wait) if wait.isascii() and wait.isdecimal() and len(wait) < 6 else 0.0
-            raise PlatformProblem("status", status=response.status_code, retry_after=seconds)
+            raise PlatformProblem("status", response)
         return response
 
     def pages(self, address: str, accept: str) -> Iterator[Any]:
@@ -110,7 +115,7 @@ class PlatformClient:
         }
         response = self._ask("POST", platform.token_url, data=form)
         if response.status_code != 200:
-            raise PlatformProblem("token", status=response.status_code)
+            raise PlatformProblem("token", response)
         found = json_of(response)
         token = found.get("access_token") if isinstance(found, dict) else None
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
@@ -134,4 +139,4 @@ def json_of(response: Any) -> Any:
     try:
         return response.json()
     except (ValueError, RecursionError):
-        raise PlatformProblem("no JSON", status=response.status_code) from None
+        raise PlatformProblem("no JSON", response) from None

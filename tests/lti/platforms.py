@@ -62,6 +62,9 @@ class FakePlatform:
     scores: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     tokens: int = 0
     page_size: int = 2
+    # Its clock's header, and the seconds to wait that it names with each answer.
+    date: str = ""
+    retry_after: str = ""
     # Called before an answer; may return a status to answer with, or sleep.
     before: Callable[[str, str, dict[str, Any]], int | None] | None = None
     registered: list[dict[str, Any]] = field(default_factory=list)
@@ -217,8 +220,9 @@ def serving(fake: FakePlatform) -> Iterator[FakePlatform]:
                 (status, {}, {}) if status else (fake.answer(self.command, parts.path, parse_qs(parts.query), body))
             )
             content = json.dumps(answer[1]).encode()
-            self.send_response(answer[0])
-            for name, value in {**answer[2], "Content-Length": str(len(content))}.items():
+            self.send_response_only(answer[0])
+            further = {"Date": fake.date, "Retry-After": fake.retry_after, "Content-Length": str(len(content))}
+            for name, value in {**answer[2], **further}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)

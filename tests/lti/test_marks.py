@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
+from email.utils import format_datetime
 from itertools import pairwise
 from typing import Any
 
@@ -21,9 +22,9 @@ from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition
 from leaderboard.grades.services import set_grade_rules
 from leaderboard.lti import marks
-from leaderboard.lti.launching import GRADES_CLAIM
+from leaderboard.lti.launching import CLAIM, GRADES_CLAIM
 from leaderboard.lti.marks import WantedMark, take_back_marks, want_marks
-from leaderboard.lti.models import LtiLink, LtiPerson, Mark
+from leaderboard.lti.models import LtiLink, LtiPerson, Mark, Platform
 from leaderboard.lti.platform_services import PlatformClient
 from tests.conftest import answers, close, enter, make_competition, submit
 from tests.lti.platforms import INSTRUCTOR, FakePlatform, serving
@@ -145,6 +146,35 @@ def test_a_conflict_is_never_done(moodle: FakePlatform, pets: Competition) -> No
     assert moodle.marks_of("bo") == [80.0]
 
 
+def test_a_platform_whose_clock_is_an_hour_ahead_gets_the_mark_after_one_conflict(
+    moodle: FakePlatform, pets: Competition
+) -> None:
+    """Its own teacher has just typed a mark, which it compares by its own time."""
+    ahead = (timezone.now() + timedelta(hours=1)).replace(microsecond=0)
+    moodle.date = format_datetime(ahead, usegmt=True)
+    release(pets, bo=70.0)
+    moodle.lineitems[f"{moodle.address}/lineitems/1"] = {"resourceId": f"competition-{pets.pk}"}
+    moodle.lineitems[f"{moodle.address}/lineitems/1"]["id"] = f"{moodle.address}/lineitems/1"
+    moodle.scores = [(f"{moodle.address}/lineitems/1", {"userId": "bo", "timestamp": ahead.isoformat()})]
+    send_all(turns=2)
+    assert moodle.marks_of("bo") == [None, 70.0]
+
+
+def test_a_platform_that_finds_conflicts_for_ever_is_asked_ever_less(moodle: FakePlatform, pets: Competition) -> None:
+    moodle.before = lambda method, path, body: 409 if path.endswith("/scores") else None
+    release(pets, bo=80.0)
+    send_all(turns=8)
+    assert Mark.objects.get().next_at > timezone.now() + timedelta(seconds=60)
+
+
+def test_a_busy_platform_is_asked_no_sooner_than_it_says(moodle: FakePlatform, pets: Competition) -> None:
+    moodle.retry_after = "120"
+    moodle.before = lambda method, path, body: 503 if path.endswith("/scores") else None
+    release(pets, bo=80.0)
+    send_all(turns=1)
+    assert Mark.objects.get().next_at > timezone.now() + timedelta(seconds=100)
+
+
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 503])
 def test_what_may_pass_is_tried_again(status: int, moodle: FakePlatform, pets: Competition) -> None:
     answers = iter([status, status])
@@ -250,6 +280,95 @@ def test_the_column_of_the_launch_is_used_where_it_is_this_activitys(moodle: Fak
         send_all()
         column = moodle.scores[-1][0]
         assert column == expected or (expected is None and column not in (own, first))
+
+
+def test_a_column_that_was_deleted_there_is_made_anew_for_all_marks(moodle: FakePlatform, pets: Competition) -> None:
+    release(pets, bo=80.0, cy=70.0)
+    send_all()
+    moodle.lineitems.clear()
+    release(pets, bo=81.0, cy=71.0)
+    send_all()
+    assert (moodle.marks_of("bo"), moodle.marks_of("cy")) == ([80.0, 81.0], [70.0, 71.0])
+    assert len(moodle.lineitems) == 1
+    assert not Mark.objects.exclude(state=Mark.State.SENT).exists()
+
+
+LAB: Any = {CLAIM + "context": {"id": "c-2", "title": "Lab"}, CLAIM + "resource_link": {"id": "r-9"}}
+SECOND: Any = {CLAIM + "resource_link": {"id": "r-2"}}
+
+
+def connect_also(moodle: FakePlatform, competition: Competition, activity: Any) -> None:
+    client = Client()
+    moodle.launch(client, "ada", roles=INSTRUCTOR, **activity)
+    client.post("/lti/connect/", {"competition": competition.slug})
+
+
+def test_the_mark_of_a_student_who_moves_to_another_section_moves_too(moodle: FakePlatform, pets: Competition) -> None:
+    release(pets, bo=80.0)
+    send_all()
+    Mark.objects.update(wanted_at=timezone.now() - timedelta(days=3))
+    connect_also(moodle, pets, LAB)
+    moodle.launch(Client(), "bo", **LAB)
+    release(pets, bo=80.0)
+    moodle.before = lambda method, path, body: 503 if path.endswith("/scores") else None
+    send_all(turns=1)
+    moodle.before = None
+    send_all()
+    by_column = [[mark.get("scoreGiven") for at, mark in moodle.scores if at == column] for column in moodle.lineitems]
+    assert by_column == [[80.0, None], [80.0]]
+
+
+def test_a_student_who_moves_between_two_activities_with_one_column_keeps_the_mark(
+    moodle: FakePlatform, pets: Competition
+) -> None:
+    release(pets, bo=80.0)
+    send_all()
+    for column in moodle.lineitems.values():
+        del column["resourceLinkId"]  # a platform that does not store it
+    connect_also(moodle, pets, SECOND)
+    moodle.launch(Client(), "bo", **SECOND)
+    release(pets, bo=90.0)
+    for _ in range(2):
+        for link in LtiLink.objects.order_by("-pk"):
+            marks.send_marks(link.pk, str(uuid.uuid4()))
+    assert len(moodle.lineitems) == 1
+    assert moodle.marks_of("bo") == [80.0, 90.0]
+
+
+def test_a_platform_that_is_off_keeps_no_other_one_waiting(moodle: FakePlatform, pets: Competition) -> None:
+    release(pets, bo=80.0)
+    Platform.objects.update(off_at=timezone.now())
+    assert marks.links_with_due_marks() == []
+    send_all()
+    assert not moodle.scores
+
+
+@pytest.mark.parametrize("name", ["x" * 700, "https://a.example/\0", 5, None])
+def test_a_column_without_a_usable_address_is_none(name: Any, moodle: FakePlatform, pets: Competition) -> None:
+    whole = moodle.answer
+    moodle.answer = lambda method, path, *rest: (  # type: ignore[method-assign]
+        (201, {"id": name}, {}) if (method, path) == ("POST", "/lineitems") else whole(method, path, *rest)
+    )
+    release(pets, bo=80.0)
+    send_all()
+    assert Mark.objects.get().problem == marks.NO_COLUMN
+
+
+@pytest.mark.parametrize("status", [400, 401, 403])
+def test_a_platform_that_gives_no_token_says_so(status: int, moodle: FakePlatform, pets: Competition) -> None:
+    moodle.before = lambda method, path, body: status if path == "/token" else None
+    release(pets, bo=80.0)
+    send_all(turns=2)
+    assert Mark.objects.get().problem == ("" if status == 401 else marks.NOT_ALLOWED)
+
+
+def test_a_slow_platform_ends_its_turn_for_the_others(
+    moodle: FakePlatform, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(marks, "TURN_SECONDS", 0.0)
+    release(pets, bo=80.0, cy=70.0)
+    assert marks.send_marks(LtiLink.objects.get().pk, str(uuid.uuid4()))
+    assert len(moodle.scores) == 1
 
 
 def test_a_platform_without_a_column_says_so(moodle: FakePlatform, pets: Competition) -> None:

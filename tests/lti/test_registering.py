@@ -12,6 +12,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+import urllib3
 from django.conf import LazySettings
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -139,6 +140,33 @@ def test_a_name_that_leads_inward_is_not_asked(
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: both)
     with PlatformSession() as session, pytest.raises(NoAnswer):
         session.get("https://platform.example/configuration")
+
+
+INWARD = {
+    "this machine": "127.0.0.1",
+    "shared by a provider": "100.64.0.1",
+    "IPv4 in an old IPv6": "::7f00:1",
+    "IPv4 behind a translator": "64:ff9b::7f00:1",
+    "IPv4 in 6to4": "2002:7f00:1::1",
+    "IPv4 in Teredo": "2001:0:7f00:1::",
+    "of one site": "fec0::1",
+    "of one link": "fe80::1%eth0",
+    "unique local": "fd00::1",
+    "many": "ff0e::1",
+}
+
+
+@pytest.mark.parametrize("name", INWARD)
+def test_no_connection_goes_to_an_address_inside(
+    name: str, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.LTI_PLATFORM_HOSTS = []
+    connected = list[Any]()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", (INWARD[name], 443))])
+    monkeypatch.setattr(urllib3.util.connection, "create_connection", lambda *given, **_: connected.append(given))
+    with PlatformSession() as session, pytest.raises(NoAnswer):
+        session.get("https://platform.example/configuration")
+    assert not connected
 
 
 @contextmanager

@@ -33,8 +33,10 @@ class Unreachable(NoAnswer):
 class ProviderSession(requests.Session):
     """The `requests` session for django-allauth; its requests end at `ends_at` of the monotonic clock.
 
-    They raise `Unreachable`.
+    They raise `Unreachable`, also for an answer with a status above `max_status`.
     """
+
+    max_status = 499
 
     def __init__(self, ends_at: float) -> None:
         super().__init__()
@@ -81,7 +83,7 @@ class ProviderSession(requests.Session):
         seconds = max(self.ends_at - time.monotonic(), 0.01)
         limits = {"allow_redirects": False, "stream": True, "timeout": seconds}
         with super().request(method, url, **{**given, **limits}) as response:
-            if response.is_redirect or response.status_code >= 500:
+            if response.is_redirect or response.status_code > self.max_status:
                 raise Unreachable(str(response.status_code))
             body = bytearray()
             for chunk in response.iter_content(8192):
