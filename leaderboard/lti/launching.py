@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -24,6 +24,7 @@ from leaderboard.accounts.institution.id_tokens import BadToken, read_id_token
 from leaderboard.accounts.models import token_digest
 from leaderboard.common.clock import database_now
 from leaderboard.common.names import clean_text
+from leaderboard.competitions.models import Competition
 from leaderboard.competitions.wake_ups import wake_workers
 
 from .addresses import is_usable_address
@@ -32,11 +33,13 @@ from .models import LOGIN_LIFETIME, MAX_WAITING_DEPLOYMENTS, Deployment, LoginTr
 MAX_LAUNCH_BYTES = 100_000
 MAX_TARGET_CHARACTERS = 400
 MAX_TEXT = 255
-OLDEST_TOKEN = timedelta(hours=1)
+OLDEST_TOKEN_SECONDS = 3600
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 ROSTER_CLAIM = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
 GRADES_CLAIM = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 ROLE = "http://purl.imsglobal.org/vocab/lis/v2/membership#"
+# A teacher in the student view of Canvas, who is a learner too.
+TEST_USER = "http://purl.imsglobal.org/vocab/lti/system/person#TestUser"
 
 FETCH_KEYS = "leaderboard.lti.tasks.fetch_keys"
 
@@ -46,12 +49,22 @@ _signer = signing.Signer(salt="lti state")
 class LaunchRefused(Exception):
     """A login or launch that is refused, with a short code for the log that quotes nothing of it.
 
-    `status` is 403 if an operator or teacher can change the outcome; `reason` selects the text of the page.
+    `status` is 403 if an operator or teacher can change the outcome; `reason` selects the text of the page, which may
+    name the hosts of `competition`.
     """
 
-    def __init__(self, code: str, *, status: int = 400, reason: str = "") -> None:
+    def __init__(
+        self, code: str, *, status: int = 400, reason: str = "", competition: Competition | None = None
+    ) -> None:
         super().__init__(code)
-        self.status, self.reason = status, reason
+        self.status, self.reason, self.competition = status, reason, competition
+
+
+class PlatformWaits(LaunchRefused):
+    """The platform is not approved, or switched off."""
+
+    def __init__(self) -> None:
+        super().__init__("platform not approved", status=403, reason="platform_waits")
 
 
 class KeysNeeded(Exception):
@@ -108,12 +121,13 @@ def _platform_of(issuer: str, client_id: str) -> Platform:
     named = Platform.objects.filter(issuer=issuer[:300])
     if client_id:
         named = named.filter(client_id=client_id[:300])
-    found = list(named[:2])
-    if len(found) != 1:
+    # Another registration of the issuer, waiting or switched off, must not keep launches out that name no client.
+    working = [platform for platform in named if platform.is_on]
+    if not working and named:
+        raise PlatformWaits
+    if len(working) != 1:
         raise LaunchRefused("issuer")
-    if not found[0].is_on:
-        raise LaunchRefused("platform not approved", status=403, reason="platform_waits")
-    return found[0]
+    return working[0]
 
 
 # --- launch -----------------------------------------------------------------------------------------------------
@@ -129,8 +143,6 @@ class Launch:
     context: str
     context_title: str
     resource: str
-    resource_title: str
-    target: str
     memberships_url: str
     lineitems_url: str
     lineitem: str
@@ -141,19 +153,26 @@ class Launch:
 
     @property
     def is_learner(self) -> bool:
-        return self._has_role("Learner") and not self.is_instructor
+        roles = self.claims[CLAIM + "roles"]
+        return has_role(roles, "Learner") and not self.is_instructor and TEST_USER not in roles
 
     @property
     def is_instructor(self) -> bool:
-        return self._has_role("Instructor")
-
-    def _has_role(self, name: str) -> bool:
-        return bool({ROLE + name, name} & set(self.claims[CLAIM + "roles"]))
+        return has_role(self.claims[CLAIM + "roles"], "Instructor")
 
     def text(self, name: str, longest: int = MAX_TEXT) -> str:
         """A text claim about the person, cleaned like one from a form; "" if it is missing or no text."""
         value = self.claims.get(name)
         return clean_text(value)[:longest] if isinstance(value, str) else ""
+
+
+def has_role(roles: Collection[Any], name: str) -> bool:
+    """Whether a role in the course is among `roles`, in its long or short form."""
+    return ROLE + name in roles or name in roles
+
+
+def is_identifier(value: Any) -> bool:
+    return isinstance(value, str) and 1 <= len(value) <= MAX_TEXT and value.isprintable()
 
 
 def read_launch(form: Mapping[str, str], *, browser: str) -> Launch:
@@ -168,7 +187,7 @@ def read_launch(form: Mapping[str, str], *, browser: str) -> Launch:
         raise LaunchRefused("browser")
     platform = login.platform
     if not platform.is_on:
-        raise LaunchRefused("platform not approved", status=403, reason="platform_waits")
+        raise PlatformWaits
     _check_key(token, platform)
     if not LoginTry.objects.filter(pk=login.pk).delete()[0]:
         raise LaunchRefused("used")
@@ -185,7 +204,7 @@ def read_launch(form: Mapping[str, str], *, browser: str) -> Launch:
     except BadToken as error:
         raise LaunchRefused(str(error)) from None
     _check_message(claims, login)
-    return _launch_of(claims, platform, login.target)
+    return _launch_of(claims, platform)
 
 
 def _check_key(token: str, platform: Platform) -> None:
@@ -201,15 +220,15 @@ def _check_key(token: str, platform: Platform) -> None:
         return
     now = database_now()
     may_ask = platform.keys_tried_at is None or platform.keys_tried_at < now - timedelta(minutes=1)
-    if may_ask or platform.keys_fetched_at is None:
-        Platform.objects.filter(pk=platform.pk).update(keys_fetched_at=None)
+    if may_ask and Platform.objects.filter(pk=platform.pk, keys_fetched_at__isnull=False).update(keys_fetched_at=None):
         wake_workers(FETCH_KEYS, platform.pk)
+    if may_ask or platform.keys_fetched_at is None:
         raise KeysNeeded
     raise LaunchRefused("key")
 
 
 def _check_message(claims: Mapping[str, Any], login: LoginTry) -> None:
-    if time.time() - claims["iat"] > OLDEST_TOKEN.total_seconds():
+    if not isinstance(claims["iat"], int | float) or claims["iat"] < time.time() - OLDEST_TOKEN_SECONDS:
         raise LaunchRefused("old")
     if claims.get(CLAIM + "version") != "1.3.0":
         raise LaunchRefused("version")
@@ -222,7 +241,7 @@ def _check_message(claims: Mapping[str, Any], login: LoginTry) -> None:
         raise LaunchRefused("target")
 
 
-def _launch_of(claims: Mapping[str, Any], platform: Platform, target: str) -> Launch:
+def _launch_of(claims: Mapping[str, Any], platform: Platform) -> Launch:
     context, resource = _object(claims, CLAIM + "context"), _object(claims, CLAIM + "resource_link")
     deployment_name = _identifier(claims.get(CLAIM + "deployment_id"), "deployment")
     context_id, resource_id = _identifier(context.get("id"), "context"), _identifier(resource.get("id"), "resource")
@@ -234,8 +253,6 @@ def _launch_of(claims: Mapping[str, Any], platform: Platform, target: str) -> La
         context=context_id,
         context_title=_title(context.get("title")) or _title(context.get("label")),
         resource=resource_id,
-        resource_title=_title(resource.get("title")),
-        target=target,
         memberships_url=_service(roster.get("context_memberships_url")),
         lineitems_url=_service(grades.get("lineitems")),
         lineitem=_service(grades.get("lineitem")),
@@ -253,9 +270,9 @@ def _object(claims: Mapping[str, Any], name: str, *, needed: bool = True) -> Map
 
 def _identifier(value: Any, name: str) -> str:
     """A name by which the platform is recognized again; never cleaned, which could make two of them one."""
-    if not isinstance(value, str) or not 1 <= len(value) <= MAX_TEXT or "\0" in value or not value.isprintable():
+    if not is_identifier(value):
         raise LaunchRefused(name)
-    return value
+    return str(value)
 
 
 def _title(value: Any) -> str:
@@ -268,17 +285,14 @@ def _service(value: Any) -> str:
 
 def _approved_deployment(platform: Platform, name: str) -> Deployment:
     """The deployment with this name if it is approved; else it is noted for the operator. Raises `LaunchRefused`."""
-    now = database_now()
-    with transaction.atomic():
-        Platform.objects.select_for_update().get(pk=platform.pk)
-        found = platform.deployments.filter(name=name).first()
-        if found is None and platform.accepts_every_deployment:
-            found = Deployment.objects.create(platform=platform, name=name, approved_at=now, seen_at=now)
-        elif found is None and platform.deployments.filter(approved_at=None).count() < MAX_WAITING_DEPLOYMENTS:
-            Deployment.objects.create(platform=platform, name=name, seen_at=now)
-        elif found is not None:
-            Deployment.objects.filter(pk=found.pk).update(seen_at=now)
+    found = platform.deployments.filter(name=name).first()
+    if found is None and platform.accepts_every_deployment:
+        found = platform.deployments.get_or_create(name=name, defaults={"approved_at": database_now()})[0]
+    elif found is None:
+        with transaction.atomic():  # the lock keeps simultaneous launches under the limit
+            Platform.objects.select_for_update().get(pk=platform.pk)
+            if platform.deployments.filter(approved_at=None).count() < MAX_WAITING_DEPLOYMENTS:
+                platform.deployments.get_or_create(name=name)
     if found is None or found.approved_at is None:
         raise LaunchRefused("deployment not approved", status=403, reason="deployment_waits")
-    found.platform = platform
     return found

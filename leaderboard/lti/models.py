@@ -64,7 +64,6 @@ class Deployment(models.Model):
     platform = models.ForeignKey(Platform, on_delete=models.CASCADE, related_name="deployments")
     name = models.CharField(max_length=255)
     approved_at = models.DateTimeField(null=True)
-    seen_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering: ClassVar = ["name"]
@@ -146,7 +145,6 @@ class LtiLink(models.Model):
     out_of = models.FloatField(null=True)
     is_own_column = models.BooleanField(default=False)
     connected_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    seen_at = models.DateTimeField(default=timezone.now)
     roster_asked_at = models.DateTimeField(null=True)
     roster_read_at = models.DateTimeField(null=True)
     roster_problem = models.CharField(max_length=200, blank=True)
@@ -163,6 +161,13 @@ class LtiLink(models.Model):
     @property
     def platform(self) -> Platform:
         return self.deployment.platform
+
+    @property
+    def section(self) -> str:
+        """The title of the platform's course, if several of its courses share the competition."""
+        linked = LtiLink.objects.filter(competition=self.competition_id)
+        others = linked.exclude(deployment=self.deployment_id, context=self.context)
+        return self.context_title if others.exists() else ""
 
     @property
     def is_roster_awaited(self) -> bool:

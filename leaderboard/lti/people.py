@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.utils import is_mfa_enabled
-from django.db import IntegrityError, transaction
+from django.db import transaction
+from django.db.models import Q
 
 from leaderboard.accounts.institution.adapter import free_name
 from leaderboard.accounts.institution.people import end_earlier_access
@@ -14,7 +15,7 @@ from leaderboard.accounts.personal_data import delete_account
 from leaderboard.classroom.models import MAX_SECTION_CHARACTERS, RosterEntry, joined_values
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
-from leaderboard.competitions.models import Competition, Course
+from leaderboard.competitions.models import Competition, Course, Membership
 
 from .launching import Launch, LaunchRefused
 from .models import LtiPerson
@@ -34,7 +35,7 @@ def find_account(launch: Launch, course: Course | None) -> User | None:
     if course is not None:
         listed = RosterEntry.objects.select_related("user").filter(course=course, lms_user=lms_user_of(launch))
         entry = listed.exclude(user=None).first()
-        if entry is not None and entry.user is not None and not _has_powers(entry.user):
+        if entry is not None and entry.user is not None and _may_be_opened_by_list(entry.user, course):
             return entry.user
     return _account_with_address(launch)
 
@@ -45,28 +46,40 @@ def _has_powers(account: User) -> bool:
     return has_right or User.objects.filter(OWN_ROLES, pk=account.pk).exists()
 
 
+def _may_be_opened_by_list(account: User, course: Course) -> bool:
+    """Whether the account has no more than a place in this course: its host writes the list, and must not get at what
+    the account has elsewhere."""
+    elsewhere = Membership.objects.filter(user=account).exclude(competition__course=course)
+    return not _has_powers(account) and not elsewhere.exists()
+
+
 def _account_with_address(launch: Launch) -> User | None:
-    """The account that confirmed the address of the launch, if the platform vouches for addresses."""
+    """The account that confirmed the address of the launch, if the platform vouches for addresses.
+
+    Not the account of another person of this platform: a campus may give the address of somebody who left away again.
+    """
     address = address_of(launch)
     if not address or not launch.platform.vouches_for_addresses:
         return None
-    held = EmailAddress.objects.select_related("user").filter(email__iexact=address, verified=True).first()
+    confirmed = EmailAddress.objects.select_related("user").filter(email__iexact=address, verified=True)
+    held = confirmed.exclude(user__lti_people__platform=launch.platform).first()
     return None if held is None or _has_powers(held.user) else held.user
 
 
 def account_of(launch: Launch, course: Course | None) -> tuple[User, bool]:
-    """The account of the person, made if they are new, and whether it was. Raises `LaunchRefused`."""
+    """The account of the person, made if they are new, and whether it was.
+
+    Raises `LaunchRefused`; `IntegrityError` if a simultaneous launch has just stored the person.
+    """
     account = find_account(launch, course)
     is_new = account is None
-    if account is None:
-        account = _create_account(launch)
+    account = account or _create_account(launch)
     if not account.is_active:
         raise LaunchRefused("account blocked", status=403, reason="blocked")
-    facts = {"user": account, "email": address_of(launch)}
-    person, made = LtiPerson.objects.get_or_create(platform=launch.platform, subject=launch.subject, defaults=facts)
-    if person.user_id != account.pk:
-        raise LaunchRefused("person", status=403, reason="again")
-    if made and not is_new:
+    if not is_new and LtiPerson.objects.filter(platform=launch.platform, subject=launch.subject).exists():
+        return account, is_new
+    LtiPerson.objects.create(platform=launch.platform, subject=launch.subject, user=account, email=address_of(launch))
+    if not is_new:
         AuditEntry.append(AuditEvent.LTI_PERSON_LINKED, user=account, account=account, about=str(launch.platform))
         if not RosterEntry.objects.filter(user=account, lms_user=lms_user_of(launch)).exists():
             end_earlier_access(account)
@@ -97,11 +110,9 @@ def _create_account(launch: Launch) -> User:
     name, address = full_name_of(launch), address_of(launch)
     first, last = launch.text("given_name", 150), launch.text("family_name", 150)
     if not (first or last):
-        *before, last = name.split() or [""]
-        first, last = (" ".join(before)[:150], last[:150]) if before else (last[:150], "")
-    is_taken = User.objects.filter(email__iexact=address).exists() if address else True
-    is_taken = is_taken or EmailAddress.objects.filter(email__iexact=address).exists()
-    user = User(username=free_name(name.replace(" ", ".")), first_name=first, last_name=last)
+        first, _, last = name.partition(" ")
+    is_taken = User.objects.filter(Q(email__iexact=address) | Q(emailaddress__email__iexact=address)).exists()
+    user = User(username=free_name(name.replace(" ", ".")), first_name=first[:150], last_name=last[:150])
     user.email = "" if is_taken else address
     user.set_unusable_password()
     user.save()
@@ -113,32 +124,28 @@ def link_to_class_list(launch: Launch, competition: Competition, user: User, *, 
     course, key = competition.course, lms_user_of(launch)
     entries = RosterEntry.objects.filter(course=course)
     own = entries.filter(user=user).first()
-    named = entries.filter(lms_user=key, user=None).first()
-    entry = own or named or _entry_with_address(launch, course)
-    if entry is None:
-        address = address_of(launch)
-        values = {"name": full_name_of(launch), "lms_user": key, "section": section[:MAX_SECTION_CHARACTERS]}
-        values["email"] = "" if not address or entries.filter(email__iexact=address).exists() else address
-        if entries.filter(lms_user=key).exists():
-            values["lms_user"] = ""
-        entry = RosterEntry(course=course, **values)
-    changed = dict[str, object]()
+    if own is not None and own.lms_user:
+        return own
+    listed = entries.filter(lms_user=key).first()
+    waiting = listed if listed is not None and listed.user_id is None else None
+    entry = own or waiting or _entry_with_address(launch, course) or _new_entry(launch, course, section)
     if entry.user_id is None:
-        changed |= joined_values(user.pk, database_now())
-        changed["user_id"] = changed.pop("user")
-    if not entry.lms_user and not entries.filter(lms_user=key).exists():
-        changed["lms_user"] = key
-    if entry.pk is not None and not changed:
-        return entry
-    for field, value in changed.items():
-        setattr(entry, field, value)
-    try:
-        with transaction.atomic():
-            entry.save()
-    except IntegrityError:  # a simultaneous import of the list or launch has just added the person
-        return entries.get(user=user)
+        for field, value in joined_values(user.pk, database_now()).items():
+            setattr(entry, "user_id" if field == "user" else field, value)
+    if not entry.lms_user and listed is None:
+        entry.lms_user = key
+    entry.save()
     competition.bump_board_version()
     return entry
+
+
+def _new_entry(launch: Launch, course: Course, section: str) -> RosterEntry:
+    """An entry that is not saved, with the person's address if no other entry has it."""
+    address = address_of(launch)
+    if RosterEntry.objects.filter(course=course, email__iexact=address).exists():
+        address = ""
+    section = section[:MAX_SECTION_CHARACTERS]
+    return RosterEntry(course=course, name=full_name_of(launch), email=address, section=section)
 
 
 def _entry_with_address(launch: Launch, course: Course) -> RosterEntry | None:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.accounts.people import set_can_host
 from leaderboard.classroom.joining import enter_competition
+from leaderboard.classroom.models import RosterDraft
 from leaderboard.classroom.teams import CannotJoin
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
@@ -47,9 +48,16 @@ class Arrival:
     notice: str = ""
 
 
-@transaction.atomic
 def arrive(launch: Launch) -> Arrival:
     """Find or make the person, and their place. Raises `LaunchRefused`; then nothing is stored."""
+    try:
+        return _arrive(launch)
+    except IntegrityError:  # another launch, or an import, has just stored the same person or link
+        return _arrive(launch)
+
+
+@transaction.atomic
+def _arrive(launch: Launch) -> Arrival:
     links = LtiLink.objects.select_related("competition__course", "competition__ground_truth")
     link = links.filter(deployment=launch.deployment, context=launch.context, resource=launch.resource).first()
     competition = link.competition if link is not None else None
@@ -67,23 +75,25 @@ def arrive(launch: Launch) -> Arrival:
 def _arrive_as_teacher(launch: Launch, link: LtiLink | None, competition: Competition | None) -> Arrival:
     if link is None or competition is None:
         user, is_new = people.account_of(launch, None)
-        return Arrival(user, Place.CONNECT, _save_link(launch, link), is_new)
+        return Arrival(user, Place.CONNECT, _save_link(launch), is_new)
     account = people.find_account(launch, competition.course)
     if account is None or not competition.is_hosted_by(account):
-        raise LaunchRefused("not a host", status=403, reason="ask_the_host")
+        raise LaunchRefused("not a host", status=403, reason="ask_the_host", competition=competition)
     user, is_new = people.account_of(launch, competition.course)
-    link = _save_link(launch, link)
-    if link.roster_read_at is None or link.roster_read_at < database_now() - ROSTER_INTERVAL:
+    link = _save_link(launch)
+    is_old = link.roster_read_at is None or link.roster_read_at < database_now() - ROSTER_INTERVAL
+    # A list in preview may be one that a host has just uploaded.
+    if is_old and not RosterDraft.objects.filter(course=competition.course).exists():
         ask_for_roster(link)
     return Arrival(user, Place.DASHBOARD, link, is_new)
 
 
 def _arrive_as_student(launch: Launch, link: LtiLink, competition: Competition) -> Arrival:
     user, is_new = people.account_of(launch, competition.course)
-    link = _save_link(launch, link)
+    link = _save_link(launch)
     notice = ""
     if not competition.is_run_by(user):
-        entry = people.link_to_class_list(launch, competition, user, section=_section_of(link))
+        entry = people.link_to_class_list(launch, competition, user, section=link.section)
         Seat.objects.update_or_create(competition=competition, user=user, defaults={"link": link})
         try:
             if competition.launched_at is None:
@@ -94,29 +104,17 @@ def _arrive_as_student(launch: Launch, link: LtiLink, competition: Competition) 
     return Arrival(user, Place.COMPETITION, link, is_new, notice)
 
 
-def _section_of(link: LtiLink) -> str:
-    """The title of the platform's course as section, if several of its courses share the competition."""
-    others = LtiLink.objects.filter(competition=link.competition_id).exclude(
-        deployment=link.deployment_id, context=link.context
-    )
-    return link.context_title if others.exists() else ""
-
-
-def _save_link(launch: Launch, link: LtiLink | None) -> LtiLink:
+def _save_link(launch: Launch) -> LtiLink:
     """The link with the addresses of the platform's services as this launch names them."""
     facts = {
         "context_title": launch.context_title,
         "memberships_url": launch.memberships_url,
         "lineitems_url": launch.lineitems_url,
         "claimed_lineitem": launch.lineitem,
-        "seen_at": database_now(),
     }
     saved, _made = LtiLink.objects.update_or_create(
         deployment=launch.deployment, context=launch.context, resource=launch.resource, defaults=facts
     )
-    if link is not None:
-        saved.competition = link.competition
-    saved.deployment = launch.deployment
     return saved
 
 
@@ -139,9 +137,15 @@ def connect(*, link: LtiLink, competition: Competition, user: User) -> None:
     """Connect an activity with a competition that the person hosts. Raises `CannotHost`."""
     with transaction.atomic():
         locked = LtiLink.objects.select_for_update().get(pk=link.pk)
-        if not competition.is_hosted_by(user) or (locked.competition_id not in (None, competition.pk)):
+        before = locked.competition
+        if not competition.is_hosted_by(user) or (before not in (None, competition) and not before.is_in_bin):
             raise CannotHost("")
-        LtiLink.objects.filter(pk=link.pk).update(competition=competition, connected_by=user)
+        if before != competition:  # seats and marks of a competition that was deleted, and its column
+            locked.seats.all().delete()
+            locked.marks.all().delete()
+            locked.lineitem, locked.out_of = "", None
+        locked.competition, locked.connected_by = competition, user
+        locked.save()
         AuditEntry.append(
             AuditEvent.LTI_CONNECTED, user=user, competition=competition, about=locked.context_title or locked.context
         )
@@ -165,4 +169,5 @@ def links_to_read() -> list[int]:
     """Activities whose class list was asked for and not read yet."""
     waiting = LtiLink.objects.filter(roster_asked_at__isnull=False, competition__isnull=False)
     unread = waiting.filter(Q(roster_read_at=None) | Q(roster_read_at__lt=F("roster_asked_at")))
+    unread = unread.filter(deployment__platform__off_at=None)
     return list(unread.exclude(memberships_url="").values_list("pk", flat=True)[:20])

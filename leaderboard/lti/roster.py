@@ -21,7 +21,7 @@ from leaderboard.common.names import clean_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
 
-from .launching import CLAIM, ROLE
+from .launching import CLAIM, TEST_USER, has_role, is_identifier
 from .models import LtiLink
 from .platform_services import ROSTER_SCOPE, ROSTER_TYPE, PlatformClient, PlatformProblem
 
@@ -72,7 +72,7 @@ def read_roster(link_id: int) -> None:
 
 
 def _rows_of(link: LtiLink) -> Iterator[dict[str, str]]:
-    address, count = _address_of(link), 0
+    address, section, count = _address_of(link), link.section, 0
     with PlatformClient(link.platform, ROSTER_SCOPE, seconds=ROSTER_SECONDS) as client:
         for page in client.pages(address, ROSTER_TYPE):
             members = page.get("members") if isinstance(page, dict) else None
@@ -83,7 +83,7 @@ def _rows_of(link: LtiLink) -> Iterator[dict[str, str]]:
                 if count > MAX_PEOPLE:
                     raise PlatformProblem("too many people")
                 if isinstance(member, dict) and _is_active_learner(member):
-                    yield _row_of(member, link)
+                    yield _row_of(member, link, section)
 
 
 def _address_of(link: LtiLink) -> str:
@@ -95,18 +95,18 @@ def _address_of(link: LtiLink) -> str:
 
 def _is_active_learner(member: dict[str, Any]) -> bool:
     roles = member.get("roles")
-    is_learner = isinstance(roles, list) and bool({ROLE + "Learner", "Learner"} & {str(one) for one in roles})
-    return is_learner and member.get("status", "Active") != "Inactive" and isinstance(member.get("user_id"), str)
+    is_learner = isinstance(roles, list) and has_role(roles, "Learner") and TEST_USER not in roles
+    return is_learner and member.get("status", "Active") != "Inactive" and is_identifier(member.get("user_id"))
 
 
-def _row_of(member: dict[str, Any], link: LtiLink) -> dict[str, str]:
+def _row_of(member: dict[str, Any], link: LtiLink, section: str) -> dict[str, str]:
     first, last = _text(member, "given_name"), _text(member, "family_name")
     return {
         "name": _text(member, "name") or f"{first} {last}".strip(),
         "email": _text(member, "email"),
         "student_id": _text(member, "lis_person_sourcedid"),
         "lms_user": f"{link.platform.pk}:{member['user_id']}",
-        "section": _section_of(member) or _title_as_section(link),
+        "section": _section_of(member) or section,
     }
 
 
@@ -123,13 +123,6 @@ def _section_of(member: dict[str, Any]) -> str:
         if isinstance(names, str) and names and not names.startswith("$"):
             return clean_text(names.strip("[]").replace('"', ""))[:200]
     return ""
-
-
-def _title_as_section(link: LtiLink) -> str:
-    """The title of the platform's course, if several of its courses share the competition."""
-    assert link.competition is not None, "checked by read_roster"
-    others = link.competition.lti_links.exclude(deployment=link.deployment_id, context=link.context)
-    return link.context_title if others.exists() else ""
 
 
 def _save_draft(link: LtiLink, rows: list[dict[str, str]]) -> None:

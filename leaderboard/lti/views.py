@@ -41,8 +41,8 @@ BACKEND = "leaderboard.accounts.adapter.OneHashBackend"
 BROWSER_SECONDS = 86_400
 # What the session keeps of a launch: the activity, and the account that it named.
 LINK, NAMED = "lti_link", "lti_account"
-ACCOUNT_SECONDS = 1800
-SEEN_SECONDS = 3600
+ACCOUNT_SALT, ACCOUNT_SECONDS = "lti account", 1800
+REGISTRATION_SALT, SEEN_SECONDS = "lti registration ", 3600
 
 
 def _browser_cookie() -> str:
@@ -50,12 +50,11 @@ def _browser_cookie() -> str:
     return "__Host-lti" if settings.IS_HTTPS else "lti"
 
 
-def _refuse(request: HttpRequest, refused: LaunchRefused, **facts: Any) -> HttpResponse:
+def _refuse(request: HttpRequest, refused: LaunchRefused) -> HttpResponse:
     """The page of a refused launch, with a code for the log; the session stays as it was."""
     code = secrets.token_hex(3)
     log.warning("a launch was refused: %s", refused, extra={"code": code})
-    context = {"reason": refused.reason, "code": code, "status": refused.status, **facts}
-    response = render(request, "lti/refused.html", context, status=refused.status)
+    response = render(request, "lti/refused.html", {"refused": refused, "code": code}, status=refused.status)
     response["Cache-Control"] = "private, no-store"
     return response
 
@@ -237,10 +236,12 @@ def _account_address(request: HttpRequest, link: LtiLink, user: User) -> str:
     """The page that connects an earlier account with the person who has just been launched in this browser; "" if
     their account is not one that a launch made."""
     person = user.lti_people.filter(platform=link.platform).order_by("-pk").first()
-    if person is None or user.has_usable_password():
+    browser = request.COOKIES.get(_browser_cookie(), "")
+    # Without the cookie the page would be usable in every browser that has none.
+    if person is None or user.has_usable_password() or not browser:
         return ""
-    browser = token_digest(request.COOKIES.get(_browser_cookie(), ""))
-    return f"{reverse('lti_account')}?person={signing.dumps([person.pk, link.pk, browser], salt='lti account')}"
+    token = signing.dumps([person.pk, user.pk, link.pk, token_digest(browser)], salt=ACCOUNT_SALT)
+    return f"{reverse('lti_account')}?person={token}"
 
 
 def _account_offer(request: HttpRequest, link: LtiLink, user: User) -> str:
@@ -253,12 +254,13 @@ def lti_account(request: HttpRequest) -> HttpResponse:
     """Sign in with an earlier account, then connect it with the person of the last launch in this browser."""
     try:
         token = request.GET.get("person", "")
-        person_id, link_id, browser = signing.loads(token, salt="lti account", max_age=ACCOUNT_SECONDS)
+        person_id, user_id, link_id, browser = signing.loads(token, salt=ACCOUNT_SALT, max_age=ACCOUNT_SECONDS)
     except signing.BadSignature:
         raise Http404(_("Open the activity in your learning platform first.")) from None
     if not constant_time_compare(browser, token_digest(request.COOKIES.get(_browser_cookie(), ""))):
         raise Http404(_("Open the activity in your learning platform first."))
-    person = get_object_or_404(LtiPerson.objects.select_related("user", "platform"), pk=person_id)
+    people_of_launch = LtiPerson.objects.select_related("user", "platform").filter(user=user_id)
+    person = get_object_or_404(people_of_launch, pk=person_id)
     if request.user.is_authenticated and request.user.pk == person.user_id:
         logout(request)
     if request.user.is_anonymous:
@@ -326,18 +328,19 @@ def lti_register(request: HttpRequest, code: str) -> HttpResponse:
     """
     try:
         if seen := request.GET.get("seen", ""):
-            state = registering.registration_state(signing.loads(seen, salt=code, max_age=SEEN_SECONDS))
+            number = signing.loads(seen, salt=REGISTRATION_SALT + code, max_age=SEEN_SECONDS)
         else:
             number = registering.begin_registration(
                 code,
                 configuration_url=request.GET.get("openid_configuration", ""),
                 token=request.GET.get("registration_token", ""),
             )
-            state = registering.registration_state(number)
+        state = registering.registration_state(number)
     except (registering.RegistrationRefused, signing.BadSignature):
         return _framed(render(request, "lti/register.html", {"state": "refused"}, status=400))
     response = render(request, "lti/register.html", {"state": state.name, "problem": state.problem})
     response["Cache-Control"] = "no-store"
     if state.name == "waiting":
-        response["Refresh"] = f"2; url={request.path}?{urlencode({'seen': signing.dumps(state.key, salt=code)})}"
+        seen = signing.dumps(state.key, salt=REGISTRATION_SALT + code)
+        response["Refresh"] = f"2; url={request.path}?{urlencode({'seen': seen})}"
     return _framed(response)

@@ -16,7 +16,8 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from leaderboard.accounts.models import User
-from leaderboard.lti.launching import CLAIM, ROLE
+from leaderboard.lti import launching
+from leaderboard.lti.launching import CLAIM, GRADES_CLAIM, ROLE, ROSTER_CLAIM
 from leaderboard.lti.models import LoginTry, LtiLink, LtiPerson, Platform
 from tests.lti.platforms import INSTRUCTOR, FakePlatform, hidden_fields, jwk_of, new_key, platform_key
 
@@ -102,6 +103,11 @@ HOSTILE: dict[str, Case] = {
     "altered": of_token(lambda fake, claims: altered(fake.token(claims))),
     "expired": sends(exp=int(time.time()) - 600, iat=int(time.time()) - 900),
     "issued long ago": sends(iat=int(time.time()) - 7200),
+    "issued at a text": sends(iat=str(int(time.time()))),
+    "issued before all times": sends(iat=-(10**400)),
+    "issued at the end of times": sends(iat=float("inf")),
+    "issued at no number": sends(iat=float("nan")),
+    "expires never": sends(exp=float("inf")),
     "issued tomorrow": sends(iat=int(time.time()) + 86_400),
     "another issuer": sends(iss="https://elsewhere.example"),
     "another audience": sends(aud="somebody else"),
@@ -110,6 +116,8 @@ HOSTILE: dict[str, Case] = {
     "unknown deployment": sends(**{CLAIM + "deployment_id": "d-2"}),
     "no nonce": sends(nonce=None),
     "a stranger's nonce": sends(nonce="nobody's"),
+    "nonce with half a letter": sends(nonce="\ud800"),
+    "nonce in lists": sends(nonce=[["x"]]),
     "version 1.1": sends(**{CLAIM + "version": "1.1"}),
     "unknown message": sends(**{CLAIM + "message_type": "LtiSubmissionReviewRequest"}),
     "empty subject": sends(sub=" "),
@@ -162,6 +170,37 @@ def test_a_hostile_launch_signs_nobody_in_and_stores_nothing(name: str, moodle: 
     assert not LtiPerson.objects.exists()
     assert not LtiLink.objects.exists()
     assert client.get("/account/").status_code == 302
+
+
+def test_claims_about_a_person_that_are_no_texts_are_left_out(moodle: FakePlatform) -> None:
+    odd: dict[str, Any] = {
+        "name": ["Ada"],
+        "given_name": "A\ud800da\0",
+        "family_name": 5,
+        "email": "\ud800@uni.example",
+    }
+    odd |= {CLAIM + "context": {"id": "c-1", "title": "\ud800\0", "label": {}}, GRADES_CLAIM: {"lineitems": ["x"]}}
+    odd |= {ROSTER_CLAIM: {"context_memberships_url": "https://moodle.example/\0"}}
+    assert moodle.launch(Client(), "ada", roles=INSTRUCTOR, **odd).status_code == 303
+    ada, link = User.objects.get(), LtiLink.objects.get()
+    assert (ada.get_full_name(), ada.email) == ("Ada", "")
+    assert (link.context_title, link.memberships_url, link.lineitems_url) == ("", "", "")
+
+
+def test_another_registration_of_a_platform_that_waits_or_is_off_changes_no_launch(moodle: FakePlatform) -> None:
+    for client_id, off_at in (("waits", None), ("off", moodle.platform.approved_at)):
+        Platform.objects.create(issuer=moodle.address, client_id=client_id, approved_at=off_at, off_at=off_at)
+    assert moodle.launch(Client(), "ada", roles=INSTRUCTOR).status_code == 303
+
+
+def test_strangers_with_unknown_keys_wake_a_worker_once(moodle: FakePlatform, monkeypatch: pytest.MonkeyPatch) -> None:
+    woken = list[Any]()
+    monkeypatch.setattr(launching, "wake_workers", lambda *message: woken.append(message))
+    for _ in range(3):
+        client = Client()
+        asked = moodle.begin(client)
+        post(client, moodle.token(moodle.claims("bo"), kid="k9"), asked["state"])
+    assert len(woken) == 1
 
 
 LOGINS: dict[str, dict[str, str]] = {

@@ -12,12 +12,16 @@ from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.test import Client
 
 from leaderboard.accounts.models import User
+from leaderboard.classroom.joining import enter_competition
 from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.clock import database_now
 from leaderboard.competitions.models import Competition, Membership
-from leaderboard.lti.launching import CLAIM
+from leaderboard.competitions.services import bin_competition
+from leaderboard.lti import people
+from leaderboard.lti.launching import CLAIM, TEST_USER
 from leaderboard.lti.models import LtiLink, LtiPerson, Platform, Seat
 from tests.conftest import make_competition, person
-from tests.lti.platforms import INSTRUCTOR, FakePlatform, hidden_fields
+from tests.lti.platforms import INSTRUCTOR, LEARNER, FakePlatform, hidden_fields
 
 pytestmark = pytest.mark.django_db
 
@@ -259,6 +263,119 @@ def test_the_link_that_connects_an_account_works_in_no_other_browser(moodle: Fak
     victim.force_login(ada)
     assert victim.post("/lti/account/" + address).status_code == 404
     assert LtiPerson.objects.get().user != ada
+
+
+def test_without_the_cookie_of_the_launch_no_link_connects_an_account(moodle: FakePlatform, ada: User) -> None:
+    """Else the link would work in every browser that has no such cookie."""
+    attacker = Client()
+    moodle.launch(attacker, "dee", roles=INSTRUCTOR)
+    del attacker.cookies["lti"]
+    assert "/lti/account/" not in attacker.get("/lti/connect/").content.decode()
+
+
+def test_the_link_that_connects_an_account_works_once(moodle: FakePlatform, ada: User, cy: User) -> None:
+    client = Client()
+    moodle.launch(client, "ada.lms", roles=INSTRUCTOR)
+    page = client.get("/lti/connect/").content.decode()
+    address = "/lti/account/" + page.partition('href="/lti/account/')[2].partition('"')[0]
+    client.force_login(ada)
+    assert client.post(address).status_code == 303
+    client.force_login(cy)
+    assert client.post(address).status_code == 404
+    assert LtiPerson.objects.get().user == ada
+
+
+def test_the_link_that_connects_an_account_is_none_of_a_registration(moodle: FakePlatform) -> None:
+    client = Client()
+    moodle.launch(client, "dee", roles=INSTRUCTOR)
+    page = client.get("/lti/connect/").content.decode()
+    token = page.partition('href="/lti/account/?person=')[2].partition('"')[0]
+    assert client.get(f"/lti/register/lti%20account/?seen={token}").status_code == 400
+
+
+def test_a_host_cannot_get_at_what_a_student_has_elsewhere_by_the_class_list(
+    moodle: FakePlatform, ada: User, bo: User
+) -> None:
+    """Ada may write any person of her platform into Bo's row, also one that she can launch as."""
+    pets = connected(moodle, ada)
+    other = make_competition(person("eve", can_host=True), slug="other")
+    enter_competition(user=bo, competition=other)
+    RosterEntry.objects.create(course=pets.course, name="Bo", user=bo, lms_user=f"{moodle.platform.pk}:adas-test")
+    client = Client()
+    moodle.launch(client, "adas-test")
+    assert account_of(client) not in (None, bo)
+
+
+def test_an_address_that_a_campus_gave_away_again_opens_no_account_of_the_one_who_had_it(
+    moodle: FakePlatform, ada: User, bo: User
+) -> None:
+    connected(moodle, ada)
+    allow(moodle, vouches_for_addresses=True)
+    EmailAddress.objects.create(user=bo, email="bo@uni.example", verified=True, primary=True)
+    LtiPerson.objects.create(platform=moodle.platform, subject="bo-who-left", user=bo)
+    client = Client()
+    moodle.launch(client, "bo")
+    assert account_of(client) not in (None, bo)
+
+
+def test_a_teacher_in_the_student_view_has_no_part(moodle: FakePlatform, ada: User) -> None:
+    connected(moodle, ada)
+    before = User.objects.count()
+    assert moodle.launch(Client(), "view", roles=[*LEARNER, TEST_USER]).status_code == 403
+    assert User.objects.count() == before
+
+
+def test_a_teacher_who_does_not_host_reads_whom_to_ask(moodle: FakePlatform, ada: User) -> None:
+    connected(moodle, ada, contact="Room 7")
+    page = moodle.launch(Client(), "dee", roles=INSTRUCTOR).content.decode()
+    assert "ada" in page
+    assert "Room 7" in page
+
+
+def test_two_launches_of_a_new_person_at_once_are_one_account(
+    moodle: FakePlatform, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connected(moodle, ada)
+    moodle.launch(Client(), "bo")
+    find, calls = people.find_account, list[None]()
+
+    def find_too_early(launch: Any, course: Any) -> User | None:
+        calls.append(None)
+        return None if len(calls) == 1 else find(launch, course)
+
+    monkeypatch.setattr(people, "find_account", find_too_early)
+    client = Client()
+    assert moodle.launch(client, "bo").status_code == 303
+    assert account_of(client) == LtiPerson.objects.get(subject="bo").user
+    assert User.objects.filter(first_name="Bo").count() == 1
+
+
+def test_a_launch_while_the_class_list_is_imported_goes_on(
+    moodle: FakePlatform, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pets, now, imported = connected(moodle, ada), database_now, list[bool]()
+
+    def import_meanwhile() -> Any:
+        if not imported:
+            imported.append(True)
+            RosterEntry.objects.create(course=pets.course, name="Bo", lms_user=f"{moodle.platform.pk}:bo")
+        return now()
+
+    monkeypatch.setattr("leaderboard.lti.people.database_now", import_meanwhile)
+    assert moodle.launch(Client(), "bo").status_code == 303
+    assert RosterEntry.objects.count() == 1
+
+
+def test_an_activity_whose_competition_was_deleted_is_connected_with_another(moodle: FakePlatform, ada: User) -> None:
+    pets = connected(moodle, ada)
+    moodle.launch(Client(), "bo")
+    other = make_competition(ada, slug="other")
+    bin_competition(competition=pets, user=ada)
+    client = Client()
+    moodle.launch(client, "ada", roles=INSTRUCTOR)
+    assert client.post("/lti/connect/", {"competition": other.slug})["Location"] == f"/host/{other.slug}/"
+    assert LtiLink.objects.get().competition == other
+    assert not Seat.objects.exists()
 
 
 def test_a_launch_in_a_frame_offers_a_window_of_its_own(moodle: FakePlatform) -> None:

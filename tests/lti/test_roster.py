@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.test import Client
+from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom.models import RosterDraft, RosterEntry
 from leaderboard.competitions.models import Competition
-from leaderboard.lti import roster
+from leaderboard.lti import places, roster
 from leaderboard.lti.launching import CLAIM, ROLE
 from leaderboard.lti.models import LtiLink, LtiPerson, Platform
 from tests.conftest import make_competition
@@ -150,6 +151,26 @@ def test_the_next_page_of_a_list_on_another_host_is_not_asked(
     )
     update(teacher)
     assert not RosterDraft.objects.exists()
+
+
+def test_people_without_a_usable_name_are_left_out_and_the_others_come(moodle: FakePlatform, teacher: Client) -> None:
+    moodle.members = [member("bo"), *(member("x", user_id=odd) for odd in ("", "a\nb", "a\0", "\ud800", "x" * 300, 7))]
+    update(teacher)
+    teacher.post("/host/pets/people/roster/", {"action": "take"})
+    assert [entry.name for entry in RosterEntry.objects.all()] == ["Bo Example"]
+
+
+def test_a_list_that_ada_has_in_preview_is_not_replaced_by_her_launch(moodle: FakePlatform, teacher: Client) -> None:
+    LtiLink.objects.update(roster_asked_at=None)
+    RosterDraft.objects.create(course=Competition.objects.get().course, text="name\nBo\n")
+    moodle.launch(Client(), "ada", roles=INSTRUCTOR)
+    assert places.links_to_read() == []
+
+
+def test_platforms_that_are_off_do_not_keep_the_lists_of_others_waiting(moodle: FakePlatform, teacher: Client) -> None:
+    assert places.links_to_read()
+    Platform.objects.update(off_at=timezone.now())
+    assert not places.links_to_read()
 
 
 @pytest.mark.parametrize("status", [401, 403, 500])

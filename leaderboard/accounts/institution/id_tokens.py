@@ -47,10 +47,10 @@ def read_id_token(
         )
     except jwt.PyJWTError as error:
         raise BadToken(type(error).__name__) from None
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         raise BadToken("malformed") from None
     _check_subject_and_receiver(claims, client_id, max_subject_characters)
-    if not constant_time_compare(str(claims["nonce"]), nonce):
+    if not constant_time_compare(str(claims["nonce"]).encode(errors="replace"), nonce):
         raise BadToken("nonce")
     return claims
 

@@ -22,7 +22,6 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=255)),
                 ('approved_at', models.DateTimeField(null=True)),
-                ('seen_at', models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
                 'ordering': ['name'],
@@ -41,7 +40,6 @@ class Migration(migrations.Migration):
                 ('lineitem', models.CharField(blank=True, max_length=600)),
                 ('out_of', models.FloatField(null=True)),
                 ('is_own_column', models.BooleanField(default=False)),
-                ('seen_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('roster_asked_at', models.DateTimeField(null=True)),
                 ('roster_read_at', models.DateTimeField(null=True)),
                 ('roster_problem', models.CharField(blank=True, max_length=200)),
