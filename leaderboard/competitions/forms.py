@@ -101,6 +101,8 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("Final submissions"),
     )
     team_size = setting_field("team_size", label=_("Maximum team size"), help_text=_("1 means individual work."))
+    attachments = setting_field("attachments", label=_("Attachment to final submissions"))
+    attachment_hours = setting_field("attachment_hours", label=_("Hours to attach after the deadline"))
     is_listed = setting_field(
         "is_listed",
         label=_("Listed on the home page"),
@@ -288,6 +290,8 @@ class LimitsForm(PartOfCompetitionForm):
         "final_count",
         "team_size",
         "max_megabytes",
+        "attachments",
+        "attachment_hours",
     )
 
 

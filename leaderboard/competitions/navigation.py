@@ -93,7 +93,7 @@ STUDENT_TABS: tuple[Tab, ...] = (
             NavigationPage(
                 "submissions",
                 _("Submissions"),
-                ("submit", "submission", "finals", "rescored"),
+                ("submit", "submission", "submission_attachment", "finals", "rescored"),
                 when=_may_submit,
             ),
         ),

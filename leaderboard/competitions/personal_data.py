@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -17,7 +18,7 @@ from leaderboard.common.hooks import on
 from leaderboard.common.models import AuditEntry, AuditEvent, audit_values
 
 from . import page_tasks
-from .models import Competition, Membership, PageTask, Score, Submission, Team
+from .models import Attachment, Competition, Membership, PageTask, Score, Submission, Team
 from .models.competition import Split
 from .models.team import new_invitation
 
@@ -37,7 +38,11 @@ def export_memberships(*, account: User, at: datetime) -> PersonalData:
             "forms": list(PageTask.objects.filter(user=account).values("path", "status", "created_at")),
         },
         files=[
-            PersonalFile(f"submissions/{one.pk}/{one.file_name}", key=one.file_key, sha256=one.sha256) for one in files
+            *(PersonalFile(f"submissions/{one.pk}/{one.file_name}", one.file_key, one.sha256) for one in files),
+            *(
+                PersonalFile(f"submissions/{one.pk}/attachment/{one.file_name}", one.file_key, one.sha256)
+                for one in Attachment.objects.filter(submission__in=files.order_by())
+            ),
         ],
     )
 
@@ -45,7 +50,8 @@ def export_memberships(*, account: User, at: datetime) -> PersonalData:
 def _files_of(account: User) -> QuerySet[Submission]:
     """Files that they submitted, and files of their teams, which they can download anyway."""
     mine = Q(user=account, baseline=None) | Q(team__in=account.memberships.values("team"))
-    return Submission.objects.filter(mine).select_related("competition__board", "team").order_by("received_at")
+    files = Submission.objects.filter(mine).select_related("competition__board", "team", "attachment")
+    return files.order_by("received_at")
 
 
 def _membership_facts(account: User) -> Iterator[dict[str, Any]]:
@@ -82,6 +88,20 @@ def _submission_facts(account: User, submission: Submission, at: datetime) -> di
         "problems": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.problems],
         "warnings": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.warnings],
         "scores": _visible_scores(account, submission, at),
+        "attachment": _attachment_facts(account, submission),
+    }
+
+
+def _attachment_facts(account: User, submission: Submission) -> dict[str, Any] | None:
+    attachment = getattr(submission, "attachment", None)
+    if attachment is None:
+        return None
+    is_mine = attachment.by_id == account.pk
+    names = ("file_name", "sha256", "size", "at")
+    return {
+        "attached_by_you": is_mine,
+        "declared": attachment.declared if is_mine else "",
+        **{name: getattr(attachment, name) for name in names},
     }
 
 
@@ -111,7 +131,7 @@ def obstacle_to_deleting(*, account: User) -> str:
 
 @on(accounts_hooks.leave)
 def leave_teams(*, leaving: Leaving) -> None:
-    """Leave all teams; submitted files stay with them, without the person's notes and file names."""
+    """Leave all teams; submitted and attached files stay with them, without the person's words and file names."""
     account = leaving.account
     leaving.competitions |= _known_in(account)
     page_tasks.remove_tasks_of(account)
@@ -121,6 +141,9 @@ def leave_teams(*, leaving: Leaving) -> None:
     mine = Submission.objects.filter(user=account, baseline=None)
     leaving.files |= {str(pk): NAMELESS_FILE for pk in mine.values_list("pk", flat=True)}
     files = mine.update(note="", file_name=NAMELESS_FILE)
+    for attachment in Attachment.objects.filter(by=account):
+        attachment.file_name, attachment.declared = f"attachment{PurePath(attachment.file_name).suffix}", ""
+        attachment.save(update_fields=["file_name", "declared"])
     memberships = list(Membership.objects.filter(user=account).select_related("team", "competition"))
     for membership in memberships:
         _leave_team_anonymously(membership, leaving)

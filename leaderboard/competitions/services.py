@@ -21,6 +21,7 @@ from leaderboard.common.storage import remove_file
 from . import hooks
 from .models import (
     Archive,
+    Attachment,
     Competition,
     Course,
     DailyAttempts,
@@ -237,6 +238,7 @@ def delete_competition(*, competition: Competition, user: User | None = None) ->
         *TruthDraft.objects.filter(competition=competition).values_list("file_key", flat=True),
         *competition.data_files.values_list("file_key", flat=True),
         *competition.submissions.values_list("file_key", flat=True),
+        *Attachment.objects.filter(submission__competition=competition).values_list("file_key", flat=True),
     ]
     last_words = {
         **{name: getattr(competition, name) for name in ("slug", "title", "launched_at", "closes_at", "revealed_at")},

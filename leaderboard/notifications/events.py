@@ -24,8 +24,9 @@ from leaderboard.common import logs
 from leaderboard.common.display_time import moment_text
 from leaderboard.common.hooks import on
 from leaderboard.competitions import hooks
-from leaderboard.competitions.models import Competition, Extension, Membership, Standing, Submission, Team
-from leaderboard.competitions.models.extension import effective_limits_of
+from leaderboard.competitions.models import Competition, Extension, Limits, Membership, Standing, Submission, Team
+from leaderboard.competitions.models.extension import effective_limits_of, effective_limits_of_teams
+from leaderboard.submissions import attachments
 
 from . import kinds
 from .kinds import Delivery, NoticeKind
@@ -148,6 +149,7 @@ def notify_due(at: datetime) -> int:
         _notify_each(opened, _notify_opening)
         + _notify_each(near, partial(_notify_before_deadline, at=at))
         + _notify_each(revealed, _notify_reveal)
+        + _notify_each(_lately_with_attachments(launched, at), partial(_notify_missing_attachments, at=at))
     )
 
 
@@ -184,6 +186,34 @@ def _not_yet_notified(members: QuerySet[Membership], kind: NoticeKind, key: str)
     notified = Notice.objects.filter(user=OuterRef("user"), key=key)
     switched_off = NoticeChoice.objects.filter(user=OuterRef("user"), kind=kind, delivery=Delivery.NONE)
     return members.filter(~Exists(notified), ~Exists(switched_off))
+
+
+def _lately_with_attachments(launched: QuerySet[Competition], at: datetime) -> QuerySet[Competition]:
+    """Competitions that require attachments and in which a team may still have a day to attach one."""
+    since = at - timedelta(hours=Limits.MAX_ATTACHMENT_HOURS)
+    extended = Extension.objects.filter(team__competition=OuterRef("pk"), closes_at__gt=since)
+    required = launched.filter(limits__attachments=Limits.Attachments.REQUIRED, closes_at__lte=at + DAY)
+    return required.filter(Q(closes_at__gt=since) | Exists(extended)).select_related("ground_truth", "limits", "board")
+
+
+def _notify_missing_attachments(competition: Competition, at: datetime) -> int:
+    """Remind teams without an attachment once, in the last day of their time; returns the number of notices."""
+    key = f"attachment:{competition.pk}"
+    missing = attachments.finals_without_attachment(competition)
+    limits = effective_limits_of_teams(dict.fromkeys(missing, competition))
+    by_deadline: dict[datetime, list[int]] = defaultdict(list)
+    for team_id, team_limits in limits.items():
+        closes_at = attachments.attachments_close_at(competition, team_limits.closes_at)
+        if closes_at - DAY <= at < closes_at:
+            by_deadline[closes_at].append(team_id)
+    notified = 0
+    for closes_at, team_ids in by_deadline.items():
+        members = competition.memberships.filter(team__in=team_ids)
+        people = User.objects.filter(memberships__in=_not_yet_notified(members, NoticeKind.REMINDER, key))
+        notified += notify_people(
+            kinds.ATTACHMENT_MISSING, people, competition=competition, key=key, deadline=closes_at
+        )
+    return notified
 
 
 # --- a day before the close -------------------------------------------------------------------------------------

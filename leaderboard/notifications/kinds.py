@@ -102,6 +102,12 @@ DEADLINE_NEAR = NoticeText(
     _("Your deadline is %(deadline)s.\n\n%(finals)s"),
     "/c/%(slug)s/%(page)s/",
 )
+ATTACHMENT_MISSING = NoticeText(
+    NoticeKind.REMINDER,
+    _("Your team still has to attach its work"),
+    _("Attach a file to a final submission by %(deadline)s. Your rank doesn't depend on it, but your grade may."),
+    "/c/%(slug)s/finals/#attachments",
+)
 OPENED = NoticeText(
     NoticeKind.OPENED, _("The competition is open"), _("You can download the data and submit."), "/c/%(slug)s/data/"
 )

@@ -9,6 +9,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from .attachments import ENDINGS
+
 
 class UploadForm(forms.Form):
     """A file to submit. `upload_key` is made with the page, so that a double click submits once."""
@@ -60,4 +62,21 @@ class NoteForm(forms.Form):
         max_length=300,
         help_text=_("Your team and the hosts see it."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+
+class AttachmentForm(forms.Form):
+    """The work behind a final submission, with the declaration."""
+
+    file = forms.FileField(
+        label=_("Notebook, script, ZIP or PDF"),
+        max_length=1000,
+        error_messages={"required": _("Choose a file first."), "empty": _("This file is empty (0 bytes).")},
+        widget=forms.FileInput(attrs={"accept": ",".join(ENDINGS)}),
+    )
+    declared = forms.CharField(
+        label=_("This is our own work; tools and help we used:"),
+        max_length=300,
+        widget=forms.Textarea(attrs={"rows": 2, "maxlength": 300}),
+        error_messages={"required": _("Name the tools and help you used, or write “none”.")},
     )

@@ -23,6 +23,7 @@ from leaderboard.common.queries import only_row
 from leaderboard.common.storage import StoredFile, clean_name, path_of, remove_file, size_text, store_file
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import (
+    Attachment,
     Competition,
     Conversion,
     DailyAttempts,
@@ -84,7 +85,7 @@ def submit_file(
         membership.user = user
         stored = store_file(chunks, f"submissions/{competition.pk}", limit=competition.limits.max_bytes)
         try:
-            _refuse_beyond_quota(membership, stored)
+            refuse_beyond_quota(membership, stored)
             if not may_repeat:
                 _refuse_repeats(membership, stored)
             submission = Submission(
@@ -121,7 +122,7 @@ def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:
         raise DuplicateFile(earlier)
 
 
-def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
+def refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
     """Raise `SubmissionRefused` if the team's files would exceed `TEAM_BYTES`.
 
     Not checked for small files, which are limited by the attempts per day, to save the query.
@@ -129,7 +130,8 @@ def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
     if stored.size < LARGE_FILE_BYTES:
         return
     files = Submission.objects.with_stored_file().filter(team=membership.team_id)
-    taken = files.aggregate(bytes=Sum("size", default=0))["bytes"]
+    attached = Attachment.objects.filter(submission__team=membership.team_id)
+    taken = sum(rows.aggregate(bytes=Sum("size", default=0))["bytes"] for rows in (files, attached))
     if taken + stored.size > settings.TEAM_BYTES:
         message = _(
             "Your team's files would exceed %(most)s, the limit. Unreadable files are deleted after two "

@@ -22,6 +22,11 @@ urlpatterns = [
     ),
     path("c/<slug:slug>/submissions/<uuid:submission_id>/file/", submissions.submission_file, name="submission_file"),
     path(
+        "c/<slug:slug>/submissions/<uuid:submission_id>/attachment/",
+        submissions.submission_attachment,
+        name="submission_attachment",
+    ),
+    path(
         "c/<slug:slug>/submissions/<uuid:submission_id>/problems.csv",
         submissions.submission_problems,
         name="submission_problems",

@@ -31,6 +31,7 @@ from leaderboard.ground_truths.services import data_files
 from leaderboard.notifications import emails, services
 from leaderboard.notifications.kinds import NoticeKind
 from leaderboard.notifications.models import Notice
+from leaderboard.submissions import attachments
 from leaderboard.submissions import score as score_module
 from tests.conftest import enter, make_competition, person, submit
 
@@ -89,7 +90,9 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     truth = "id,label,Usage\n" + "".join(
         f"{i},{TRUTH if i in (3, 9) else 'a'},{'Public' if i < 7 else 'Private'}\n" for i in range(1, 13)
     )
-    competition = make_competition(ada, slug="secret", truth=truth, is_listed=True, secondary=[("error_rate", {})])
+    competition = make_competition(
+        ada, slug="secret", truth=truth, is_listed=True, secondary=[("error_rate", {})], attachments="optional"
+    )
     hal, eve, otto = person("hal", can_host=True), person("eve"), person("otto", can_host=True)
     ivy = person("ivy")
     competition.assistants.add(ivy)
@@ -104,6 +107,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     )
     body = "id,label\n" + "".join(f"{i},{FILE}{i}\n" for i in range(1, 13))
     submission = submit(competition, bo, body.encode(), note=NOTE)
+    attachments.attach_file(submission=submission, user=bo, file_name="a.py", chunks=[FILE.encode()], declared=NOTE)
     submit(competition, eve, body.replace(FILE, "eves").encode())
     baseline = boards.add_baseline(
         competition=competition, user=ada, name="Guess", file_name="b.csv", chunks=[body.encode()]

@@ -35,6 +35,8 @@ FILLED = {
     "final_count": "2",
     "team_size": "4",
     "max_megabytes": "20",
+    "attachments": "off",
+    "attachment_hours": "48",
     "needs_code": "on",
     "reveals_itself": "on",
 }

@@ -119,6 +119,19 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Attachment',
+            fields=[
+                ('submission', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='attachment', serialize=False, to='competitions.submission')),
+                ('file_name', models.CharField(max_length=200)),
+                ('file_key', models.CharField(max_length=200)),
+                ('sha256', models.CharField(max_length=64)),
+                ('size', models.PositiveBigIntegerField()),
+                ('declared', models.CharField(blank=True, max_length=300)),
+                ('at', models.DateTimeField(editable=False)),
+                ('by', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+        ),
+        migrations.CreateModel(
             name='Baseline',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -459,13 +472,15 @@ class Migration(migrations.Migration):
                 ('team_size', models.PositiveIntegerField(default=4, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(50)])),
                 ('max_bytes', models.PositiveBigIntegerField(default=52428800, validators=[django.core.validators.MinValueValidator(1024)], verbose_name='largest file in bytes')),
                 ('allows_late', models.BooleanField(default=False, help_text='Scored after the deadline, but not ranked.', verbose_name='late submissions')),
+                ('attachments', models.CharField(choices=[('off', 'Off'), ('optional', 'Optional'), ('required', 'Required')], default='off', help_text="A notebook, script, ZIP or PDF with the work. The site never runs it, and ranks don't depend on it.", max_length=8, verbose_name='attachment to final submissions')),
+                ('attachment_hours', models.PositiveIntegerField(default=48, validators=[django.core.validators.MaxValueValidator(720)], verbose_name='hours to attach after the deadline')),
                 ('paused_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('pause_reason', models.CharField(blank=True, editable=False, max_length=300)),
                 ('is_proposed', models.BooleanField(default=False, editable=False)),
             ],
             options={
                 'verbose_name_plural': 'limits',
-                'constraints': [models.CheckConstraint(condition=models.Q(('daily_attempts__gte', 1), ('final_count__gte', 1), ('max_bytes__gte', 1), ('team_size__gte', 1)), name='limits_are_positive'), models.CheckConstraint(condition=models.Q(('paused_at__isnull', True), models.Q(('pause_reason', ''), _negated=True), _connector='OR'), name='a_pause_says_why')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('daily_attempts__gte', 1), ('final_count__gte', 1), ('max_bytes__gte', 1), ('team_size__gte', 1)), name='limits_are_positive'), models.CheckConstraint(condition=models.Q(('attachments__in', ['off', 'optional', 'required'])), name='attachments_known'), models.CheckConstraint(condition=models.Q(('paused_at__isnull', True), models.Q(('pause_reason', ''), _negated=True), _connector='OR'), name='a_pause_says_why')],
             },
         ),
         migrations.AddConstraint(

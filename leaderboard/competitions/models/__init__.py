@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .attachment import Attachment
 from .competition import Competition, DataFile
 from .competition_settings import Admission, Archive, BoardSettings, Limits
 from .course import Course
@@ -23,6 +24,7 @@ from .team import DailyAttempts, Membership, Team
 __all__ = [
     "Admission",
     "Archive",
+    "Attachment",
     "Baseline",
     "BoardSettings",
     "CandidateProblem",

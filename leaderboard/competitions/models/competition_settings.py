@@ -108,7 +108,14 @@ class BoardSettings(models.Model):
 
 
 class Limits(models.Model):
-    """Limits for attempts, files and teams, and the pause."""
+    """Limits for attempts, files and teams, attachments to final submissions, and the pause."""
+
+    class Attachments(models.TextChoices):
+        OFF = "off", _("Off")
+        OPTIONAL = "optional", _("Optional")
+        REQUIRED = "required", _("Required")
+
+    MAX_ATTACHMENT_HOURS = 30 * 24
 
     competition = models.OneToOneField(
         Competition, on_delete=models.CASCADE, primary_key=True, related_name="limits", editable=False
@@ -124,6 +131,20 @@ class Limits(models.Model):
     allows_late = models.BooleanField(
         _("late submissions"), default=False, help_text=_("Scored after the deadline, but not ranked.")
     )
+    attachments = models.CharField(
+        _("attachment to final submissions"),
+        max_length=8,
+        choices=Attachments.choices,
+        default=Attachments.OFF,
+        help_text=_(
+            "A notebook, script, ZIP or PDF with the work. The site never runs it, and ranks don't depend on it."
+        ),
+    )
+    attachment_hours = models.PositiveIntegerField(
+        _("hours to attach after the deadline"),
+        default=48,
+        validators=[MaxValueValidator(MAX_ATTACHMENT_HOURS)],
+    )
     # Set during a pause, in which no file is accepted; the deadline does not move.
     paused_at = models.DateTimeField(null=True, blank=True, editable=False)
     pause_reason = models.CharField(max_length=300, blank=True, editable=False)
@@ -136,6 +157,9 @@ class Limits(models.Model):
             models.CheckConstraint(
                 name="limits_are_positive",
                 condition=Q(daily_attempts__gte=1, final_count__gte=1, team_size__gte=1, max_bytes__gte=1),
+            ),
+            models.CheckConstraint(
+                name="attachments_known", condition=Q(attachments__in=["off", "optional", "required"])
             ),
             models.CheckConstraint(name="a_pause_says_why", condition=Q(paused_at__isnull=True) | ~Q(pause_reason="")),
         ]
@@ -186,6 +210,8 @@ PLACES = {
     "team_size": "limits.team_size",
     "max_bytes": "limits.max_bytes",
     "allows_late": "limits.allows_late",
+    "attachments": "limits.attachments",
+    "attachment_hours": "limits.attachment_hours",
 }
 OWN_FIELDS = ("title", "slug", "subtitle", "overview", "rules", "contact", "opens_at", "closes_at", "zone")
 EDITABLE = (*OWN_FIELDS, *PLACES)

@@ -305,8 +305,9 @@ class SubmissionAdmin(ScopedAdmin):
         "failure",
         "finished_at",
         "download",
+        "attached",
     )
-    readonly_fields = ("team_or_baseline", "score_list", "problem_list", "download")
+    readonly_fields = ("team_or_baseline", "score_list", "problem_list", "download", "attached")
 
     @admin.display(description="team or baseline")
     def team_or_baseline(self, obj: Submission) -> str:
@@ -326,6 +327,16 @@ class SubmissionAdmin(ScopedAdmin):
     def download(self, obj: Submission) -> SafeString:
         where = reverse("host_submission_file", args=[obj.competition.slug, obj.pk])
         return format_html('<a href="{}" download>Download</a>', where)
+
+    @admin.display(description="attachment")
+    def attached(self, obj: Submission) -> str:
+        """File, time, person and declaration; the file itself is on the site's page."""
+        attachment = getattr(obj, "attachment", None)
+        return (
+            f"{attachment}, {timezone.localtime(attachment.at):%Y-%m-%d %H:%M}: {attachment.declared}"
+            if attachment
+            else "–"
+        )
 
 
 def _is_operator(request: HttpRequest) -> bool:

@@ -25,11 +25,12 @@ from leaderboard.competitions.models import Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.views import answered_by_worker
 
-from .. import hiding, scoring_again, submissions_zip
+from .. import attachments, hiding, scoring_again, submissions_zip
 from ..queries import ShownScores, shown_scores_of
 
 PER_PAGE = 50
 NAMED_FOR_SCORING_AGAIN = 10
+UNATTACHED = "unattached"
 # Columns of submissions that the lists below show; no others are loaded.
 SHOWN = (
     "competition", "file_name", "note", "received_at", "is_late", "is_selected", "hidden_at", "hidden_reason", "status",
@@ -57,6 +58,8 @@ def host_submissions(request: HttpRequest, page_context: PageContext) -> HttpRes
         "q": text,
         "sort": "-received",
         "statuses": Submission.Status.choices,
+        "attachments": attachments.count_attachments(page_context.competition),
+        "unattached": UNATTACHED,
     }
     return render(request, "submissions/host_submissions.html", context)
 
@@ -72,10 +75,16 @@ def _in_order(
 
 
 def _team_files(competition: Competition, status: str, text: str) -> QuerySet[Submission]:
-    """Teams' files with this status (any if unknown), of teams or people whose name contains the text."""
+    """Teams' files with this status, of teams or people whose name contains the text.
+
+    Any status if unknown; `UNATTACHED` means final submissions of teams that attached nothing.
+    """
     files = competition.submissions.filter(team__isnull=False)
     if status in Submission.Status.values:
         files = files.filter(status=status)
+    if status == UNATTACHED:
+        missing = attachments.finals_without_attachment(competition)
+        files = files.filter(pk__in=[final for finals in missing.values() for final in finals])
     if text:
         files = files.filter(Q(team__name__icontains=text) | Q(user__in=hooks.roster.people_called(competition, text)))
     return files
@@ -105,7 +114,7 @@ def host_submission_file(request: HttpRequest, page_context: PageContext, submis
 def host_submission(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     """One file of a team; POST hides it or shows it again."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
-    files = competition.submissions.filter(team__isnull=False).select_related("team", "user")
+    files = competition.submissions.filter(team__isnull=False).select_related("team", "user", "attachment__by")
     submission = files.annotate(listed_as=hooks.roster.name_on_roster()).filter(pk=submission_id).first()
     if submission is None:
         raise Http404(_("No team here has submitted such a file."))

@@ -18,14 +18,24 @@ from django.utils.translation import gettext_lazy
 from leaderboard.boards import reveal, standings, team_ranks
 from leaderboard.boards.scores import sign_of
 from leaderboard.common import charts
+from leaderboard.common.clock import time_since_arrival
 from leaderboard.common.responses import as_download, see_other, signed_in_user, spreadsheet_download
+from leaderboard.common.storage import TooLarge
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import problems_csv
-from leaderboard.competitions.models import CandidateProblem, GroundTruth, Rescoring, Score, Submission, Team
+from leaderboard.competitions.models import (
+    Attachment,
+    CandidateProblem,
+    GroundTruth,
+    Rescoring,
+    Score,
+    Submission,
+    Team,
+)
 from leaderboard.competitions.models.competition import Split
 
-from .. import submit_conditions, submitting
-from ..forms import NoteForm
+from .. import attachments, submit_conditions, submitting
+from ..forms import AttachmentForm, NoteForm
 from ..queries import own_submission, shown_scores_of
 from ..submission_progress import conversion_offered
 
@@ -44,7 +54,15 @@ def submissions(request: HttpRequest, page_context: PageContext) -> HttpResponse
     return _submissions_page(request, page_context, request.GET.get("show", "all"))
 
 
-def _submissions_page(request: HttpRequest, page_context: PageContext, show: str) -> HttpResponse:
+def _submissions_page(
+    request: HttpRequest,
+    page_context: PageContext,
+    show: str,
+    *,
+    refused: tuple[UUID, AttachmentForm] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The list. `refused`: a submission and the form whose file could not be attached to it."""
     team = page_context.membership.team if page_context.membership else None
     mine = Submission.objects.filter(team=team).select_related("user") if team else Submission.objects.none()
     finals = _finals_context(page_context, mine)
@@ -72,6 +90,7 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
         "page": page,
         "rows": rows,
         **finals,
+        **_attachments_context(page_context, mine, refused),
         # Selected files on other pages are posted as hidden fields, so that saving this page keeps them.
         "selected_elsewhere": sorted(ticked - {str(file.pk) for file in files}),
         "sees_private": page_context.sees_private,
@@ -79,7 +98,30 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
         "chart": _history_chart(page_context, rows),
         "allowance": _allowance_today(page_context),
     }
-    return render(request, "submissions/submissions.html", context)
+    return render(request, "submissions/submissions.html", context, status=status)
+
+
+def _attachments_context(
+    page_context: PageContext, mine: QuerySet[Submission], refused: tuple[UUID, AttachmentForm] | None
+) -> dict[str, Any]:
+    """Context about attachments: each final submission with its form, while there is time; {} where none are taken."""
+    competition, membership = page_context.competition, page_context.membership
+    if membership is None or not attachments.are_taken(competition):
+        return {}
+    closes_at = attachments.attachments_close_at(competition, page_context.closes_at)
+    is_open = page_context.at < closes_at and not page_context.is_disqualified
+    finals = attachments.finals_of_teams(competition, membership.team).get(membership.team_id, set())
+    forms = {pk: AttachmentForm(auto_id=f"{str(pk)[:8]}_%s") for pk in finals if is_open}
+    forms |= dict([refused] if refused else [])
+    files = mine.select_related("attachment__by").filter(pk__in=[*finals, *forms]).order_by("-received_at")
+    rows = [(file, getattr(file, "attachment", None), forms.get(file.pk)) for file in files]
+    return {
+        "attachment_rows": rows,
+        "attachments_close_at": closes_at,
+        "attachments_are_open": is_open,
+        "attachments_required": attachments.are_required(competition),
+        "has_attached": any(attachment for _file, attachment, _form in rows),
+    }
 
 
 def _allowance_today(page_context: PageContext) -> submit_conditions.AttemptAllowance | None:
@@ -197,6 +239,40 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
 def submission_file(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponseBase:
     file = own_submission(page_context, submission_id)
     return as_download(file.file_key, file.file_name)
+
+
+@open_to(Audience.MEMBERS)
+def submission_attachment(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponseBase:
+    """GET: the file that is attached to a submission. POST: attach one to a submission of the viewer's team."""
+    file = own_submission(page_context, submission_id)
+    if request.method != "POST":
+        attachment = Attachment.objects.filter(submission=file).first()
+        if attachment is None:
+            raise Http404(_("Nothing is attached to this submission."))
+        return as_download(attachment.file_key, attachment.file_name)
+    if page_context.membership is None or page_context.membership.team_id != file.team_id:
+        raise Http404(_("You have no submission with this number."))
+    form, status = AttachmentForm(request.POST, request.FILES, auto_id=f"{str(file.pk)[:8]}_%s"), 422
+    try:
+        if form.is_valid():
+            upload = form.cleaned_data["file"]
+            attachments.attach_file(
+                submission=file,
+                user=signed_in_user(page_context.user),
+                file_name=upload.name,
+                chunks=upload.chunks(),
+                declared=form.cleaned_data["declared"],
+                waited=time_since_arrival(request),
+            )
+            messages.success(request, _("Attached to “%(file)s”.") % {"file": file.file_name})
+            return see_other("finals", fragment="#attachments", slug=page_context.competition.slug)
+    except submit_conditions.SubmissionRefused as refusal:
+        form.add_error("file", refusal.message)
+        status = 409
+    except TooLarge as error:
+        form.add_error("file", str(error))
+        status = 413
+    return _submissions_page(request, page_context, "finals", refused=(file.pk, form), status=status)
 
 
 @open_to(Audience.MEMBERS)

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 # A file gets its row within seconds, but restoring or moving a site takes hours.
 ORPHAN_LIFETIME = timedelta(hours=24)
-FOLDERS = ("submissions", "truths", "data", "checks", "page-tasks")
+FOLDERS = ("submissions", "attachments", "truths", "data", "checks", "page-tasks")
 FEW = 20
 
 
