@@ -161,14 +161,18 @@ class Launch:
         return has_role(self.claims[CLAIM + "roles"], "Instructor")
 
     def text(self, name: str, longest: int = MAX_TEXT) -> str:
-        """A text claim about the person, cleaned like one from a form; "" if it is missing or no text."""
-        value = self.claims.get(name)
-        return clean_text(value)[:longest] if isinstance(value, str) else ""
+        return text_of(self.claims, name, longest)
 
 
 def has_role(roles: Collection[Any], name: str) -> bool:
     """Whether a role in the course is among `roles`, in its long or short form."""
     return ROLE + name in roles or name in roles
+
+
+def text_of(facts: Mapping[str, Any], name: str, longest: int = MAX_TEXT) -> str:
+    """A text that people read, cleaned like one from a form; "" if it is missing or no text."""
+    value = facts.get(name)
+    return clean_text(value)[:longest] if isinstance(value, str) else ""
 
 
 def is_identifier(value: Any) -> bool:
@@ -251,7 +255,7 @@ def _launch_of(claims: Mapping[str, Any], platform: Platform) -> Launch:
         subject=_identifier(claims["sub"], "subject"),
         claims=claims,
         context=context_id,
-        context_title=_title(context.get("title")) or _title(context.get("label")),
+        context_title=text_of(context, "title") or text_of(context, "label"),
         resource=resource_id,
         memberships_url=_service(roster.get("context_memberships_url")),
         lineitems_url=_service(grades.get("lineitems")),
@@ -273,10 +277,6 @@ def _identifier(value: Any, name: str) -> str:
     if not is_identifier(value):
         raise LaunchRefused(name)
     return str(value)
-
-
-def _title(value: Any) -> str:
-    return clean_text(value)[:MAX_TEXT] if isinstance(value, str) else ""
 
 
 def _service(value: Any) -> str:

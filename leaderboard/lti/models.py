@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import ClassVar
 
 from django.db import models
@@ -88,6 +88,10 @@ class Registration(models.Model):
 
     def __str__(self) -> str:
         return f"made {self.created_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def state(self) -> str:
+        return "done" if self.platform_id else "failed" if self.problem else "waiting"
 
     @classmethod
     def issue(cls) -> str:
@@ -231,8 +235,3 @@ class Mark(models.Model):
 
     def __str__(self) -> str:
         return f"{self.points} · {self.state}"
-
-
-def is_over(moment: datetime, lifetime: timedelta, at: datetime) -> bool:
-    """Whether something made at `moment` has outlived `lifetime`."""
-    return moment + lifetime < at

@@ -6,12 +6,10 @@ platform can do nothing before an operator has approved it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from leaderboard.accounts.models import User, token_digest
@@ -21,8 +19,8 @@ from leaderboard.common.names import clean_text
 from leaderboard.competitions.wake_ups import wake_workers_after_commit
 
 from .addresses import NoAnswer, PlatformSession, host_of, is_usable_address
-from .launching import FETCH_KEYS
-from .models import REGISTRATION_LIFETIME, Deployment, Platform, Registration, is_over
+from .launching import FETCH_KEYS, is_identifier
+from .models import MAX_ADDRESS, REGISTRATION_LIFETIME, Deployment, Platform, Registration
 from .platform_services import LINEITEM_SCOPE, ROSTER_SCOPE, SCORE_SCOPE
 
 ASK_PLATFORM = "leaderboard.lti.tasks.ask_platform"
@@ -41,38 +39,26 @@ class RegistrationRefused(Exception):
     """A registration link that is wrong, used or too old."""
 
 
-@dataclass(frozen=True)
-class RegistrationState:
-    """`name` is waiting, done or failed; `problem` is the reason of a failure. `key` names the state on the page."""
-
-    name: str
-    problem: str
-    key: int
-
-
 def begin_registration(code: str, *, configuration_url: str, token: str) -> int:
     """Use up a link and have a worker ask the platform; returns the registration. Raises `RegistrationRefused`."""
     now = database_now()
-    with transaction.atomic():
-        found = Registration.objects.filter(digest=token_digest(code), used_at=None).first()
-        if found is None or is_over(found.created_at, REGISTRATION_LIFETIME, now):
-            raise RegistrationRefused
-        is_usable = is_usable_address(configuration_url) and len(token) <= MAX_TOKEN and token.isprintable()
-        facts = {"configuration_url": configuration_url, "token": token} if is_usable else {"problem": NO_ANSWER}
-        if not Registration.objects.filter(pk=found.pk, used_at=None).update(used_at=now, **facts):
-            raise RegistrationRefused
-        if is_usable:
-            wake_workers_after_commit(ASK_PLATFORM, found.pk)
-    return found.pk
+    unused = Registration.objects.filter(digest=token_digest(code), used_at=None)
+    number = unused.filter(created_at__gt=now - REGISTRATION_LIFETIME).values_list("pk", flat=True).first()
+    is_usable = is_usable_address(configuration_url) and len(token) <= MAX_TOKEN and token.isprintable()
+    facts = {"configuration_url": configuration_url, "token": token} if is_usable else {"problem": NO_ANSWER}
+    if number is None or not unused.update(used_at=now, **facts):
+        raise RegistrationRefused
+    if is_usable:
+        wake_workers_after_commit(ASK_PLATFORM, number)
+    return number
 
 
-def registration_state(number: int) -> RegistrationState:
-    """The state of a registration that has begun. Raises `RegistrationRefused`."""
+def registration_of(number: int) -> Registration:
+    """A registration that has begun. Raises `RegistrationRefused`."""
     found = Registration.objects.filter(pk=number).exclude(used_at=None).first()
     if found is None:
         raise RegistrationRefused
-    name = "done" if found.platform_id else "failed" if found.problem else "waiting"
-    return RegistrationState(name, _(found.problem) if found.problem else "", found.pk)
+    return found
 
 
 def registrations_to_ask() -> list[int]:
@@ -92,16 +78,16 @@ def ask_platform(number: int) -> None:
     found = Registration.objects.filter(pk=number, platform=None, problem="").exclude(used_at=None).first()
     if found is None:
         return
-    problem, platform = "", None
+    problem = ""
     try:
         with PlatformSession() as session:
             configuration = _get_configuration(session, found.configuration_url)
-            platform = _register(session, configuration, found.token)
+            platform, deployment = _register(session, configuration, found.token)
         with transaction.atomic():
             platform.save()
             Registration.objects.filter(pk=number).update(platform=platform, token="")
-            for name in platform.first_deployments:  # type: ignore[attr-defined]
-                Deployment.objects.create(platform=platform, name=name)
+            if deployment:
+                platform.deployments.create(name=deployment)
     except (NoAnswer, ValueError, RecursionError):
         problem = NO_ANSWER
     except _BadAnswer:
@@ -119,25 +105,24 @@ def _get_configuration(session: PlatformSession, address: str) -> dict[str, Any]
     found = response.json()
     if not isinstance(found, dict):
         raise _BadAnswer
-    issuer = found.get("issuer")
-    endpoints = [found.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")]
-    addresses = [issuer, *endpoints, found.get("registration_endpoint")]
-    if not all(is_usable_address(one) for one in addresses) or host_of(str(issuer)) != host_of(address):
+    issuer: Any = found.get("issuer")
+    endpoints = [found.get(f"{name}_endpoint") for name in ("authorization", "token", "registration")]
+    addresses = [issuer, found.get("jwks_uri"), *endpoints]
+    if not all(is_usable_address(one) and len(one) <= MAX_ADDRESS for one in addresses) or len(issuer) > MAX_NAME:
         raise _BadAnswer
-    if len({str(one).partition("://")[0] for one in addresses}) != 1 or len(str(issuer)) > MAX_NAME:
-        raise _BadAnswer
-    if any(len(str(one)) > 400 for one in endpoints):
+    if host_of(issuer) != host_of(address) or len({one.partition("://")[0] for one in addresses}) != 1:
         raise _BadAnswer
     return found
 
 
-def _register(session: PlatformSession, configuration: dict[str, Any], token: str) -> Platform:
+def _register(session: PlatformSession, configuration: dict[str, Any], token: str) -> tuple[Platform, str]:
+    """The platform, not saved, and the deployment that it names, or ""."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     address = configuration["registration_endpoint"]
     response = session.post(address, json=_tool_configuration(configuration), headers=headers)
     answer = response.json() if response.status_code in (200, 201) else None
-    client_id = answer.get("client_id") if isinstance(answer, dict) else None
-    if not isinstance(client_id, str) or not 0 < len(client_id) <= MAX_NAME or not client_id.isprintable():
+    client_id: Any = answer.get("client_id") if isinstance(answer, dict) else None
+    if not is_identifier(client_id) or len(client_id) > MAX_NAME:
         raise _BadAnswer
     about = configuration.get(PLATFORM_CLAIM)
     family = about.get("product_family_code", "") if isinstance(about, dict) else ""
@@ -155,9 +140,7 @@ def _register(session: PlatformSession, configuration: dict[str, Any], token: st
     )
     tool = answer.get(TOOL_CLAIM) if isinstance(answer, dict) else None
     deployment = tool.get("deployment_id") if isinstance(tool, dict) else None
-    is_named = isinstance(deployment, str) and 0 < len(deployment) <= 255 and deployment.isprintable()
-    platform.first_deployments = [deployment] if is_named else []  # type: ignore[attr-defined]
-    return platform
+    return platform, str(deployment) if is_identifier(deployment) else ""
 
 
 def _tool_configuration(configuration: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from leaderboard.common.names import clean_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
 
-from .launching import CLAIM, TEST_USER, has_role, is_identifier
+from .launching import CLAIM, TEST_USER, has_role, is_identifier, text_of
 from .models import LtiLink
 from .platform_services import ROSTER_SCOPE, ROSTER_TYPE, PlatformClient, PlatformProblem
 
@@ -100,19 +100,14 @@ def _is_active_learner(member: dict[str, Any]) -> bool:
 
 
 def _row_of(member: dict[str, Any], link: LtiLink, section: str) -> dict[str, str]:
-    first, last = _text(member, "given_name"), _text(member, "family_name")
+    first, last = text_of(member, "given_name", 200), text_of(member, "family_name", 200)
     return {
-        "name": _text(member, "name") or f"{first} {last}".strip(),
-        "email": _text(member, "email"),
-        "student_id": _text(member, "lis_person_sourcedid"),
+        "name": text_of(member, "name", 200) or f"{first} {last}".strip(),
+        "email": text_of(member, "email", 200),
+        "student_id": text_of(member, "lis_person_sourcedid", 200),
         "lms_user": f"{link.platform.pk}:{member['user_id']}",
         "section": _section_of(member) or section,
     }
-
-
-def _text(member: dict[str, Any], name: str) -> str:
-    value = member.get(name)
-    return clean_text(value)[:200] if isinstance(value, str) else ""
 
 
 def _section_of(member: dict[str, Any]) -> str:

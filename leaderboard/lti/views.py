@@ -149,7 +149,8 @@ def _enter(request: HttpRequest, arrival: places.Arrival) -> HttpResponse:
     if arrival.notice:
         messages.warning(request, arrival.notice)
     if arrival.is_new and arrival.place is not places.Place.CONNECT:
-        messages.info(request, _account_offer(request, link, user))
+        words = _("Already have an account here? Sign in to connect it.")
+        messages.info(request, format_html('<a href="{}">{}</a>', _account_address(request, link, user), words))
     place = _address_of(arrival)
     if request.user.is_anonymous:
         messages.info(request, _("Sign in with your password and second factor to go on."))
@@ -244,11 +245,6 @@ def _account_address(request: HttpRequest, link: LtiLink, user: User) -> str:
     return f"{reverse('lti_account')}?person={token}"
 
 
-def _account_offer(request: HttpRequest, link: LtiLink, user: User) -> str:
-    words = _("Already have an account here? Sign in to connect it.")
-    return format_html('<a href="{}">{}</a>', _account_address(request, link, user), words)
-
-
 @open_page_to(SiteAudience.ANYONE)
 def lti_account(request: HttpRequest) -> HttpResponse:
     """Sign in with an earlier account, then connect it with the person of the last launch in this browser."""
@@ -335,12 +331,13 @@ def lti_register(request: HttpRequest, code: str) -> HttpResponse:
                 configuration_url=request.GET.get("openid_configuration", ""),
                 token=request.GET.get("registration_token", ""),
             )
-        state = registering.registration_state(number)
+        registration = registering.registration_of(number)
     except (registering.RegistrationRefused, signing.BadSignature):
         return _framed(render(request, "lti/register.html", {"state": "refused"}, status=400))
-    response = render(request, "lti/register.html", {"state": state.name, "problem": state.problem})
+    context = {"state": registration.state, "problem": registration.problem and _(registration.problem)}
+    response = render(request, "lti/register.html", context)
     response["Cache-Control"] = "no-store"
-    if state.name == "waiting":
-        seen = signing.dumps(state.key, salt=REGISTRATION_SALT + code)
+    if registration.state == "waiting":
+        seen = signing.dumps(number, salt=REGISTRATION_SALT + code)
         response["Refresh"] = f"2; url={request.path}?{urlencode({'seen': seen})}"
     return _framed(response)

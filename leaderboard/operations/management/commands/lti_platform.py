@@ -7,10 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from leaderboard.lti.models import Platform
-from leaderboard.lti.registering import add_platform, switch_off
+from leaderboard.lti.registering import TICKS, add_platform, switch_off
 
 NEEDED = ("issuer", "client_id", "auth_url", "token_url", "keys_url")
-TICKS = ("teachers_may_host", "vouches_for_addresses", "accepts_every_deployment")
 
 
 class Command(BaseCommand):
