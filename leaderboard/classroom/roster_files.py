@@ -111,6 +111,8 @@ class RosterReading:
     unused_columns: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What was guessed or may be wrong, in sentences for the host."""
+    table: RosterTable | None = None
+    """All cells, for columns that are not about people."""
 
 
 def decode_roster(data: bytes) -> RosterText:
@@ -227,7 +229,7 @@ def _read_table(table: RosterTable) -> RosterReading:
     columns = find_columns(table)
     field_of_place = {place: name for name, place in columns.items()}
     titles = [(clean_text(title, "NFC"), field_of_place.get(place, "")) for place, title in enumerate(table.titles)]
-    reading = RosterReading(columns=[(title, name) for title, name in titles if name])
+    reading = RosterReading(columns=[(title, name) for title, name in titles if name], table=table)
     if table.has_header:
         reading.unused_columns = [title for title, name in titles if title and not name]
     else:

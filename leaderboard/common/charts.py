@@ -325,10 +325,8 @@ def draw_histogram(
     decimals: int = DECIMALS,
     of_students: bool = False,
 ) -> SafeString:
-    """The distribution of teams by score, with the viewer's own under a flag and baselines (name, score) as dashed
-    lines; or of students by points.
-
-    Nothing below five scores, which a table shows better.
+    """The distribution of teams by score, or of students by points, with the viewer's own under a flag and baselines
+    (name, score) as dashed lines. Nothing below five scores, which a table shows better.
     """
     if len(values) < FEWEST_VALUES:
         return SafeString()

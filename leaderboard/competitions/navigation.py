@@ -167,7 +167,14 @@ HOST_TABS: tuple[Tab, ...] = (
             NavigationPage(
                 "host_grades",
                 _("Grades"),
-                ("host_grade_rules", "host_grade_release", "host_grade_canvas", "host_send_again"),
+                (
+                    "host_grade_rules",
+                    "host_grade_release",
+                    "host_grade_canvas",
+                    "host_send_again",
+                    "host_grade_points",
+                    "host_grade_student",
+                ),
             ),
         ),
     ),

@@ -8,18 +8,20 @@ from fractions import Fraction
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.queries import only_row
 from leaderboard.competitions.models import Competition, Course, Membership
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.course import lock_course
 from leaderboard.competitions.services import CannotHost
 
 from .marks import ZERO, Mark, Person, Scale, points_of, points_text, round_half_up
-from .models import CourseRules, Grade, GradeRelease, HandPoints
-from .queries import GradeRow, GradeSheet, course_scheme, overrides_of, released_marks, students_from
+from .models import CourseRules, Grade, GradeRelease, HandPoints, Override
+from .queries import GradeRow, GradeSheet, overrides_of, released_marks, students_from
 from .reading import BadRules
 from .reasons import Reason
 from .rules import CourseScheme, Part, Rules, Term
@@ -94,15 +96,19 @@ def course_competitions(course: Course) -> list[Competition]:
     return sorted(there, key=lambda competition: (competition.closes_at, competition.pk))
 
 
-def course_sheet(course: Course) -> GradeSheet:
-    """The course's marks of all students, from the released grades of its competitions. Only for its hosts."""
-    competitions = {competition.slug: competition for competition in course_competitions(course)}
-    scheme = course_scheme(course.pk)
-    rules = scheme or suggested_scheme(list(competitions.values()), course.title)
+def course_sheet(course: Course, competitions: Sequence[Competition] | None = None) -> GradeSheet:
+    """The course's marks of all students, from the released grades of its competitions. Only for its hosts.
+
+    `competitions` are those of the course, if the caller has them already.
+    """
+    there = {one.slug: one for one in (course_competitions(course) if competitions is None else competitions)}
+    overrides = Override.objects.filter(course=OuterRef("course"))
+    stored = only_row(CourseRules.objects.filter(course=course).annotate(has_overrides=Exists(overrides)))
+    rules = CourseScheme.from_values(stored.values) if stored else suggested_scheme(list(there.values()), course.title)
     release = GradeRelease.current(course)
-    sheet = GradeSheet(rules, scheme is not None, release=release)
-    gone = [part.competition for part in rules.parts if part.competition not in competitions]
-    if gone or not competitions:
+    sheet = GradeSheet(rules, stored is not None, release=release)
+    gone = [part.competition for part in rules.parts if part.competition not in there]
+    if gone or not there:
         text = _("The course has no competition “%(name)s”.")
         return replace(sheet, faults=tuple(text % {"name": name} for name in gone) or (_("Add a competition first."),))
     try:
@@ -110,22 +116,24 @@ def course_sheet(course: Course) -> GradeSheet:
     except BadRules as error:
         return replace(sheet, faults=tuple(map(str, error.faults)))
     given, out_of = _released_points(course)
-    released, overrides = released_marks(release), overrides_of(course)
+    released = released_marks(release)
+    set_marks = overrides_of(course) if stored is None or stored.has_overrides else {}
+    unreleased = tuple(there[part.competition].title for part in rules.parts if part.competition not in out_of)
     rows = []
     for student in students_of_course(course):
         user = student.user_id or 0
         results = [
             PartResult(
                 part,
-                competitions[part.competition].title,
+                there[part.competition].title,
                 out_of.get(part.competition, Fraction(100)),
                 given.get((part.competition, user)),
             )
             for part in rules.parts
         ]
-        mark = overrides.get(user) or course_mark(rules, results, plus(user))
+        mark = set_marks.get(user) or course_mark(rules, results, plus(user))
         rows.append(GradeRow(student, mark, released.get(user)))
-    return replace(sheet, rows=tuple(rows))
+    return replace(sheet, rows=tuple(rows), unreleased=unreleased)
 
 
 def students_of_course(course: Course) -> list[Student]:
@@ -180,17 +188,12 @@ def set_course_rules(*, course: Course, values: Mapping[str, Any], user: User | 
     return scheme
 
 
-def course_release_obstacles(sheet: GradeSheet, course: Course) -> list[str]:
+def course_release_obstacles(sheet: GradeSheet) -> list[str]:
     """Reasons why the course's grades cannot be released yet."""
-    obstacles = list(sheet.faults)
     if not sheet.is_saved:
-        return [*obstacles, _("Save the grade rules first.")]
-    assert isinstance(sheet.rules, CourseScheme)
-    released = set(GradeRelease.current_of_course(course.pk).values_list("competition__slug", flat=True))
-    titles = {competition.slug: competition.title for competition in course_competitions(course)}
+        return [*sheet.faults, _("Save the grade rules first.")]
     text = _("Release the grades of “%(title)s” first.")
-    waiting = [part.competition for part in sheet.rules.parts if part.competition not in released]
-    return obstacles + [text % {"title": titles.get(slug, slug)} for slug in waiting]
+    return [*sheet.faults, *(text % {"title": title} for title in sheet.unreleased)]
 
 
 def release_course_grades(*, course: Course, user: User | None) -> GradeRelease:
@@ -198,7 +201,7 @@ def release_course_grades(*, course: Course, user: User | None) -> GradeRelease:
     with transaction.atomic():
         lock_course(course.pk)
         sheet = course_sheet(course)
-        if obstacles := course_release_obstacles(sheet, course):
+        if obstacles := course_release_obstacles(sheet):
             raise CannotHost(_("Grades can't be released yet."), obstacles)
         return store_release(course, sheet, user)
 

@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.file_formats import safe_cell
 from leaderboard.common.numbers import points_text
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Competition, Course
 from leaderboard.competitions.services import CannotHost
 
 from . import canvas
 from .marks import round_points
-from .models import Gradebook
+from .models import Gradebook, owner_of
 from .queries import GradeSheet
 from .reading import MAX_POINTS, decimal_text
 from .rules import CourseScheme, Rules
@@ -131,26 +131,26 @@ def _first_and_last_name(student: Student) -> tuple[str, str]:
     return (first, last) if first else (last, "")
 
 
-def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
+def grade_file(graded: Competition | Course, sheet: GradeSheet, kind: str) -> bytes:
     """A file of grades; `kind` is `canvas` (the uploaded gradebook, filled), `moodle`, `brightspace` or `plain`.
 
     Raises `CannotHost`.
     """
     if not sheet.is_ready:
         raise CannotHost(_("Save the grade rules first."), sheet.faults)
-    title = sheet.rules.title or competition.title
+    title = sheet.rules.title or graded.title or _("Course grade")
     if kind != "canvas":
         return GRADE_FILES[kind](graded_students(sheet), title).encode()
-    filling = gradebook_filling(competition, sheet)
+    filling = gradebook_filling(graded, sheet)
     if filling is None:
         raise CannotHost(_("Upload a gradebook exported from Canvas first."))
     maximum = decimal_text(filling.rules.full)
     return canvas.fill_gradebook(filling.book, filling.written, column=filling.column, title=title, most=maximum)
 
 
-def gradebook_filling(competition: Competition, sheet: GradeSheet) -> GradebookFilling | None:
+def gradebook_filling(graded: Competition | Course, sheet: GradeSheet) -> GradebookFilling | None:
     """The uploaded gradebook matched with the students of the sheet; None without a gradebook."""
-    gradebook = Gradebook.objects.filter(competition=competition).first()
+    gradebook = Gradebook.objects.filter(**owner_of(graded)).first()
     if gradebook is None:
         return None
     book = canvas.read_canvas_gradebook(bytes(gradebook.data))

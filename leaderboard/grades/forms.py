@@ -6,6 +6,8 @@ What is typed goes to `Rules.from_values`, which names every fault at its row.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 
 from django import forms
@@ -13,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.competitions.models import Competition
 
-from .reading import Fault
+from .reading import Fault, decimal_text, exact
 from .rules import MAX_ROWS, MAX_TERMS, QUANTITIES, Rules
 
 SPARE_ROWS = 2
@@ -258,3 +260,82 @@ class RulesForm(forms.Form):
 def _baselines_in(rules: Mapping[str, Any]) -> set[str]:
     read = [Rules.from_values(rules)] if rules.get("terms") else []
     return {name for each in read for term in (*each.terms, *each.factors) for name in term.baselines}
+
+
+class CourseRulesForm(forms.Form):
+    """The grade rules of a course: a weight for each competition, bonus, limits, late days."""
+
+    title = forms.CharField(label=_("Assignment name"), max_length=120, required=False)
+    out_of = _text(_("Full mark"))
+    cap = _text(_("At most"), help_text=_("Above the full mark for a bonus. Empty: the full mark."))
+    decimals = forms.IntegerField(label=_("Decimal places"), min_value=0, max_value=3, required=False)
+    drop_lowest = forms.IntegerField(label=_("Drop the lowest"), min_value=0, required=False)
+    periods = forms.IntegerField(
+        label=_("Late days for the term"),
+        min_value=0,
+        required=False,
+        help_text=_("Late periods that cost nothing, in the order of deadlines."),
+    )
+    most = forms.IntegerField(label=_("At most in one competition"), min_value=0, required=False)
+
+    def __init__(
+        self, data: Any, scheme: Mapping[str, Any], *, competitions: Sequence[Competition], add: str = ""
+    ) -> None:
+        super().__init__(data, initial={**scheme, **(scheme.get("slack") or {})})
+        weights = {part["competition"]: part["weight"] for part in scheme.get("parts", ())}
+        self.competitions = competitions
+        for competition in competitions:
+            self.fields[f"weight-{competition.slug}"] = _text(competition.title)
+            self.initial[f"weight-{competition.slug}"] = weights.get(competition.slug, "")
+        number = len(scheme.get("plus", ())) if data is None else sum(f"plus-{n}-of" in data for n in range(MAX_TERMS))
+        self.plus = [
+            TermForm(
+                data,
+                prefix=f"plus-{place}",
+                values=dict(enumerate(scheme.get("plus", ()))).get(place, {"of": "by_hand"}),
+                baselines=(),
+                others=[(competition.slug, competition.title) for competition in competitions],
+            )
+            for place in range(min(MAX_TERMS, number + (add == "plus")))
+        ]
+        self.places: dict[str, forms.Form] = {}
+
+    @property
+    def weights(self) -> list[forms.BoundField]:
+        return [self[f"weight-{competition.slug}"] for competition in self.competitions]
+
+    @property
+    def weight_sum(self) -> str:
+        """The sum of the weights, as far as they are numbers."""
+        total = Fraction(0)
+        for field in self.weights:
+            with suppress(ValueError):
+                total += exact(field.value())
+        return decimal_text(total)
+
+    def is_valid(self) -> bool:
+        return all([super().is_valid(), *(term.is_valid() for term in self.plus)])
+
+    @property
+    def rule_values(self) -> dict[str, Any]:
+        """The values for `CourseScheme.from_values`; a competition without a weight is no part."""
+        data = self.cleaned_data
+        values = {name: data[name] for name in ("title", "out_of", "cap", "decimals", "drop_lowest")}
+        values["parts"] = [
+            {"competition": competition.slug, "weight": data[f"weight-{competition.slug}"]}
+            for competition in self.competitions
+            if data[f"weight-{competition.slug}"]
+        ]
+        kept = [card for card in self.plus if not card.is_left_out]
+        values["plus"] = [card.values(f"plus.{number}", self.places) for number, card in enumerate(kept)]
+        if data["periods"]:
+            values["slack"] = {"periods": data["periods"], "most": data["most"]}
+        return {name: None if value == "" else value for name, value in values.items()}
+
+    def add_faults(self, faults: Iterable[Fault]) -> None:
+        """Show each fault in its card, and above all cards."""
+        for fault in faults:
+            place = self.places.get(fault.where) or self.places.get(".".join(fault.where.split(".")[:2]))
+            if place is not None:
+                place.add_error("points" if isinstance(place, AnchorForm) else "name", fault.text)
+            self.add_error(None, str(fault))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.db.models import Q
+
 from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.hooks import Leaving, PersonalData
 from leaderboard.accounts.models import User
@@ -53,7 +55,8 @@ def remove_gradebook_lines(*, leaving: Leaving) -> None:
     listed = RosterEntry.objects.filter(user=leaving.account).values(*names)
     students = [Student(**entry, is_listed=True) for entry in listed]
     students += [Student(name="", email=address) for address in leaving.addresses]
-    for gradebook in Gradebook.objects.filter(competition__in=leaving.competitions):
+    of_competitions = Q(competition__in=leaving.competitions) | Q(course__competitions__in=leaving.competitions)
+    for gradebook in Gradebook.objects.filter(of_competitions).distinct():
         book = canvas.read_canvas_gradebook(bytes(gradebook.data))
         matches = [match for student in students for match in canvas.match_students(book, [student]).matches]
         deleted = {id(match.record) for match in matches}

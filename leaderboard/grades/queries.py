@@ -15,6 +15,7 @@ from leaderboard.boards import standings
 from leaderboard.boards.queries import baseline_scores
 from leaderboard.boards.scores import sign_of
 from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.queries import only_row
 from leaderboard.competitions.models import Competition, GroundTruth, Membership
 from leaderboard.competitions.models.competition import Split
 
@@ -123,6 +124,8 @@ class GradeSheet:
     release: GradeRelease | None = None
     scale: marks.Scale | None = None
     """What the marks were computed from; None for a course."""
+    unreleased: tuple[str, ...] = ()
+    """Of a course: titles of the competitions whose grades are not released."""
 
     @property
     def unlinked_students(self) -> int:
@@ -198,7 +201,7 @@ def _suggested_rules(competition: Competition) -> Rules:
 
 def course_scheme(course_id: int) -> CourseScheme | None:
     """The rules that a host saved for a course; None without."""
-    stored = CourseRules.objects.filter(course=course_id).first()
+    stored = only_row(CourseRules.objects.filter(course=course_id))
     return CourseScheme.from_values(stored.values) if stored else None
 
 

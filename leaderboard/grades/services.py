@@ -106,7 +106,7 @@ def save_rules(
     AuditEntry.append(
         AuditEvent.GRADE_RULES_CHANGED,
         user=user,
-        **_in_audit_log(about),
+        **in_audit_log(about),
         before={name: before[name] for name in differing if name in before},
         after={name: values[name] for name in differing if name in values},
     )
@@ -185,7 +185,7 @@ def store_release(graded: Competition | Course, sheet: GradeSheet, user: User | 
     ]
     Grade.objects.bulk_create(grades, batch_size=500)
     after = {"release": release.number, "grades": len(grades), "ground_truth": release.ground_truth_number}
-    AuditEntry.append(AuditEvent.GRADES_RELEASED, user=user, after=after, **_in_audit_log(graded))
+    AuditEntry.append(AuditEvent.GRADES_RELEASED, user=user, after=after, **in_audit_log(graded))
     students = User.objects.filter(pk__in=[grade.user_id for grade in grades])
     if competition is not None:
         notify_people(kinds.GRADES_RELEASED, students, competition=competition)
@@ -195,7 +195,7 @@ def store_release(graded: Competition | Course, sheet: GradeSheet, user: User | 
     return release
 
 
-def _in_audit_log(graded: Competition | Course) -> dict[str, Any]:
+def in_audit_log(graded: Competition | Course) -> dict[str, Any]:
     """A competition or a course in the audit log."""
     return {"competition": graded} if isinstance(graded, Competition) else {"about": f"course #{graded.pk}"}
 
@@ -214,39 +214,39 @@ def withdraw_release(graded: Competition | Course, user: User | None) -> None:
         raise CannotHost(_("No grades have been released."))
     GradeRelease.objects.filter(pk=release.pk).update(withdrawn_at=database_now())
     before = {"release": release.number, "grades": release.grades.count()}
-    AuditEntry.append(AuditEvent.GRADES_WITHDRAWN, user=user, before=before, **_in_audit_log(graded))
+    AuditEntry.append(AuditEvent.GRADES_WITHDRAWN, user=user, before=before, **in_audit_log(graded))
     hooks.withdrawn(release=release)
 
 
 # --- the uploaded gradebook -------------------------------------------------------------------------------------
 
 
-def save_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:
+def save_gradebook(*, graded: Competition | Course, user: User | None, file_name: str, data: bytes) -> Gradebook:
     """Store a gradebook exported from Canvas; a newer one replaces it. Raises `CannotHost`."""
     try:
         book = canvas.read_canvas_gradebook(data)
     except canvas.BadGradebook as error:
         raise CannotHost(str(error)) from error
-    # Preselect the column named like the competition; without one, a new column until the host chooses another.
-    title = competition.title.casefold()
+    # Preselect the column of the same name; without one, a new column until the host chooses another.
+    title = graded.title.casefold()
     fields = {
         "file_name": clean_name(file_name),
         "data": data,
-        "column": next((name for name in book.columns if name.casefold().startswith(title)), ""),
+        "column": next((name for name in book.columns if title and name.casefold().startswith(title)), ""),
         "is_scaled": False,
         "uploaded_at": database_now(),
         "uploaded_by": user,
     }
     with transaction.atomic():
-        return Gradebook.objects.update_or_create(competition=competition, defaults=fields)[0]
+        return Gradebook.objects.update_or_create(**owner_of(graded), defaults=fields)[0]
 
 
-def choose_gradebook_column(*, competition: Competition, column: str, is_scaled: bool = False) -> None:
+def choose_gradebook_column(*, graded: Competition | Course, column: str, is_scaled: bool = False) -> None:
     """Choose the column to fill ("" for a new one), and whether points are scaled to its maximum in Canvas.
 
     Raises `CannotHost` for a column that the file does not have.
     """
-    gradebook = Gradebook.objects.filter(competition=competition).first()
+    gradebook = Gradebook.objects.filter(**owner_of(graded)).first()
     if gradebook is None:
         raise CannotHost(_("Upload a gradebook exported from Canvas first."))
     if column and column not in canvas.read_canvas_gradebook(bytes(gradebook.data)).columns:
@@ -254,6 +254,6 @@ def choose_gradebook_column(*, competition: Competition, column: str, is_scaled:
     Gradebook.objects.filter(pk=gradebook.pk).update(column=column, is_scaled=is_scaled)
 
 
-def delete_gradebook(*, competition: Competition) -> None:
+def delete_gradebook(*, graded: Competition | Course) -> None:
     """Delete the uploaded file, which holds names and marks of the whole class."""
-    Gradebook.objects.filter(competition=competition).delete()
+    Gradebook.objects.filter(**owner_of(graded)).delete()

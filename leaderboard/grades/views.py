@@ -1,28 +1,25 @@
-"""Pages of grades: the sheet, the rules, the release, files for learning platforms, the student's grade."""
+"""Pages of a competition's grades: the sheet, the rules, the release, the student's grade."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from leaderboard.boards import queries as boards
 from leaderboard.boards.scores import sign_of
 from leaderboard.common.charts import draw_histogram
-from leaderboard.common.responses import csv_download, see_other, signed_in_user, spreadsheet_download
-from leaderboard.common.storage import TooLarge
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.host_responses import add_refusal, posted_data
+from leaderboard.competitions.host_responses import posted_data
 from leaderboard.competitions.models.competition import Split
 
-from . import canvas, files, hooks, queries, services, suggestions
+from . import hooks, queries, services, suggestions
 from .forms import RulesForm
 from .models import Grade, GradeRelease
 from .reading import BadRules
@@ -39,7 +36,7 @@ def host_grades(request: HttpRequest, page_context: PageContext) -> HttpResponse
     folded = text.casefold()
     rows = [row for row in sheet.rows if folded in f"{row.student.name} {row.student.team}".casefold()]
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    context = {"page_context": page_context, "sheet": sheet, "page": page, "q": text, "numbers": _numbers(sheet)}
+    context = {"page_context": page_context, "sheet": sheet, "page": page, "q": text, "numbers": grade_numbers(sheet)}
     return render(request, "grades/host_grades.html", context)
 
 
@@ -85,7 +82,7 @@ def _preview(sheet: queries.GradeSheet) -> dict[str, Any]:
     places = sorted({round(share * (len(graded) - 1) / 4) for share in range(5)}) if graded else []
     return {
         "sheet": sheet,
-        "numbers": _numbers(sheet),
+        "numbers": grade_numbers(sheet),
         "zeros": sum(not row.mark.points for row in graded),
         "histogram": draw_histogram(sheet.points, sign=-1, axis=_("Points"), decimals=0, of_students=True),
         "samples": [graded[place] for place in places],
@@ -110,7 +107,7 @@ def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpR
         problems = [error.message]
     sheet = queries.grade_sheet(competition, at=page_context.at)
     obstacles = services.release_obstacles(sheet, competition)
-    numbers = _numbers(sheet)
+    numbers = grade_numbers(sheet)
     context = {
         "page_context": page_context,
         "sheet": sheet,
@@ -122,7 +119,7 @@ def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpR
     return render(request, "grades/host_grade_release.html", context, status=409 if problems else 200)
 
 
-def _numbers(sheet: queries.GradeSheet) -> dict[str, Any]:
+def grade_numbers(sheet: queries.GradeSheet) -> dict[str, Any]:
     """Summary of a sheet: numbers of students, accounts, grades and changes, and the mean of the points."""
     points = [row.mark.points for row in sheet.rows if row.mark.points is not None]
     return {
@@ -134,85 +131,6 @@ def _numbers(sheet: queries.GradeSheet) -> dict[str, Any]:
         "mean": round(sum(points) / len(points), 1) if points else None,
         "changed": sum(row.is_changed for row in sheet.rows),
     }
-
-
-class GradebookForm(forms.Form):
-    file = forms.FileField(
-        label=gettext_lazy("Canvas gradebook"),
-        max_length=1000,
-        error_messages={
-            "required": gettext_lazy("Choose a file first."),
-            "empty": gettext_lazy("This file is empty."),
-        },
-        help_text=gettext_lazy("In Canvas: Grades, Export, Export Entire Gradebook."),
-    )
-
-
-@open_to(Audience.GRADERS)
-def host_grade_file(request: HttpRequest, page_context: PageContext, kind: str) -> HttpResponse:
-    if kind != "canvas" and kind not in files.GRADE_FILES:
-        raise Http404(_("This file doesn't exist."))
-    sheet = queries.grade_sheet(page_context.competition, at=page_context.at)
-    try:
-        data = files.grade_file(page_context.competition, sheet, kind)
-    except competitions.CannotHost as error:
-        messages.error(request, " ".join([error.message, *error.details]))
-        return see_other("host_grades", slug=page_context.competition.slug)
-    name = f"{page_context.competition.slug}-grades-{kind}"
-    # Canvas gets the bytes of its own export, with a mark if that had one.
-    return csv_download(data, name) if kind == "canvas" else spreadsheet_download(data.decode(), name)
-
-
-@open_to(Audience.GRADERS)
-def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Upload a gradebook exported from Canvas, check the matched students, choose the column, download it filled."""
-    form = GradebookForm(posted_data(request), request.FILES or None)
-    status = 422 if request.method == "POST" else 200
-    try:
-        if request.POST.get("action") == "download":
-            return _filled_gradebook(request, page_context)
-        if request.method == "POST" and _do_gradebook_action(request, page_context, form):
-            return see_other("host_grade_canvas", slug=page_context.competition.slug)
-    except (competitions.CannotHost, TooLarge) as error:
-        status = add_refusal(form, error)
-    sheet = queries.grade_sheet(page_context.competition, at=page_context.at)
-    filling = files.gradebook_filling(page_context.competition, sheet)
-    context = {"page_context": page_context, "sheet": sheet, "form": form, "filling": filling}
-    return render(request, "grades/host_grade_canvas.html", context, status=status)
-
-
-def _filled_gradebook(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Redirect to the filled file. If the form has another column than before, back to the page to check it first."""
-    competition, column = page_context.competition, request.POST.get("column", "")
-    filling = files.gradebook_filling(competition, queries.grade_sheet(competition, at=page_context.at))
-    if filling is not None and filling.column != column:
-        services.choose_gradebook_column(competition=competition, column=column)
-        messages.info(request, _("The column was changed. Check it below, then download the file."))
-        return see_other("host_grade_canvas", slug=competition.slug)
-    return see_other("host_grade_file", slug=competition.slug, kind="canvas")
-
-
-def _do_gradebook_action(request: HttpRequest, page_context: PageContext, form: GradebookForm) -> bool:
-    """Delete the gradebook, choose its column, or save an upload; False if the form has errors."""
-    competition, action = page_context.competition, request.POST.get("action")
-    if action == "forget":
-        services.delete_gradebook(competition=competition)
-        messages.success(request, _("Uploaded file deleted."))
-        return True
-    if action == "choose":
-        form.errors.clear()
-        column, is_scaled = request.POST.get("column", ""), request.POST.get("scaled") == "yes"
-        services.choose_gradebook_column(competition=competition, column=column, is_scaled=is_scaled)
-        return True
-    if not form.is_valid():
-        return False
-    file = form.cleaned_data["file"]
-    if file.size > canvas.MAX_GRADEBOOK_BYTES:
-        raise TooLarge(canvas.MAX_GRADEBOOK_BYTES)
-    services.save_gradebook(
-        competition=competition, user=signed_in_user(page_context.user), file_name=file.name, data=file.read()
-    )
-    return True
 
 
 @open_to(Audience.HOSTS)

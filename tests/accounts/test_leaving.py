@@ -197,7 +197,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     extensions.disqualify_team(team=team, user=ada, reason="Copied.")
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\r\n    Points Possible,,,,,10\r\n"
     book = f'{head}"Namecanary, Bo",11,S-4711,x1,,3\r\n"Rivera, Ana",12,S-1,x2,,4\r\n'
-    grade_services.save_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book.encode())
+    grade_services.save_gradebook(graded=pets, user=ada, file_name="canvas.csv", data=book.encode())
     roster.save_roster_draft(competition=pets, user=ada, file_name="list.csv", data="name\nBo Namecanary\n")
     bo.emailaddress_set.create(email="Bo.namecanary@example.org", verified=True)  # type: ignore[attr-defined]
     keep_address(pets, ada, "bo.namecanary@example.org")
@@ -304,7 +304,7 @@ def test_whoever_takes_anothers_name_deletes_nothing_of_theirs(pets: Competition
     User.objects.filter(pk=bo.pk).update(first_name="Ana", last_name="Rivera")
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\n"
     book = f'{head}"Rivera, Ana",12,S-1,x2,,4\n'.encode()
-    grade_services.save_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book)
+    grade_services.save_gradebook(graded=pets, user=ada, file_name="canvas.csv", data=book)
     delete_account(account=User.objects.get(pk=bo.pk), user=bo)
     assert bytes(Gradebook.objects.get().data) == book
 

@@ -20,7 +20,8 @@ PARTS = {
     ),
     ("hosts", "an-answer-was-wrong"): "host_truth host_truth_metric host_score_again",
     ("hosts", "the-end"): "host_reveal host_report host_rows host_similar",
-    ("hosts", "grades"): "host_grades host_grade_rules host_grade_canvas host_grade_release host_candidate_grades",
+    ("hosts", "grades"): "host_grades host_grade_rules host_grade_canvas host_grade_release host_candidate_grades"
+    " host_grade_points host_grade_student",
     ("students", "join"): "join join_code join_open invitation rules overview data",
     ("students", "submit"): "submit submission",
     ("students", "follow"): "leaderboard submissions finals team",

@@ -1,0 +1,120 @@
+"""Pages of files with grades for learning platforms, of a competition and of a course."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.common.responses import csv_download, spreadsheet_download
+from leaderboard.common.storage import TooLarge
+from leaderboard.competitions import services as competitions
+from leaderboard.competitions.access import (
+    Audience,
+    CourseAudience,
+    CourseContext,
+    PageContext,
+    open_course_to,
+    open_to,
+)
+from leaderboard.competitions.host_responses import add_refusal, posted_data
+
+from . import canvas, files, services
+from .pages import GradePages
+
+
+class GradebookForm(forms.Form):
+    file = forms.FileField(
+        label=gettext_lazy("Canvas gradebook"),
+        max_length=1000,
+        error_messages={
+            "required": gettext_lazy("Choose a file first."),
+            "empty": gettext_lazy("This file is empty."),
+        },
+        help_text=gettext_lazy("In Canvas: Grades, Export, Export Entire Gradebook."),
+    )
+
+
+@open_to(Audience.GRADERS)
+def host_grade_file(request: HttpRequest, page_context: PageContext, kind: str) -> HttpResponse:
+    return _grade_file(request, GradePages.of_competition(page_context), kind)
+
+
+@open_course_to(CourseAudience.GRADERS)
+def course_grade_file(request: HttpRequest, course_context: CourseContext, kind: str) -> HttpResponse:
+    return _grade_file(request, GradePages.of_course(course_context), kind)
+
+
+def _grade_file(request: HttpRequest, pages: GradePages, kind: str) -> HttpResponse:
+    if kind != "canvas" and kind not in files.GRADE_FILES:
+        raise Http404(_("This file doesn't exist."))
+    try:
+        data = files.grade_file(pages.graded, pages.sheet(), kind)
+    except competitions.CannotHost as error:
+        messages.error(request, " ".join([error.message, *error.details]))
+        return redirect(pages.address("sheet"))
+    name = f"{pages.graded.slug}-grades-{kind}"
+    # Canvas gets the bytes of its own export, with a mark if that had one.
+    return csv_download(data, name) if kind == "canvas" else spreadsheet_download(data.decode(), name)
+
+
+@open_to(Audience.GRADERS)
+def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    return _canvas_page(request, GradePages.of_competition(page_context))
+
+
+@open_course_to(CourseAudience.GRADERS)
+def course_grade_canvas(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
+    return _canvas_page(request, GradePages.of_course(course_context))
+
+
+def _canvas_page(request: HttpRequest, pages: GradePages) -> HttpResponse:
+    """Upload a gradebook exported from Canvas, check the matched students, choose the column, download it filled."""
+    form = GradebookForm(posted_data(request), request.FILES or None)
+    status = 422 if request.method == "POST" else 200
+    try:
+        if request.POST.get("action") == "download":
+            return _filled_gradebook(request, pages)
+        if request.method == "POST" and _do_gradebook_action(request, pages, form):
+            return redirect(pages.address("canvas"))
+    except (competitions.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    sheet = pages.sheet()
+    filling = files.gradebook_filling(pages.graded, sheet)
+    context = {**pages.frame, "sheet": sheet, "form": form, "filling": filling}
+    return render(request, "grades/host_grade_canvas.html", context, status=status)
+
+
+def _filled_gradebook(request: HttpRequest, pages: GradePages) -> HttpResponse:
+    """Redirect to the filled file. If the form has another column than before, back to the page to check it first."""
+    column = request.POST.get("column", "")
+    filling = files.gradebook_filling(pages.graded, pages.sheet())
+    if filling is not None and filling.column != column:
+        services.choose_gradebook_column(graded=pages.graded, column=column)
+        messages.info(request, _("The column was changed. Check it below, then download the file."))
+        return redirect(pages.address("canvas"))
+    return redirect(pages.address("file", "canvas"))
+
+
+def _do_gradebook_action(request: HttpRequest, pages: GradePages, form: GradebookForm) -> bool:
+    """Delete the gradebook, choose its column, or save an upload; False if the form has errors."""
+    action = request.POST.get("action")
+    if action == "forget":
+        services.delete_gradebook(graded=pages.graded)
+        messages.success(request, _("Uploaded file deleted."))
+        return True
+    if action == "choose":
+        form.errors.clear()
+        column, is_scaled = request.POST.get("column", ""), request.POST.get("scaled") == "yes"
+        services.choose_gradebook_column(graded=pages.graded, column=column, is_scaled=is_scaled)
+        return True
+    if not form.is_valid():
+        return False
+    file = form.cleaned_data["file"]
+    if file.size > canvas.MAX_GRADEBOOK_BYTES:
+        raise TooLarge(canvas.MAX_GRADEBOOK_BYTES)
+    services.save_gradebook(graded=pages.graded, user=pages.user, file_name=file.name, data=file.read())
+    return True

@@ -1,0 +1,138 @@
+"""Pages for what hosts give by hand, in a competition and in a course: points of terms, and one student's mark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom.forms import RosterForm
+from leaderboard.common.storage import TooLarge
+from leaderboard.competitions.access import (
+    Audience,
+    CourseAudience,
+    CourseContext,
+    PageContext,
+    open_course_to,
+    open_to,
+)
+from leaderboard.competitions.host_responses import add_refusal
+from leaderboard.competitions.services import CannotHost
+
+from . import by_hand
+from .models import HandPoints, Override, owner_of
+from .pages import GradePages
+from .reading import decimal_text
+from .values import hand_points
+
+PER_PAGE = 100
+
+
+@open_to(Audience.HOSTS)
+def host_grade_points(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    return _points_page(request, GradePages.of_competition(page_context))
+
+
+@open_course_to(CourseAudience.GRADERS)
+def course_grade_points(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
+    return _points_page(request, GradePages.of_course(course_context))
+
+
+def _points_page(request: HttpRequest, pages: GradePages) -> HttpResponse:
+    """Points by hand of all students: typed in a table, or uploaded as a list."""
+    sheet, status = pages.sheet(), 200
+    names, students = sheet.rules.hand_names, [row.student for row in sheet.rows]
+    is_upload = request.POST.get("action") == "upload"
+    form = RosterForm(request.POST if is_upload else None, request.FILES if is_upload else None)
+    problems: list[str] = []
+    try:
+        if is_upload:
+            status = 422
+            if form.is_valid():
+                points: by_hand.Points = by_hand.read_points(form.file_and_content[1], students, names)
+                return _stored(request, pages, points)
+        elif request.method == "POST":
+            return _stored(request, pages, _typed_points(request, names, {s.user_id for s in students}))
+    except (CannotHost, TooLarge) as error:
+        status = add_refusal(form, error) if is_upload else 409
+        problems = [] if is_upload else [str(error)]
+    page = Paginator([s for s in students if s.user_id], PER_PAGE).get_page(request.GET.get("page"))
+    given = hand_points(HandPoints.objects.filter(user__in=[s.user_id for s in page], **owner_of(pages.graded)))
+    lines = [(student, _fields(student.user_id or 0, names, given)) for student in page]
+    context = {**pages.frame, "names": names, "lines": lines, "page": page, "form": form, "problems": problems}
+    return render(request, "grades/grade_points.html", context, status=status)
+
+
+def _fields(user: int, names: Sequence[str], given: Mapping[int, Mapping[str, Fraction]]) -> list[tuple[str, str, str]]:
+    """(name of the field, term, points) for each term of a student."""
+    points = given.get(user, {})
+    shown = [decimal_text(points[name]) if name in points else "" for name in names]
+    return [(f"{user}-{place}", name, shown[place]) for place, name in enumerate(names)]
+
+
+def _typed_points(request: HttpRequest, names: list[str], users: set[int | None]) -> by_hand.Points:
+    """The points in the fields of the form; an empty field takes points back. Raises `CannotHost`."""
+    points: dict[tuple[int, str], Any] = {}
+    for key, text in request.POST.items():
+        user, _dash, place = key.partition("-")
+        if user.isdecimal() and place.isdecimal() and int(user) in users and int(place) < len(names):
+            points[int(user), names[int(place)]] = by_hand.points_in(str(text)) if str(text).strip() else None
+    return points
+
+
+def _stored(request: HttpRequest, pages: GradePages, points: by_hand.Points) -> HttpResponse:
+    number = by_hand.set_hand_points(graded=pages.graded, points=points, user=pages.user)
+    text = ngettext("%(number)s entry changed.", "%(number)s entries changed.", number)
+    messages.success(request, text % {"number": number})
+    return redirect(request.get_full_path())
+
+
+@open_to(Audience.HOSTS)
+def host_grade_student(request: HttpRequest, page_context: PageContext, user: int) -> HttpResponse:
+    return _student_page(request, GradePages.of_competition(page_context), user)
+
+
+@open_course_to(CourseAudience.GRADERS)
+def course_grade_student(request: HttpRequest, course_context: CourseContext, user: int) -> HttpResponse:
+    return _student_page(request, GradePages.of_course(course_context), user)
+
+
+def _student_page(request: HttpRequest, pages: GradePages, user: int) -> HttpResponse:
+    """One student's mark with its reasons, and the form that sets it."""
+    sheet = pages.sheet()
+    row = next((row for row in sheet.rows if row.student.user_id == user), None)
+    if row is None:
+        raise Http404(_("This student isn't in this class."))
+    student, problem = User.objects.get(pk=user), ""
+    try:
+        if request.POST.get("action") == "remove":
+            by_hand.remove_override(graded=pages.graded, student=student, user=pages.user)
+            messages.success(request, _("The rules decide again."))
+            return redirect(pages.address("sheet"))
+        if request.method == "POST":
+            points = by_hand.points_in(request.POST.get("points", ""))
+            reason = request.POST.get("reason", "")
+            by_hand.set_override(graded=pages.graded, student=student, points=points, reason=reason, user=pages.user)
+            messages.success(request, _("Grade set. The student reads it after the next release."))
+            return redirect(pages.address("sheet"))
+    except CannotHost as error:
+        problem = error.message
+    override = Override.objects.filter(user=user, **owner_of(pages.graded)).first()
+    context = {
+        **pages.frame,
+        "row": row,
+        "decimals": sheet.rules.shown_decimals,
+        "override": override,
+        "points": request.POST.get("points") or (f"{override.points:g}" if override else ""),
+        "reason": request.POST.get("reason") or (override.reason if override else ""),
+        "problem": problem,
+    }
+    return render(request, "grades/grade_student.html", context, status=409 if problem else 200)

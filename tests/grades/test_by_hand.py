@@ -1,0 +1,145 @@
+"""Points by hand count as they were given, for everybody on a list or for nobody, and a mark that Ada sets is hers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from django.test import Client
+
+from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
+from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.models import AuditEntry
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import CannotHost
+from leaderboard.grades import by_hand
+from leaderboard.grades import services as grade_services
+from leaderboard.grades.models import HandPoints, Override
+from tests.conftest import answers, close, enter, submit
+from tests.grades.test_services import RULES, grades, reasons, set_rules, sheet_of
+
+REPORT = {"name": "Report", "of": "by_hand"}
+POINTS = "/host/pets/grades/points/"
+
+
+@pytest.fixture
+def graded(pets: Competition, bo: User, cy: User) -> Competition:
+    """Bo has half the points by score; Cy has no file."""
+    set_rules(pets, terms=[*RULES["terms"], REPORT], no_file="rest", cap=140)
+    for someone in (bo, cy):
+        enter(pets, someone)
+    submit(pets, bo, answers(private=3))
+    close(pets)
+    return pets
+
+
+def give(competition: Competition, *points: tuple[User, object]) -> int:
+    given = {(user.pk, "Report"): None if value is None else Fraction(str(value)) for user, value in points}
+    return by_hand.set_hand_points(graded=competition, points=given, user=None)
+
+
+def test_points_by_hand_are_added_and_are_told(graded: Competition, bo: User, cy: User) -> None:
+    assert grades(graded) == {"bo": 50, "cy": 0}
+    assert give(graded, (bo, "31.5"), (cy, 12)) == 2
+    assert give(graded, (bo, "31.5")) == 0
+    assert grades(graded) == {"bo": 81.5, "cy": 12}
+    assert "Report, given by hand: 31.5 points." in reasons(graded)["bo"]
+    assert give(graded, (cy, None)) == 1
+    assert grades(graded) == {"bo": 81.5, "cy": 0}
+    assert AuditEntry.objects.filter(event="points_given").count() == 2
+
+
+def test_a_list_of_points_is_read_by_addresses_names_and_numbers(graded: Competition, bo: User, cy: User) -> None:
+    RosterEntry.objects.create(course=graded.course, user=cy, name="Cy Young", student_id="7001")
+    students = [row.student for row in sheet_of(graded).rows]
+    data = "Name;Student ID;E-mail;Report\nBo;;bo@example.org;31,5\nYoung, Cy;7001;;12\n"
+    assert by_hand.read_points(data, students, ["Report"]) == {
+        (bo.pk, "Report"): Fraction("31.5"),
+        (cy.pk, "Report"): 12,
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (
+            "Email,Report\nbo@example.org,5\nstranger@example.org,9\n",
+            "Row 3: “stranger@example.org” isn't in this class.",
+        ),
+        ("Email,Report\nbo@example.org,many\n", "Row 2: “many” isn't a number."),
+        ("Email,Report\nlate@example.org,4\n", "“Late Lee” has no account here yet."),
+        ("Email,Essay\nbo@example.org,5\n", "no column of points"),
+        ("", "The list is empty."),
+    ],
+)
+def test_of_a_list_with_a_fault_nothing_is_stored_and_the_row_is_named(
+    graded: Competition, ada: User, data: str, words: str
+) -> None:
+    RosterEntry.objects.create(course=graded.course, name="Late Lee", email="late@example.org")
+    students = [row.student for row in sheet_of(graded).rows]
+    with pytest.raises(CannotHost) as refused:
+        by_hand.read_points(data, students, ["Report"])
+    assert words in " ".join([refused.value.message, *refused.value.details])
+    client = Client()
+    client.force_login(ada)
+    response = client.post(POINTS, {"action": "upload", "text": data or " "})
+    assert response.status_code in (409, 422)
+    assert not HandPoints.objects.exists()
+
+
+def test_ada_types_points_and_takes_some_back(graded: Competition, ada: User, bo: User, cy: User) -> None:
+    client = Client()
+    client.force_login(ada)
+    assert client.post(POINTS, {f"{bo.pk}-0": "31,5", f"{cy.pk}-0": "4"}).status_code == 302
+    assert 'value="31.5"' in client.get(POINTS).content.decode()
+    assert client.post(POINTS, {f"{bo.pk}-0": "31.5", f"{cy.pk}-0": ""}).status_code == 302
+    assert list(HandPoints.objects.values_list("user", "points")) == [(bo.pk, 31.5)]
+    assert client.post(POINTS, {f"{bo.pk}-0": "lots"}).status_code == 409
+    assert client.post(POINTS, {"999999-0": "5", f"{bo.pk}-7": "5"}).status_code == 302
+    assert list(HandPoints.objects.values_list("user", "points")) == [(bo.pk, 31.5)]
+
+
+def test_a_mark_that_ada_sets_replaces_the_computed_one_until_she_removes_it(
+    graded: Competition, ada: User, bo: User, cy: User
+) -> None:
+    client = Client()
+    client.force_login(ada)
+    page = f"/host/pets/grades/of/{bo.pk}/"
+    assert "Private score 0.500" in client.get(page).content.decode()
+    assert client.post(page, {"points": "85", "reason": " "}).status_code == 409
+    assert client.post(page, {"points": "-1", "reason": "no"}).status_code == 409
+    assert not Override.objects.exists()
+    assert client.post(page, {"points": "85", "reason": "medical certificate"}).status_code == 302
+    assert grades(graded) == {"bo": 85, "cy": 0}
+    assert reasons(graded)["bo"] == "Set to 85 by ada: medical certificate"
+    submit_rules = {**RULES, "least": 20}
+    grade_services.set_grade_rules(competition=graded, values=submit_rules, user=ada)
+    assert grades(graded)["bo"] == 85
+    assert client.post(page, {"action": "remove"}).status_code == 302
+    assert grades(graded)["bo"] == 50
+    assert list(AuditEntry.objects.filter(account=bo.pk).values_list("event", flat=True).order_by("pk")) == [
+        "grade_set",
+        "grade_set_removed",
+    ]
+
+
+def test_bo_reads_why_his_mark_was_set_and_takes_it_along(graded: Competition, ada: User, bo: User) -> None:
+    by_hand.set_override(graded=graded, student=bo, points=Fraction(85), reason="Illness", user=ada)
+    boards.reveal_competition(competition=graded)
+    grade_services.release_grades(competition=graded, user=ada)
+    client = Client()
+    client.force_login(bo)
+    assert "Set to 85 by ada: Illness" in client.get("/c/pets/grade/").content.decode()
+    ada.delete()
+    assert grades(graded)["bo"] == 85
+    bo.delete()
+    assert not Override.objects.exists()
+
+
+def test_students_and_strangers_open_no_page_of_points(graded: Competition, bo: User, dee: User) -> None:
+    for someone in (bo, dee):
+        client = Client()
+        client.force_login(someone)
+        for page in (POINTS, f"/host/pets/grades/of/{bo.pk}/"):
+            assert client.get(page).status_code == 404

@@ -1,0 +1,190 @@
+"""A course's grade adds up what its competitions have released, by weight."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
+from leaderboard.competitions.models import Competition, Course, Membership, Team
+from leaderboard.competitions.services import CannotHost
+from leaderboard.grades import by_hand, course_grades
+from leaderboard.grades import services as grade_services
+from leaderboard.grades.models import CourseRules, Grade, GradeRelease
+from tests.conftest import answers, enter, make_competition, submit
+from tests.grades.test_services import LATE, late, set_rules
+
+WEIGHTS = {"parts": [{"competition": "pets", "weight": 60}, {"competition": "birds", "weight": 40}], "decimals": 1}
+
+
+@pytest.fixture
+def birds(pets: Competition, ada: User) -> Competition:
+    """A second competition in the course of `pets`, with a later deadline."""
+    made = make_competition(ada, slug="birds", title="Birds", closes_at=timezone.now() + timedelta(days=2))
+    old, made.course = made.course, pets.course
+    made.save()
+    old.delete()
+    return made
+
+
+def end(competition: Competition, *, days_ago: float) -> None:
+    closes_at = timezone.now() - timedelta(days=days_ago)
+    Competition.objects.filter(pk=competition.pk).update(opens_at=closes_at - timedelta(days=9), closes_at=closes_at)
+    competition.refresh_from_db()
+
+
+def release(competition: Competition) -> None:
+    boards.reveal_competition(competition=competition)
+    grade_services.release_grades(competition=competition, user=None)
+
+
+def marks(course: Course) -> dict[str, float | None]:
+    return {row.student.username: row.mark.points for row in course_grades.course_sheet(course).rows}
+
+
+def weigh(course: Course, **values: Any) -> None:
+    course_grades.set_course_rules(course=course, values={**WEIGHTS, **values}, user=None)
+
+
+@pytest.fixture
+def term(pets: Competition, birds: Competition, bo: User, cy: User) -> Course:
+    """Bo has 50 and 100 of 100; Cy 100 in the first alone."""
+    for competition, people in ((pets, {bo: 3, cy: 0}), (birds, {bo: 0})):
+        set_rules(competition)
+        for someone, wrong in people.items():
+            enter(competition, someone)
+            submit(competition, someone, answers(private=wrong))
+    end(pets, days_ago=9)
+    end(birds, days_ago=5)
+    for competition in (pets, birds):
+        release(competition)
+    return pets.course
+
+
+def test_shares_of_released_marks_count_by_weight_and_no_mark_counts_0(term: Course) -> None:
+    weigh(term)
+    assert marks(term) == {"bo": 70, "cy": 60}
+    row = next(row for row in course_grades.course_sheet(term).rows if row.student.username == "bo")
+    assert row.mark.explanation == (
+        "Cats or dogs: 50 of 100, 30 of 60 here. Birds: 100 of 100, 40 of 40 here. Together 70."
+    )
+
+
+def test_the_lowest_is_dropped_and_a_bonus_stays_below_the_cap(term: Course, bo: User) -> None:
+    weigh(term, drop_lowest=1)
+    assert marks(term) == {"bo": 40, "cy": 60}
+    weigh(term, out_of=100, cap=102, plus=[{"name": "Talk", "of": "by_hand"}])
+    by_hand.set_hand_points(graded=term, points={(bo.pk, "Talk"): Fraction("33.5")}, user=None)
+    assert marks(term) == {"bo": 102, "cy": 60}
+
+
+def test_a_mark_that_ada_sets_for_the_course_comes_last(term: Course, ada: User, cy: User) -> None:
+    weigh(term)
+    by_hand.set_override(graded=term, student=cy, points=Fraction(90), reason="Illness", user=ada)
+    assert marks(term) == {"bo": 70, "cy": 90}
+
+
+def test_the_course_is_released_after_its_competitions_and_freezes(
+    term: Course, pets: Competition, ada: User, bo: User
+) -> None:
+    weigh(term)
+    grade_services.withdraw_grades(competition=pets, user=None)
+    with pytest.raises(CannotHost) as refused:
+        course_grades.release_course_grades(course=term, user=ada)
+    assert refused.value.details == ["Release the grades of “Cats or dogs” first."]
+    grade_services.release_grades(competition=pets, user=None)
+    course_grades.release_course_grades(course=term, user=ada)
+    weigh(term, drop_lowest=1)
+    student, host = Client(), Client()
+    student.force_login(bo)
+    host.force_login(ada)
+    page = f"/course/{term.slug}/"
+    assert "70.0" in student.get(f"{page}grade/").content.decode()
+    assert "2 grades would change" not in host.get(f"{page}grades/").content.decode()
+    assert "1 grade would change" in host.get(f"{page}grades/").content.decode()
+    host.post(f"{page}grades/release/", {"action": "withdraw"})
+    assert "No grade yet" in student.get(f"{page}grade/").content.decode()
+    assert student.get(f"{page}grades/").status_code == 404
+    assert GradeRelease.objects.get(course=term).number == 1
+
+
+def test_ada_sets_weights_by_clicks_and_faults_are_named(term: Course, ada: User) -> None:
+    client = Client()
+    client.force_login(ada)
+    page = f"/course/{term.slug}/grades/rules/"
+    assert 'value="50"' in client.get(page).content.decode()
+    form = {"weight-pets": "60", "weight-birds": "-4", "decimals": "1", "action": "save"}
+    response = client.post(page, form)
+    assert response.status_code == 409
+    assert "a weight can&#x27;t be negative." in response.content.decode()
+    assert client.post(page, {**form, "weight-birds": "40", "periods": "3", "most": "2"}).status_code == 303
+    assert CourseRules.objects.get().values["slack"] == {"periods": 3, "most": 2}
+    for kind in ("plain", "moodle", "brightspace"):
+        response = client.get(f"/course/{term.slug}/grades/files/{kind}.csv")
+        assert response.status_code == 200, kind
+        assert b"70.0" in response.content or kind == "brightspace"
+    assert client.get(f"/course/{term.slug}/grades/canvas/").status_code == 200
+
+
+def test_late_days_are_used_in_the_order_of_deadlines_and_only_where_they_help(
+    pets: Competition, birds: Competition, bo: User
+) -> None:
+    weigh(pets.course, slack={"periods": 3})
+    for competition, days_ago in ((pets, 9), (birds, 5)):
+        set_rules(competition, late=LATE)
+        enter(competition, bo)
+        file = submit(competition, bo, answers())
+        end(competition, days_ago=days_ago)
+        late(file, competition, hours=47)
+        boards.reveal_competition(competition=competition)
+    with pytest.raises(CannotHost) as refused:
+        grade_services.release_grades(competition=birds, user=None)
+    assert "Release the grades of “Cats or dogs” first" in refused.value.details[0]
+    grade_services.release_grades(competition=pets, user=None)
+    grade_services.release_grades(competition=birds, user=None)
+    given = Grade.objects.order_by("release__competition__closes_at").values_list("points", "slack")
+    assert list(given) == [(100, 2), (90, 1)]
+    assert marks(pets.course) == {"bo": 96}
+
+
+def test_a_sheet_of_500_students_and_8_competitions_takes_a_second_and_twelve_questions(ada: User) -> None:
+    first = make_competition(ada)
+    course, slugs = first.course, ["pets"]
+    people = User.objects.bulk_create([User(username=f"s{number}") for number in range(500)])
+    competitions = [first]
+    for number in range(7):
+        slugs.append(f"c{number}")
+        made = make_competition(ada, slug=slugs[-1], title=slugs[-1])
+        Competition.objects.filter(pk=made.pk).update(course=course)
+        competitions.append(made)
+    for competition in competitions:
+        rules = set_rules(competition).as_json()
+        facts = {"number": 1, "rules": rules, "ground_truth_number": 1}
+        made_release = GradeRelease.objects.create(competition=competition, **facts)
+        Grade.objects.bulk_create(Grade(release=made_release, user=someone, points=77.5) for someone in people)
+        teams = Team.objects.bulk_create(
+            Team(competition=competition, name=someone.username, invitation=f"{competition.pk}-{someone.pk}")
+            for someone in people
+        )
+        Membership.objects.bulk_create(
+            Membership(competition=competition, user=someone, team=team)
+            for someone, team in zip(people, teams, strict=True)
+        )
+    weigh(course, parts=[{"competition": slug, "weight": "12.5"} for slug in slugs], drop_lowest=1)
+    begun = time.perf_counter()
+    assert set(marks(course).values()) == {67.8}
+    assert time.perf_counter() - begun < 3  # a second on a machine that does nothing else
+    client = Client()
+    client.force_login(ada)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(f"/course/{course.slug}/grades/").status_code == 200
+    assert len(queries) <= 12, [query["sql"][:120] for query in queries]
