@@ -28,7 +28,7 @@ from leaderboard.competitions.host_responses import add_refusal
 from leaderboard.competitions.services import CannotHost
 
 from . import by_hand
-from .models import HandPoints, Override, owner_of
+from .models import HandPoints, owner_of
 from .pages import GradePages
 from .reading import decimal_text
 from .values import hand_points
@@ -96,13 +96,13 @@ def _stored(request: HttpRequest, pages: GradePages, points: by_hand.Points) -> 
 
 
 @open_to(Audience.HOSTS)
-def host_grade_student(request: HttpRequest, page_context: PageContext, user: int) -> HttpResponse:
-    return _student_page(request, GradePages.of_competition(page_context), user)
+def host_grade_student(request: HttpRequest, page_context: PageContext, user_id: int) -> HttpResponse:
+    return _student_page(request, GradePages.of_competition(page_context), user_id)
 
 
 @open_course_to(CourseAudience.GRADERS)
-def course_grade_student(request: HttpRequest, course_context: CourseContext, user: int) -> HttpResponse:
-    return _student_page(request, GradePages.of_course(course_context), user)
+def course_grade_student(request: HttpRequest, course_context: CourseContext, user_id: int) -> HttpResponse:
+    return _student_page(request, GradePages.of_course(course_context), user_id)
 
 
 def _student_page(request: HttpRequest, pages: GradePages, user: int) -> HttpResponse:
@@ -111,8 +111,10 @@ def _student_page(request: HttpRequest, pages: GradePages, user: int) -> HttpRes
     row = next((row for row in sheet.rows if row.student.user_id == user), None)
     if row is None:
         raise Http404(_("This student isn't in this class."))
-    student, problem = User.objects.get(pk=user), ""
+    problem = ""
     try:
+        if request.method == "POST":
+            student = User.objects.get(pk=user)
         if request.POST.get("action") == "remove":
             by_hand.remove_override(graded=pages.graded, student=student, user=pages.user)
             messages.success(request, _("The rules decide again."))
@@ -125,14 +127,14 @@ def _student_page(request: HttpRequest, pages: GradePages, user: int) -> HttpRes
             return redirect(pages.address("sheet"))
     except CannotHost as error:
         problem = error.message
-    override = Override.objects.filter(user=user, **owner_of(pages.graded)).first()
+    override = next((reason.facts for reason in row.mark.reasons if reason.code == "override"), None)
     context = {
         **pages.frame,
         "row": row,
         "decimals": sheet.rules.shown_decimals,
         "override": override,
-        "points": request.POST.get("points") or (f"{override.points:g}" if override else ""),
-        "reason": request.POST.get("reason") or (override.reason if override else ""),
+        "points": request.POST.get("points") or (override["points"] if override else ""),
+        "reason": request.POST.get("reason") or (override["reason"] if override else ""),
         "problem": problem,
     }
     return render(request, "grades/grade_student.html", context, status=409 if problem else 200)

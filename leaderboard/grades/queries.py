@@ -124,6 +124,8 @@ class GradeSheet:
     release: GradeRelease | None = None
     scale: marks.Scale | None = None
     """What the marks were computed from; None for a course."""
+    scheme: CourseScheme | None = None
+    """The rules of the competition's course."""
     unreleased: tuple[str, ...] = ()
     """Of a course: titles of the competitions whose grades are not released."""
 
@@ -166,11 +168,11 @@ def deciding_split(competition: Competition, at: datetime) -> Split:
 
 def grade_rules(competition: Competition) -> tuple[Rules, bool]:
     """(the rules that a host saved, True), or (proposed rules, False)."""
-    stored = _stored_rules(competition)
-    return stored.rules or _suggested_rules(competition), stored.rules is not None
+    stored = stored_rules(competition)
+    return stored.rules or suggested_rules(competition), stored.rules is not None
 
 
-class _StoredRules(NamedTuple):
+class StoredRules(NamedTuple):
     """The saved rules of a competition and its course, and whether a host has set marks; one query."""
 
     rules: Rules | None
@@ -178,24 +180,25 @@ class _StoredRules(NamedTuple):
     has_overrides: bool
 
 
-def _stored_rules(competition: Competition) -> _StoredRules:
+def stored_rules(competition: Competition) -> StoredRules:
     overrides = Override.objects.filter(competition=OuterRef("pk"))
     row = Competition.objects.filter(pk=competition.pk).annotate(has_overrides=Exists(overrides)).order_by()
     values, course_values, has_overrides = row.values_list(
         "grade_rules__values", "course__grade_rules__values", "has_overrides"
     )[0]
     rules = Rules.from_values(values) if values else None
-    return _StoredRules(rules, CourseScheme.from_values(course_values) if course_values else None, has_overrides)
+    return StoredRules(rules, CourseScheme.from_values(course_values) if course_values else None, has_overrides)
 
 
-def _suggested_rules(competition: Competition) -> Rules:
-    ground_truth, scores, values = competition.ground_truth, {}, []
-    higher = True
-    if ground_truth is not None:
-        ground_truth.competition = competition
-        higher = sign_of(ground_truth) < 0
-        scores = baseline_scores(ground_truth, Split.PUBLIC)
-        values = list(standings.best_values(ground_truth).values())
+def suggested_rules(competition: Competition, baselines: Mapping[str, float] | None = None) -> Rules:
+    """The site's suggestion; `baselines` are their public scores, if the caller has them already."""
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
+        return suggestions.suggest([], {}, higher_is_better=True, title=competition.title)
+    ground_truth.competition = competition
+    scores = baseline_scores(ground_truth, Split.PUBLIC) if baselines is None else baselines
+    values = list(standings.best_values(ground_truth).values())
+    higher = sign_of(ground_truth) < 0
     return suggestions.suggest(values, scores, higher_is_better=higher, title=competition.title)
 
 
@@ -205,16 +208,23 @@ def course_scheme(course_id: int) -> CourseScheme | None:
     return CourseScheme.from_values(stored.values) if stored else None
 
 
-def grade_sheet(competition: Competition, *, at: datetime, rules: Rules | None = None) -> GradeSheet:
-    """The marks of all students by the scores of now, or as `rules` would make them.
+def tried_sheet(competition: Competition, rules: Rules, stored: StoredRules, *, at: datetime) -> GradeSheet:
+    """The marks as these rules would make them, without the released ones. Only for hosts."""
+    sheet = GradeSheet(rules, rules == stored.rules, deciding_split(competition, at))
+    return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, stored, {})[0]
+
+
+def grade_sheet(competition: Competition, *, at: datetime) -> GradeSheet:
+    """The marks of all students by the scores of now.
 
     Only for hosts: it may use private scores before the reveal.
     """
-    stored = _stored_rules(competition)
-    effective = rules or stored.rules or _suggested_rules(competition)
+    stored = stored_rules(competition)
+    effective = stored.rules or suggested_rules(competition)
     # None for a withdrawn release.
     release = GradeRelease.current(competition)
-    sheet = GradeSheet(effective, effective == stored.rules, deciding_split(competition, at), release=release)
+    split = deciding_split(competition, at)
+    sheet = GradeSheet(effective, stored.rules is not None, split, release=release, scheme=stored.scheme)
     return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, stored, released_marks(release))[0]
 
 
@@ -233,7 +243,7 @@ def _sheets_by_ground_truth(
     ground_truths: Sequence[GroundTruth | None],
     sheet: GradeSheet,
     competition: Competition,
-    stored: _StoredRules,
+    stored: StoredRules,
     released: Mapping[int, marks.Mark],
 ) -> list[GradeSheet]:
     """The sheet for each ground truth, in their order; students, rules and order of the rows are the same."""
@@ -348,7 +358,7 @@ def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades |
     current, candidate = competition.ground_truth, competition.candidate
     if current is None or candidate is None:
         return None
-    stored = _stored_rules(competition)
+    stored = stored_rules(competition)
     if stored.rules is None:
         return None
     sheet = GradeSheet(stored.rules, True, deciding_split(competition, at))

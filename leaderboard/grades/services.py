@@ -29,9 +29,9 @@ from leaderboard.notifications.services import notify_people
 
 from . import canvas, hooks
 from .models import CourseRules, Grade, Gradebook, GradeRelease, GradeRules, owner_of
-from .queries import GradeSheet, course_scheme, earlier_parts, grade_sheet
+from .queries import GradeSheet, earlier_parts, grade_sheet
 from .reading import BadRules, Fault
-from .rules import Rules
+from .rules import CourseScheme, Rules
 
 
 @on(competitions_hooks.membership_facts)
@@ -125,14 +125,13 @@ def release_obstacles(sheet: GradeSheet, competition: Competition) -> list[str]:
     if waiting:
         obstacles.append(_("Submissions still waiting for a score: %(number)s.") % {"number": waiting})
     if isinstance(sheet.rules, Rules):
-        obstacles += _unreleased_before(competition, sheet.rules)
+        obstacles += _unreleased_before(competition, sheet.rules, sheet.scheme)
     return obstacles
 
 
-def _unreleased_before(competition: Competition, rules: Rules) -> list[str]:
+def _unreleased_before(competition: Competition, rules: Rules, scheme: CourseScheme | None) -> list[str]:
     """Earlier competitions whose late days are not counted yet, because their grades are not released."""
-    scheme = course_scheme(competition.course_id) if rules.late else None
-    if scheme is None or scheme.slack is None:
+    if rules.late is None or scheme is None or scheme.slack is None:
         return []
     released = set(GradeRelease.current_of_course(competition.course_id).values_list("competition", flat=True))
     text = _("Release the grades of “%(title)s” first: its deadline is earlier, and late days are used in order.")

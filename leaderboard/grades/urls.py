@@ -15,7 +15,7 @@ urlpatterns = [
     path("host/<slug:slug>/grades/files/<slug:kind>.csv", file_views.host_grade_file, name="host_grade_file"),
     path("host/<slug:slug>/grades/release/", views.host_grade_release, name="host_grade_release"),
     path("host/<slug:slug>/grades/points/", hand_views.host_grade_points, name="host_grade_points"),
-    path("host/<slug:slug>/grades/of/<int:user>/", hand_views.host_grade_student, name="host_grade_student"),
+    path("host/<slug:slug>/grades/of/<int:user_id>/", hand_views.host_grade_student, name="host_grade_student"),
     path("course/<slug:slug>/grade/", course_views.course_grade, name="course_grade"),
     path("course/<slug:slug>/grades/", course_views.course_grades, name="course_grades"),
     path("course/<slug:slug>/grades/rules/", course_views.course_grade_rules, name="course_grade_rules"),
@@ -23,5 +23,5 @@ urlpatterns = [
     path("course/<slug:slug>/grades/canvas/", file_views.course_grade_canvas, name="course_grade_canvas"),
     path("course/<slug:slug>/grades/files/<slug:kind>.csv", file_views.course_grade_file, name="course_grade_file"),
     path("course/<slug:slug>/grades/points/", hand_views.course_grade_points, name="course_grade_points"),
-    path("course/<slug:slug>/grades/of/<int:user>/", hand_views.course_grade_student, name="course_grade_student"),
+    path("course/<slug:slug>/grades/of/<int:user_id>/", hand_views.course_grade_student, name="course_grade_student"),
 ]

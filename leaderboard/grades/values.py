@@ -13,7 +13,7 @@ from django.db.models import Count, OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from leaderboard.boards import standings
-from leaderboard.boards.queries import baseline_scores
+from leaderboard.boards.queries import baseline_scores, baseline_scores_by_ground_truth
 from leaderboard.boards.scores import ranked_files, sign_of
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Submission
@@ -67,10 +67,14 @@ def class_values(
     elsewhere = {key: need for key, need in needs.items() if key[0] != slug}
     others = fields_of_sources(competition.course_id, elsewhere, split)
     late = _late_files(competition, ground_truths, split, rules.late) if rules.late else {}
+    own_needs = {key: need for key, need in needs.items() if key[0] == slug}
+    sides = {_side(split, board) for (_slug, board, _until), need in own_needs.items() if "baselines" in need}
+    baselines = {side: baseline_scores_by_ground_truth(ground_truths, side) for side in sides}
     found = []
     for ground_truth in ground_truths:
         ground_truth.competition = competition
-        own = {key: _field(ground_truth, key, need, split) for key, need in needs.items() if key[0] == slug}
+        known = {side: scores.get(ground_truth.pk, {}) for side, scores in baselines.items()}
+        own = {key: _field(ground_truth, key, need, split, known) for key, need in own_needs.items()}
         _check_baselines((*rules.terms, *rules.factors), own | others, slug)
         found.append(ClassValues(Scale(slug, own | others, largest_team), late.get(ground_truth.pk, {})))
     return found
@@ -88,14 +92,28 @@ def fields_of_sources(course_id: int, needs: Mapping[Key, set[str]], split: Spli
     for source in there:
         if source.slug in sources:
             sources[source.slug].competition = source
-    return {
-        key: _field(sources[key[0]], key, need, split, is_source=True)
-        for key, need in needs.items()
-        if key[0] in sources
-    }
+    found = {}
+    for key, need in needs.items():
+        side = _side(split, key[1])
+        known = {side: baseline_scores(sources[key[0]], side)} if "baselines" in need else {}
+        found[key] = _field(sources[key[0]], key, need, split, known, is_source=True)
+    return found
 
 
-def _field(ground_truth: GroundTruth, key: Key, need: set[str], split: Split, *, is_source: bool = False) -> Field:
+def _side(split: Split, board: str) -> Split:
+    """The board whose scores are read: before the deadline always the public one."""
+    return Split.PUBLIC if split == Split.PUBLIC else Split(board)
+
+
+def _field(
+    ground_truth: GroundTruth,
+    key: Key,
+    need: set[str],
+    split: Split,
+    baselines: Mapping[Split, Mapping[str, float]],
+    *,
+    is_source: bool = False,
+) -> Field:
     """A field from the database. Before the deadline all boards are the public one.
 
     Disqualified teams are nobody's measure, but they have a value where another competition of theirs asks for it.
@@ -103,12 +121,11 @@ def _field(ground_truth: GroundTruth, key: Key, need: set[str], split: Split, *,
     competition = ground_truth.competition
     _slug, board, until = key
     moment = None if until is None else competition.closes_at + timedelta(seconds=float(until * 3600))
-    side = Split.PUBLIC if split == Split.PUBLIC else Split(board)
+    side = _side(split, board)
     values = _deciding_values(ground_truth, side, moment) if "values" in need else {}
     outside = {}
     if is_source and "values" in need:
         outside = _deciding_values(ground_truth, side, moment, is_disqualified=True)
-    scores = baseline_scores(ground_truth, side) if "baselines" in need else {}
     files = {}
     if "files" in need:
         in_time = Submission.objects.filter(ranked_files(), competition=competition, team__isnull=False)
@@ -119,7 +136,7 @@ def _field(ground_truth: GroundTruth, key: Key, need: set[str], split: Split, *,
         values={team: fraction_of(value) for team, value in (values | outside).items()},
         outside=frozenset(outside),
         higher_is_better=sign_of(ground_truth) < 0,
-        baselines={name: fraction_of(value) for name, value in scores.items()},
+        baselines={name: fraction_of(value) for name, value in baselines.get(side, {}).items()},
         files=files,
         board=side.value,
         decimals=competition.score_decimals,

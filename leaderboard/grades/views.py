@@ -44,8 +44,9 @@ def host_grades(request: HttpRequest, page_context: PageContext) -> HttpResponse
 def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The rules, beside the grades that they give now. "Try" shows those of rules that are not saved."""
     competition, action = page_context.competition, request.POST.get("action", "")
-    rules, is_saved = queries.grade_rules(competition)
+    stored = queries.stored_rules(competition)
     scores = boards.baseline_scores(competition.ground_truth, Split.PUBLIC)
+    rules, is_saved = stored.rules or queries.suggested_rules(competition, scores), stored.rules is not None
     higher = competition.ground_truth is None or sign_of(competition.ground_truth) < 0
     picture = suggestions.picture_values(request.GET.get("picture", ""), scores, higher_is_better=higher)
     initial = rules.as_json() if picture is None else {"title": rules.title, **picture}
@@ -71,7 +72,7 @@ def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpRes
         "is_saved": is_saved,
         "is_suggested": not is_saved and tried is rules,
         "pictures": suggestions.PICTURES,
-        **(_preview(queries.grade_sheet(competition, at=page_context.at, rules=tried)) if tried else {}),
+        **(_preview(queries.tried_sheet(competition, tried, stored, at=page_context.at)) if tried else {}),
     }
     return render(request, "grades/host_grade_rules.html", context, status=status)
 
