@@ -278,6 +278,8 @@ def neutral(text: str) -> str:
     number is found sometimes."""
     text = re.sub(r'(name="(csrfmiddlewaretoken|upload_key)" value=")[^"]+', r"\1", text)
     text = re.sub(r"Request ID <code>[0-9a-f]+|'X-Request-ID': '[0-9a-f]+'|csrftoken=\w+|'Expires': '[^']+'", "", text)
-    text = re.sub(r"nonce[-=]\"?[\w+/=-]+|request=[0-9a-f]+|\d\d:\d\d:\d\d\.\d+|ms=[\d.]+", "", text)
+    text = re.sub(
+        r"launch-code\">[0-9a-f]+|nonce[-=]\"?[\w+/=-]+|request=[0-9a-f]+|\d\d:\d\d:\d\d\.\d+|ms=[\d.]+", "", text
+    )
     text = re.sub(r"data:image/svg[^\"]+|value=\"[A-Z2-7]{32}\"|alt=\"[A-Z2-7]{32}\"", "", text)
     return re.sub(r"<time.*?</time>|\"\d{4}-\d\d-\d\dT[^\"]+\"", "", text, flags=re.S)

@@ -34,6 +34,7 @@ from leaderboard.competitions.models import (
     Worker,
 )
 from leaderboard.grades.models import Grade, Gradebook, GradeRelease, HandPoints, Override
+from leaderboard.lti.models import Deployment, LtiLink, LtiPerson, Mark, Platform, Seat
 from leaderboard.notifications.models import Notice, NoticeChoice
 from tests.conftest import answers, enter, submit
 
@@ -98,6 +99,15 @@ def release() -> GradeRelease:
 
 def course_release() -> GradeRelease:
     return GradeRelease.objects.create(**course(), number=1, rules={})
+
+
+def deployment() -> dict[str, Deployment]:
+    platform = Platform.objects.create(issuer="https://platform.example", client_id="1")
+    return {"deployment": Deployment.objects.create(platform=platform, name="1")}
+
+
+def link() -> LtiLink:
+    return LtiLink.objects.create(**deployment(), context="c", resource="r")
 
 
 OFFENCES: dict[str, Callable[[], object]] = {
@@ -174,6 +184,12 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "role_invitation_known": lambda: RoleInvitation.objects.create(
         **here(), email="a@b.org", role="owner", made_by=bo()
     ),
+    "platform_once": lambda: twice(Platform, issuer="https://platform.example", client_id="1"),
+    "deployment_once": lambda: twice(Deployment, platform=deployment()["deployment"].platform, name="2"),
+    "lti_person_once": lambda: twice(LtiPerson, platform=link().platform, subject="s", user=bo()),
+    "lti_link_once": lambda: twice(LtiLink, **deployment(), context="c", resource="r"),
+    "seat_once": lambda: twice(Seat, link=link(), **here(), user=bo()),
+    "mark_once": lambda: twice(Mark, link=link(), user=bo()),
     "a_hidden_file_says_why": lambda: submission(hidden_at=timezone.now()),
     "one_standing_per_team": lambda: Standing.objects.create(
         ground_truth=GroundTruth.objects.get(),
