@@ -96,7 +96,7 @@ def test_a_reminder_comes_a_whole_day_before_also_where_that_is_another_hour_of_
     assert [events.notify_due(due + number * MINUTE) for number in range(3)] == [1, 0, 0]
     text = Notice.objects.get(user=bo, kind=NoticeKind.REMINDER).text
     name = pets.closes_at.astimezone(ZoneInfo(zone)).tzname()
-    assert f"{day.day} {day:%b} {day.year}, 23:59 {name} (" in text
+    assert f"{day.day} {day:%b} {day.year}, 23:59 {name}.\n" in text
 
 
 @over_changes
