@@ -45,6 +45,7 @@ def test_a_file_is_enough_to_be_told_what_fits(truth_page: Page) -> None:
     usual = page.get_by_role("group", name="Usual for these answers")
     expect(usual.get_by_role("radio").first).to_have_value("weighted_mae")
     expect(page.get_by_role("combobox", name="Weight")).to_have_value("sample_weight")
+    page.get_by_role("link", name="Baselines").click()
     expect(page.get_by_role("row", name="Median")).to_be_visible()
     usual.get_by_role("radio").nth(1).check()
     expect(page.locator("#parameters h3")).to_have_text("Column-wise RMSE")
@@ -53,6 +54,7 @@ def test_a_file_is_enough_to_be_told_what_fits(truth_page: Page) -> None:
 def test_the_checked_page_is_for_everybody(truth_page: Page) -> None:
     page = truth_page
     find_metrics(page)
+    page.get_by_role("link", name="Baselines").click()
     for summary in page.locator("details.disclosure > summary").all():
         summary.click()
     assert findings(page) == []
