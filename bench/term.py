@@ -97,6 +97,7 @@ OWN_PAGES = (
     "/accounts/password/change/", "/accounts/sessions/", "/accounts/2fa/", "/accounts/3rdparty/",
     "/accounts/email/", "/accounts/reauthenticate/", "/accounts/logout/", "/c/pond-life/nowhere/",
 )  # fmt: skip
+OPERATORS_PAGES = ("people", "status", "remove_demo", "lti_platforms")
 
 
 @dataclass
@@ -342,7 +343,7 @@ def _file_of(competition: Competition, team: str) -> Submission:
 
 def arguments(competition: Competition, student: str) -> dict[str, object]:
     """What fills the routes of one competition: the student's newest file and team, the last announcement."""
-    known: dict[str, object] = {"slug": competition.slug, "key": "accuracy"}
+    known: dict[str, object] = {"slug": competition.slug, "course": competition.course.slug, "key": "accuracy"}
     team = Membership.objects.filter(competition=competition, user__username=student).first()
     if team:
         known |= {"team_id": team.team_id, "user_id": team.user_id}
@@ -378,7 +379,7 @@ def pages(
         if any(part in f"/{route}" for part in NO_PAGES):
             continue
         if "<slug:slug>" not in route:
-            readers = {"host": host, "host_new": host, "people": "olga", "status": "olga", "remove_demo": "olga"}
+            readers = {"host": host, "host_new": host} | dict.fromkeys(OPERATORS_PAGES, "olga")
             people = (readers[name],) if name in readers else ("", student)
             if name in term.doors:
                 people = ("", stranger)
@@ -387,7 +388,11 @@ def pages(
             continue
         run_by = (assistant,) if name == "host_leave" else (host,)
         people = run_by if route.startswith("host/") else (student, stranger)
+        is_of_course = route.startswith("course/")
+        if is_of_course:
+            people = (host, *people)
         for state, known in term.arguments.items():
+            known = {**known, "slug": known["course"]} if is_of_course else known
             if path := _filled(route, known):
                 yield from (Page(f"{name}-{state}-{one}", path, one) for one in people)
 

@@ -35,6 +35,16 @@ SEEN_BY_NOBODY = {
     "host_left": "leads back",
     "host_launch": "leads back",
     "host_restore": "leads back",
+    "host_send_again": "leads back",
+    "host_platform_roster": "leads back",
+    "host_team": "leads to a student of the team",
+    "course_add": "leads to the new competition",
+    "lti_login": "for learning platforms",
+    "lti_launch": "for learning platforms",
+    "lti_jwks": "for learning platforms",
+    "lti_register": "only from a learning platform, with a code",
+    "lti_connect": "only from a learning platform",
+    "lti_account": "only from a learning platform",
     "submission_convert": "leads back",
     "password_link": "leads to the page where the password is chosen",
     "favicon": "a picture",
@@ -150,6 +160,7 @@ def pressed(page_of: Callable[[str], Page]) -> Iterator[tuple[str, Page]]:
     ada.locator(".errors").wait_for()
     yield "a pause without a reason", ada
     ada.goto("/host/pond-life/people/")
+    ada.get_by_role("link", name="Select all").click()
     ada.get_by_role("button", name="Print join cards").click()
     ada.locator(".join-cards").wait_for()
     yield "join cards", ada

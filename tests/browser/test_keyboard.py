@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Admission, Competition
+from leaderboard.competitions.models import Competition
 from tests.browser.conftest import OpenPage
 from tests.browser.waiting import until_page_says
 from tests.conftest import answers, enter, submit
@@ -93,10 +93,9 @@ def test_a_file_gets_from_the_disk_to_the_board_by_keys_alone(page: Page, work: 
     expect(page.locator("tr[aria-current]")).to_contain_text("0.667")
 
 
-def test_what_opens_has_a_mark_that_turns(open_page: OpenPage, pets: Competition) -> None:
-    Admission.objects.update(is_listed=True)
+def test_what_opens_has_a_mark_that_turns(open_page: OpenPage) -> None:
     page = open_page(reduced_motion="reduce")
-    page.goto("/c/pets/")
+    page.goto("/metrics/accuracy/")
     summary = page.locator("details.disclosure > summary").first
     mark = "getComputedStyle(document.querySelector('details.disclosure > summary'), '::before')"
     width, shut = page.evaluate(f"(() => [parseFloat({mark}.width), {mark}.transform])()")
