@@ -176,6 +176,20 @@ async def wrong_links(flood: Flood) -> None:
     await asyncio.gather(*(send() for _ in range(6)))
 
 
+async def launches(flood: Flood) -> None:
+    """Logins and launches of a learning platform that nobody comes from, by a stranger with a connection for each."""
+    login = f"iss=https://silent.invalid&login_hint=7&target_link_uri={flood.target.address}/lti/launch/"
+    launch = f"state=x:y&id_token={'x' * 50_000}"
+
+    async def send(number: int) -> None:
+        visitor = flood.visitor()
+        await flood.ask(visitor, "POST", "/lti/login/", login)
+        await flood.ask(visitor, "POST", "/lti/launch/", launch)
+        visitor.hang_up()
+
+    await flood.keep(send)
+
+
 async def slow_bodies(flood: Flood) -> None:
     """Files of forty accounts that come a byte a second."""
     path, kind = "/api/v1/competitions/pets/submissions", f"Content-Type: multipart/form-data; boundary={BOUNDARY}"
@@ -228,6 +242,7 @@ FLOODS = {
         Kind(metric_pages, 1500, 300),
         Kind(empty_sign_ups, 2000, 220),
         Kind(wrong_links, 120, 120),
+        Kind(launches, 300, 60),
         Kind(slow_bodies, 600, 600),
         Kind(silent_uploads, 20, 20),
         Kind(conversions, 20, 20),

@@ -34,10 +34,13 @@ from django.test import Client
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import people, roster
 from leaderboard.classroom.models import RosterEntry
+from django.utils import timezone
 from leaderboard.ground_truths.services import data_files
+from leaderboard.lti.models import Platform
 from tests.conftest import enter, submit, make_competition, person
 ada = person("ada", can_host=True)
 pets = make_competition(ada, is_listed=True, daily_attempts=500)
+Platform.objects.create(issuer="https://silent.invalid", client_id="1", approved_at=timezone.now())
 data_files.add_data_file(competition=pets, file_name="large.bin", chunks=[b"0123456789abcdef" * 65_536] * 12)
 person("cy")
 def session(user):

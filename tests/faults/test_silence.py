@@ -6,15 +6,36 @@ import re
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
+import jwt
 import pytest
+import requests
 
+from tests.lti.platforms import new_key
 from tests.mail_servers import silent_server, taking_server
 from tests.running_site import patience, running_site, until
 from tests.visitors import Caller
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
+SILENT_PLATFORM = """
+from django.utils import timezone
+from leaderboard.lti.models import LtiLink, Mark, Platform, Registration
+from tests.conftest import make_competition, person
+address, now = "{address}", timezone.now()
+urls = {{name: address + name for name in ("auth_url", "token_url", "keys_url")}}
+platform = Platform.objects.create(issuer=address, client_id="1", approved_at=now, **urls)
+deployment = platform.deployments.create(name="1", approved_at=now)
+pets, bo = make_competition(person("ada", can_host=True)), person("bo")
+for number in range(6):
+    link = LtiLink.objects.create(
+        deployment=deployment, context=str(number), resource="r", competition=pets, roster_asked_at=now,
+        memberships_url=address + "members", lineitems_url=address + "lineitems",
+    )
+    Mark.objects.create(link=link, user=bo, subject="bo", points=5.0)
+    Registration.objects.create(digest=str(number), used_at=now, configuration_url=address + "configuration")
+"""
 RESET, OIDC = "/accounts/password/reset/", "/accounts/oidc/1/login/"
 PEOPLE = [f"u{number}@example.org" for number in range(12)]
 
@@ -61,3 +82,35 @@ def test_resets_are_answered_while_the_mail_server_is_silent_and_sent_once_there
                 until(lambda: site.sql(waiting) == [(0,)], what="the end of the rows")
             links = {link for text in server.received for link in re.findall(r"/accounts/password/reset/key/\S+", text)}
             assert len(links) >= 12
+
+
+@pytest.mark.fault(45)
+def test_a_silent_learning_platform_keeps_no_page_waiting_and_loses_no_mark(tmp_path: Path) -> None:
+    with silent_server() as port, running_site(tmp_path / "var", LTI_PLATFORM_HOSTS="127.0.0.1") as site:
+        site.shell(SILENT_PLATFORM.format(address=f"http://127.0.0.1:{port}/"))
+        tried = "SELECT count(*) FROM lti_platform WHERE keys_tried_at IS NOT NULL"
+        until(lambda: site.sql(tried) == [(1,)], seconds=60, every=0.5, what="a question to the platform")
+        dee = Caller(site.address)
+        dee.get("/lti/jwks/")  # makes the key
+        dee.longest = 0.0
+        login = {
+            "iss": f"http://127.0.0.1:{port}/",
+            "login_hint": "7",
+            "target_link_uri": f"{site.address}/lti/launch/",
+        }
+        begun = time.monotonic()
+        while time.monotonic() - begun < 20:
+            for path in ("/", "/healthz", "/lti/jwks/", "/lti/register/wrong/"):
+                assert dee.get(path).status_code < 500
+            answer = requests.post(f"{site.address}/lti/login/", login, allow_redirects=False, timeout=60)
+            assert answer.status_code == 302
+            state = parse_qs(urlsplit(answer.headers["Location"]).query)["state"][0]
+            form = {"state": state, "id_token": jwt.encode({}, new_key(), "RS256", {"kid": "k"})}
+            launch = requests.post(f"{site.address}/lti/launch/", form, cookies=answer.cookies, timeout=60)
+            assert launch.status_code == 400
+            dee.longest = max(dee.longest, answer.elapsed.total_seconds(), launch.elapsed.total_seconds())
+            time.sleep(0.2)
+        assert dee.longest <= patience(), "a second, on a quiet machine"
+        waiting = "SELECT count(*) FROM lti_mark WHERE state = 'waiting'"
+        assert site.sql(waiting) == [(6,)], "nothing is lost"
+        until(lambda: site.sql("SELECT count(*) FROM lti_registration WHERE problem <> ''") != [(0,)], seconds=60)
