@@ -62,13 +62,14 @@ def _score(facts: Facts) -> str:
 
 def anchor_words(anchor: list[str]) -> str:
     """An anchor as text: “high 0.80”, “the best of the class 0.871”."""
-    kind, name, score = anchor
+    kind, text, score = anchor
+    name, space, by = text.rpartition(" ") if kind == "class" and " " in text else (text, "", "")
     figures = {
         "best": _("the best of the class"),
         "median": _("the median of the class"),
         "mean": _("the mean of the class"),
     }
-    words = figures.get(name, name) if kind == "class" else name
+    words = f"{figures.get(name, name)}{space}{by}" if kind == "class" else name
     return f"{words} {score}".strip()
 
 
@@ -99,6 +100,8 @@ def _files(facts: Facts) -> str:
             return _("No submission by %(day)s") % {"day": _day(facts)}
         text = ngettext("%(files)s submission by %(day)s", "%(files)s submissions by %(day)s", facts["files"])
         return text % {"files": facts["files"], "day": _day(facts)}
+    if not facts["files"]:
+        return _("No submission scored in time")
     text = ngettext("%(files)s submission scored in time", "%(files)s submissions scored in time", facts["files"])
     return text % facts
 

@@ -189,7 +189,8 @@ def store_release(graded: Competition | Course, sheet: GradeSheet, user: User | 
     if competition is not None:
         notify_people(kinds.GRADES_RELEASED, students, competition=competition)
     else:
-        notify_people(kinds.GRADES_RELEASED, students, competition=None, course=graded)
+        facts = {"course": graded.title, "course_slug": graded.slug}
+        notify_people(kinds.COURSE_GRADES_RELEASED, students, competition=None, **facts)
     hooks.released(release=release)
     return release
 

@@ -146,6 +146,13 @@ GRADES_RELEASED = NoticeText(
     "/c/%(slug)s/grade/",
 )
 
+COURSE_GRADES_RELEASED = NoticeText(
+    NoticeKind.GRADE,
+    _("Your grade in %(course)s"),
+    _("Your teacher released the grades. Open the page to see yours and how it was calculated."),
+    "/course/%(course_slug)s/grade/",
+)
+
 # --- to a team --------------------------------------------------------------------------------------------------
 
 EXTENSION_GRANTED = NoticeText(

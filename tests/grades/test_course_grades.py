@@ -20,6 +20,7 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.grades import by_hand, course_grades
 from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import CourseRules, Grade, GradeRelease
+from leaderboard.notifications.models import Notice
 from tests.conftest import answers, enter, make_competition, submit
 from tests.grades.test_services import LATE, late, set_rules
 
@@ -103,12 +104,14 @@ def test_the_course_is_released_after_its_competitions_and_freezes(
     assert refused.value.details == ["Release the grades of “Cats or dogs” first."]
     grade_services.release_grades(competition=pets, user=None)
     course_grades.release_course_grades(course=term, user=ada)
+    assert Notice.objects.filter(user=bo).latest("pk").link == f"/course/{term.slug}/grade/"
     weigh(term, drop_lowest=1)
     student, host = Client(), Client()
     student.force_login(bo)
     host.force_login(ada)
     page = f"/course/{term.slug}/"
     assert "70.0" in student.get(f"{page}grade/").content.decode()
+    assert f"{page}grade/" in student.get(page).content.decode()
     assert "2 grades would change" not in host.get(f"{page}grades/").content.decode()
     assert "1 grade would change" in host.get(f"{page}grades/").content.decode()
     host.post(f"{page}grades/release/", {"action": "withdraw"})

@@ -112,6 +112,11 @@ def test_more_late_days_left_never_cost_points_and_as_few_are_used_as_help(
             2,
             "Among the best 50 % of the teams: 2 points.",
         ),
+        (
+            marked(rules({"of": "score", "steps": [[{"baseline": "A", "better_by": "0.05"}, 70]]}), "0.9"),
+            70,
+            "Private score 0.900 reaches A +0.05 0.850: 70 points.",
+        ),
         (marked(rules({"of": "files", "steps": [[3, 1]]}), "0.9"), 1, "3 submissions scored in time: 1 point."),
         (
             marked(rules({"of": "score", "line": TWO}, REPORT), "0.8", by_hand={"Report": 31}),

@@ -13,6 +13,7 @@ from leaderboard.classroom import courses
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import CourseAudience, CourseContext, open_course_to
 from leaderboard.competitions.services import CannotHost
+from leaderboard.grades.models import GradeRelease
 from leaderboard.grades.services import released_points
 
 from .home import hosted_competitions, my_teams
@@ -34,6 +35,7 @@ def course(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
         "is_host": course_context.admits(CourseAudience.HOSTS),
         "is_grader": course_context.admits(CourseAudience.GRADERS) and len(of_course) > 1,
         "newest": course_context.run[0] if runs else None,
+        "is_graded": GradeRelease.current(course_context.course) is not None,
         "lines": [
             {
                 "competition": one,
