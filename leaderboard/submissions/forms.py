@@ -70,6 +70,7 @@ class AttachmentForm(forms.Form):
 
     file = forms.FileField(
         label=_("Notebook, script, ZIP or PDF"),
+        help_text=_("At most 20 MB."),
         max_length=1000,
         error_messages={"required": _("Choose a file first."), "empty": _("This file is empty (0 bytes).")},
         widget=forms.FileInput(attrs={"accept": ",".join(ENDINGS)}),
