@@ -135,7 +135,7 @@ def test_a_deadline_that_moves_is_told_and_reminded_of_anew(ada: User, bo: User)
     later = datetime(2036, 1, 10, 22, 59, tzinfo=timezone.get_current_timezone())
     competitions.change_competition(competition=pets, user=ada, closes_at=later)
     (text,) = said_to_user(bo, NoticeKind.DEADLINE)
-    assert "10 Jan 2036, 23:59 CET (10 Jan 2036, 22:59 UTC)" in text
+    assert "10 Jan 2036, 23:59 CET." in text
     events.notify_due(later - HOUR)
     assert len(said_to_user(bo, NoticeKind.REMINDER)) == 2
 
