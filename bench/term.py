@@ -62,6 +62,7 @@ NO_PAGES = (
     ".json",
     ".py",
     "/file/",
+    "/attachment/",
     "healthz",
     "readyz",
     "prometheus",

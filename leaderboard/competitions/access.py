@@ -268,9 +268,8 @@ class CourseContext:
     def is_member(self) -> bool:
         if self.user.is_anonymous:
             return False
-        if self.run or hooks.roster.is_on_class_list(self.course.pk, self.user):
-            return True
-        return Membership.objects.filter(user=self.user, competition__in=self.competitions).exists()
+        entered = Membership.objects.filter(user=self.user, competition__in=self.competitions)
+        return bool(self.run) or entered.exists() or hooks.roster.is_on_class_list(self.course.pk, self.user)
 
     def admits(self, audience: CourseAudience) -> bool:
         hosted = [one.is_hosted_by(self.user) for one in self.competitions]
@@ -287,7 +286,7 @@ def open_course_to(audience: CourseAudience) -> Callable[[View], View]:
         def guarded(request: HttpRequest, *args: Any, slug: str, **kwargs: Any) -> HttpResponseBase:
             if request.user.is_anonymous:
                 return redirect_to_login(request.get_full_path())
-            course = only_row(Course.objects.filter(slug=slug))
+            course = only_row(Course.titled().filter(slug=slug))
             context = CourseContext(course, request.user, database_now()) if course else None
             if context is not None and context.admits(audience):
                 return view(request, context, *args, **kwargs)

@@ -50,10 +50,13 @@ class Course(models.Model):
         if user.is_anonymous:
             return cls.objects.none()
         hosted = cls.objects.filter(competitions__hosts=user, competitions__archive__binned_at=None).values("pk")
+        return cls.titled().filter(pk__in=hosted).annotate(size=models.Count("competitions"))
+
+    @classmethod
+    def titled(cls) -> models.QuerySet[Course]:
+        """Courses annotated with the title of their newest competition (`newest_title`)."""
         newest = cls.objects.filter(pk=models.OuterRef("pk")).order_by("-competitions__created_at")
-        return cls.objects.filter(pk__in=hosted).annotate(
-            size=models.Count("competitions"), newest_title=models.Subquery(newest.values("competitions__title")[:1])
-        )
+        return cls.objects.annotate(newest_title=models.Subquery(newest.values("competitions__title")[:1]))
 
 
 def make_course(title: str = "") -> Course:

@@ -28,7 +28,8 @@ def course(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
     teams = {one.competition.pk: one for one in my_teams(user, at)} if of_course - runs else {}
     points = released_points(user, of_course - runs)
     launched = [one for one in course_context.competitions if one.launched_at and one.pk not in runs]
-    enterable = {one.pk for one in courses.open_from_list(user, at)} if launched else set()
+    is_outside = any(one.pk not in teams for one in launched)
+    enterable = {one.pk for one in courses.open_from_list(user, at)} if is_outside else set()
     context: dict[str, Any] = {
         "course": course_context.course,
         "hosted": [one for one in hosted_competitions(user, at, runs)] if runs else [],
