@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from leaderboard.accounts.models import User, token_digest
@@ -41,16 +42,25 @@ class RegistrationRefused(Exception):
 
 def begin_registration(code: str, *, configuration_url: str, token: str) -> int:
     """Use up a link and have a worker ask the platform; returns the registration. Raises `RegistrationRefused`."""
-    now = database_now()
-    unused = Registration.objects.filter(digest=token_digest(code), used_at=None)
-    number = unused.filter(created_at__gt=now - REGISTRATION_LIFETIME).values_list("pk", flat=True).first()
+    unused = _unused_links(code)
+    number = unused.values_list("pk", flat=True).first()
     is_usable = is_usable_address(configuration_url) and len(token) <= MAX_TOKEN and token.isprintable()
     facts = {"configuration_url": configuration_url, "token": token} if is_usable else {"problem": NO_ANSWER}
-    if number is None or not unused.update(used_at=now, **facts):
+    if number is None or not unused.update(used_at=database_now(), **facts):
         raise RegistrationRefused
     if is_usable:
         wake_workers_after_commit(ASK_PLATFORM, number)
     return number
+
+
+def is_unused(code: str) -> bool:
+    """Whether a platform can still register by a link."""
+    return _unused_links(code).exists()
+
+
+def _unused_links(code: str) -> QuerySet[Registration]:
+    links = Registration.objects.filter(digest=token_digest(code), used_at=None)
+    return links.filter(created_at__gt=database_now() - REGISTRATION_LIFETIME)
 
 
 def registration_of(number: int) -> Registration:

@@ -322,6 +322,8 @@ def lti_register(request: HttpRequest, code: str) -> HttpResponse:
     Platforms show it in a frame; it reads no cookie and has no form. The link is used up by this GET, because platforms
     open it in this way.
     """
+    if not {"seen", "openid_configuration"} & set(request.GET) and registering.is_unused(code):
+        return _framed(render(request, "lti/register.html", {"state": "unused"}))  # an operator looks at the link
     try:
         if seen := request.GET.get("seen", ""):
             number = signing.loads(seen, salt=REGISTRATION_SALT + code, max_age=SEEN_SECONDS)

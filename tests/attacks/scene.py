@@ -16,6 +16,7 @@ from typing import Any
 
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.boards import services as boards
@@ -28,6 +29,7 @@ from leaderboard.grades import queries as grade_queries
 from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import Gradebook
 from leaderboard.ground_truths.services import data_files
+from leaderboard.lti.models import LtiLink, Platform
 from leaderboard.notifications import emails, services
 from leaderboard.notifications.kinds import NoticeKind
 from leaderboard.notifications.models import Notice
@@ -114,6 +116,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     )
     score_module.score_one(baseline.pk)
     join_card = _run_the_class(competition, ada, bo, eve)
+    link = _connect_platform(competition, ada, bo)
     plant(PRIVATE)
     users = {"ada": ada, "bo": bo, "cy": cy, "dee": dee, "eve": eve, "hal": hal, "ivy": ivy, "otto": otto}
     clients, tokens = {"anonymous": Client()}, {"anonymous": "none"}
@@ -143,6 +146,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "object_id": submission.pk,
         "task_id": PageTask.objects.create(user=ada, place=1, path="/host/secret/", status="failed").pk,
         "team_id": team.pk,
+        "link_id": link.pk,
         "user_id": bo.pk,
         "password/token": "nonsense",
         "app_label": "common",
@@ -164,6 +168,23 @@ def hashes_of(competition: Competition) -> list[str]:
             digest = hashlib.new(name, text).digest()
             found += [digest.hex()[:12], b64encode(digest).decode()[:16]]
     return found
+
+
+def _connect_platform(competition: Competition, ada: User, bo: User) -> LtiLink:
+    """An activity of a learning platform's course, by which Bo came, with a mark in its column."""
+    address = "https://moodle.invalid"
+    addresses = {name: f"{address}/{name}" for name in ("auth_url", "token_url", "keys_url")}
+    platform = Platform.objects.create(
+        issuer=address, client_id="1", name="Moodle", approved_at=timezone.now(), **addresses
+    )
+    deployment = platform.deployments.create(name="1", approved_at=timezone.now())
+    link = LtiLink.objects.create(
+        deployment=deployment, context="c-1", resource="r-1", competition=competition, connected_by=ada
+    )
+    platform.people.create(subject="bo", user=bo)
+    link.seats.create(competition=competition, user=bo)
+    link.marks.create(user=bo, subject="bo", points=5.0, state="sent")
+    return link
 
 
 def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> str:

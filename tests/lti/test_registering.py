@@ -283,8 +283,15 @@ def test_lti_link_prints_an_address_that_works_once() -> None:
     out = StringIO()
     call_command("lti_link", stdout=out)
     path = "/" + out.getvalue().strip().partition("://")[2].partition("/")[2]
-    assert Client().get(path).status_code == 200
-    assert Client().get(path).status_code == 400
+    given = {"openid_configuration": "https://lms.example.edu/configuration"}
+    assert [Client().get(path, given).status_code for _ in range(2)] == [200, 400]
+
+
+def test_a_look_at_a_registration_link_does_not_use_it_up(moodle: FakePlatform, olga: Client) -> None:
+    link = new_link(olga)
+    assert olga.get(link).status_code == 200
+    assert Client().get(link, {"openid_configuration": f"{moodle.address}/configuration"}).status_code == 200
+    assert olga.get(link).status_code == 400
 
 
 def test_an_unknown_deployment_knocks_and_olga_lets_it_in(moodle: FakePlatform, olga: Client) -> None:
