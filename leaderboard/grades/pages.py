@@ -38,7 +38,8 @@ class GradePages:
 
     def sheet(self) -> queries.GradeSheet:
         if isinstance(self.graded, Course):
-            return course_grades.course_sheet(self.graded)
+            known = self.context.competitions if isinstance(self.context, CourseContext) else None
+            return course_grades.course_sheet(self.graded, known)
         return queries.grade_sheet(self.graded, at=self.context.at)
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
@@ -16,7 +16,7 @@ from leaderboard.boards.queries import baseline_scores
 from leaderboard.boards.scores import sign_of
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.queries import only_row
-from leaderboard.competitions.models import Competition, GroundTruth, Membership
+from leaderboard.competitions.models import Competition, GroundTruth, Membership, Submission
 from leaderboard.competitions.models.competition import Split
 
 from . import marks, suggestions
@@ -126,6 +126,8 @@ class GradeSheet:
     """What the marks were computed from; None for a course."""
     scheme: CourseScheme | None = None
     """The rules of the competition's course."""
+    waiting: int = 0
+    """Number of the competition's files that wait for a score."""
     unreleased: tuple[str, ...] = ()
     """Of a course: titles of the competitions whose grades are not released."""
 
@@ -173,21 +175,27 @@ def grade_rules(competition: Competition) -> tuple[Rules, bool]:
 
 
 class StoredRules(NamedTuple):
-    """The saved rules of a competition and its course, and whether a host has set marks; one query."""
+    """The saved rules of a competition and its course, whether a host has set marks, and the number of files that wait
+    for a score; one query."""
 
     rules: Rules | None
     scheme: CourseScheme | None
     has_overrides: bool
+    waiting: int
 
 
 def stored_rules(competition: Competition) -> StoredRules:
     overrides = Override.objects.filter(competition=OuterRef("pk"))
-    row = Competition.objects.filter(pk=competition.pk).annotate(has_overrides=Exists(overrides)).order_by()
-    values, course_values, has_overrides = row.values_list(
-        "grade_rules__values", "course__grade_rules__values", "has_overrides"
-    )[0]
+    pending = Submission.objects.filter(competition=OuterRef("pk"), status=Submission.Status.PENDING).order_by()
+    # Those of baselines are subtracted: with a condition on them SQLite would scan all files of the competition.
+    waiting = pending.values("competition").annotate(number=Count("pk") - Count("baseline")).values("number")
+    row = Competition.objects.filter(pk=competition.pk).order_by()
+    values, course_values, has_overrides, number = row.annotate(
+        has_overrides=Exists(overrides), waiting=Subquery(waiting)
+    ).values_list("grade_rules__values", "course__grade_rules__values", "has_overrides", "waiting")[0]
     rules = Rules.from_values(values) if values else None
-    return StoredRules(rules, CourseScheme.from_values(course_values) if course_values else None, has_overrides)
+    scheme = CourseScheme.from_values(course_values) if course_values else None
+    return StoredRules(rules, scheme, has_overrides, number or 0)
 
 
 def suggested_rules(competition: Competition, baselines: Mapping[str, float] | None = None) -> Rules:
@@ -224,7 +232,9 @@ def grade_sheet(competition: Competition, *, at: datetime) -> GradeSheet:
     # None for a withdrawn release.
     release = GradeRelease.current(competition)
     split = deciding_split(competition, at)
-    sheet = GradeSheet(effective, stored.rules is not None, split, release=release, scheme=stored.scheme)
+    sheet = GradeSheet(
+        effective, stored.rules is not None, split, release=release, scheme=stored.scheme, waiting=stored.waiting
+    )
     return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, stored, released_marks(release))[0]
 
 

@@ -22,7 +22,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.numbers import points_text
 from leaderboard.common.storage import clean_name
 from leaderboard.competitions import hooks as competitions_hooks
-from leaderboard.competitions.models import Competition, Course, Submission
+from leaderboard.competitions.models import Competition, Course
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications import kinds
 from leaderboard.notifications.services import notify_people
@@ -119,11 +119,8 @@ def release_obstacles(sheet: GradeSheet, competition: Competition) -> list[str]:
         obstacles.append(_("Save the grade rules first."))
     if competition.revealed_at is None:
         obstacles.append(_("Reveal the final ranking first: grade reasons contain private scores."))
-    # Baselines are skipped in Python: with a condition in the query SQLite would scan all files of the competition.
-    files = competition.submissions.filter(status=Submission.Status.PENDING).order_by()
-    waiting = sum(baseline is None for baseline in files.values_list("baseline_id", flat=True))
-    if waiting:
-        obstacles.append(_("Submissions still waiting for a score: %(number)s.") % {"number": waiting})
+    if sheet.waiting:
+        obstacles.append(_("Submissions still waiting for a score: %(number)s.") % {"number": sheet.waiting})
     if isinstance(sheet.rules, Rules):
         obstacles += _unreleased_before(competition, sheet.rules, sheet.scheme)
     return obstacles
