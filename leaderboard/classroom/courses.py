@@ -123,7 +123,7 @@ def _merge_lists(source: Course, target: Course, competition: Competition, *, ta
         if len(matching) > 1 or any(entry.user_id and one.user_id not in (None, entry.user_id) for one in matching):
             conflicts.append(str(entry))
         elif matching:
-            _merge_entry(entry, matching[0], is_kept=not takes_all)
+            _merge_entry(entry, matching[0], keeps_both=not takes_all)
         elif takes_all:
             entry.course = target
             entry.save(update_fields=["course"])
@@ -141,13 +141,13 @@ def _merge_lists(source: Course, target: Course, competition: Competition, *, ta
             RosterDraft.objects.filter(course=source).update(course=target)
 
 
-def _merge_entry(entry: RosterEntry, into: RosterEntry, *, is_kept: bool) -> None:
+def _merge_entry(entry: RosterEntry, into: RosterEntry, *, keeps_both: bool) -> None:
     """Complete an entry by what another list knows of the same person, and delete the other one unless it is kept."""
     for name in IDENTITY:
         setattr(into, name, getattr(into, name) or getattr(entry, name))
     if into.user_id is None and entry.user_id is not None:
         into.user_id, into.joined_at = entry.user_id, entry.joined_at or database_now()
         into.join_card_digest, into.join_card_expires_at, into.mail_requested_at = "", None, None
-    if not is_kept:
+    if not keeps_both:
         entry.delete()
     into.save()

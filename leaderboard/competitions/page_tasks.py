@@ -42,7 +42,7 @@ from leaderboard.common.error_pages import NotNowMiddleware
 from leaderboard.common.languages import language_of_request
 from leaderboard.common.storage import path_of, remove_file, store_file
 from leaderboard.common.web_pools import RECEIVED_AT
-from leaderboard.scoring import kept_waiting_process
+from leaderboard.scoring import shared_waiting_process
 
 from .models.page_task import MAX_UNFINISHED, PageTask
 
@@ -272,7 +272,7 @@ def answer_next_task(wake_up_id: str) -> bool:
     user = find_viewer(task.user_id)
     with bound_contextvars(page_task=str(task.pk), user=task.user_id), _extended_lease(task):
         try:
-            with kept_waiting_process():
+            with shared_waiting_process():
                 answer = _answer_of(task, user) if user and user.is_active else {}
         except FileNotFoundError:
             log.exception("a file of a page task is gone")

@@ -32,7 +32,7 @@ from leaderboard.competitions.services import create_competition
 
 from . import course_grades
 from .models import HandPoints, Override, owner_of
-from .reading import BadRules, Fault
+from .reading import BadRules, RuleFault
 from .rules import CourseScheme
 from .services import checked_rules, release_grades, set_grade_rules
 
@@ -77,15 +77,15 @@ def marks_of_case(case: Mapping[str, Any]) -> dict[str, float | None]:
 
 def _check(scheme: Mapping[str, Any], parts: Sequence[Any], rules: Mapping[str, Any], made: _CaseClass) -> None:
     """Raise `BadRules` with the faults of all rules."""
-    faults: list[Fault] = []
+    faults: list[RuleFault] = []
     for slug, values in rules.items():
         if slug not in made.competitions:
-            faults.append(Fault("", f"{slug}: the class has no such competition."))
+            faults.append(RuleFault("", f"{slug}: the class has no such competition."))
             continue
         try:
             found = checked_rules(made.competitions[slug], values)
         except BadRules as error:
-            faults += [Fault("", f"{slug}: {fault}") for fault in error.faults]
+            faults += [RuleFault("", f"{slug}: {fault}") for fault in error.faults]
         else:
             missing = {
                 (source, name)
@@ -94,7 +94,9 @@ def _check(scheme: Mapping[str, Any], parts: Sequence[Any], rules: Mapping[str, 
                 for name in term.baselines
                 if name not in made.baselines.get(source, {})
             }
-            faults += [Fault("", f"{slug}: “{source}” has no baseline “{name}”.") for source, name in sorted(missing)]
+            faults += [
+                RuleFault("", f"{slug}: “{source}” has no baseline “{name}”.") for source, name in sorted(missing)
+            ]
     try:
         CourseScheme.from_values({**scheme, "parts": parts})
     except BadRules as error:

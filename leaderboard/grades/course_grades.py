@@ -19,12 +19,12 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.course import lock_course
 from leaderboard.competitions.services import CannotHost
 
-from .marks import ZERO, Mark, Person, Scale, points_of, points_text, round_half_up
+from .marks import ZERO, Mark, Person, ScoreScale, points_of, points_text, round_half_up
 from .models import CourseRules, Grade, GradeRelease, HandPoints, Override
 from .queries import GradeRow, GradeSheet, overrides_of, released_marks, students_from
 from .reading import BadRules
 from .reasons import Reason
-from .rules import CourseScheme, Part, Rules, Term
+from .rules import CoursePart, CourseScheme, Rules, Term
 from .services import save_rules, store_release, withdraw_release
 from .students import Student
 from .values import fields_of_sources, fraction_of, hand_points, needs_of, teams_in
@@ -34,7 +34,7 @@ from .values import fields_of_sources, fraction_of, hand_points, needs_of, teams
 class PartResult:
     """A person's released mark in a competition of the course (None: no mark)."""
 
-    part: Part
+    part: CoursePart
     title: str
     out_of: Fraction
     points: Fraction | None
@@ -86,7 +86,7 @@ def _part_reason(result: PartResult, *, is_dropped: bool) -> Reason:
 def suggested_scheme(competitions: Sequence[Competition], title: str) -> CourseScheme:
     """Equal weights that add up to 100."""
     weight = Fraction(100, max(1, len(competitions)))
-    parts = tuple(Part(competition.slug, round_half_up(weight, 2)) for competition in competitions)
+    parts = tuple(CoursePart(competition.slug, round_half_up(weight, 2)) for competition in competitions)
     return CourseScheme(parts=parts, out_of=Fraction(100), decimals=1, title=title)
 
 
@@ -157,7 +157,7 @@ def _plus_points(course: Course, terms: Sequence[Term]) -> Callable[[int], list[
     """A function from a user to the points and reasons of the bonus terms."""
     by_hand = hand_points(HandPoints.objects.filter(course=course)) if any(t.of == "by_hand" for t in terms) else {}
     sources = {slug for term in terms for slug in term.sources}
-    scale = Scale("", fields_of_sources(course.pk, needs_of(terms, ""), Split.PRIVATE))
+    scale = ScoreScale("", fields_of_sources(course.pk, needs_of(terms, ""), Split.PRIVATE))
     teams = teams_in(course.pk, sources)
 
     def plus(user: int) -> list[tuple[Fraction, Reason]]:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.competitions.models import Competition
 
-from .reading import Fault, decimal_text, exact
+from .reading import RuleFault, decimal_text, exact
 from .rules import MAX_ROWS, MAX_TERMS, QUANTITIES, Rules
 
 SPARE_ROWS = 2
@@ -159,7 +159,7 @@ class TermForm(forms.Form):
         return values
 
 
-class RulesForm(forms.Form):
+class GradeRulesForm(forms.Form):
     """All grade rules of a competition."""
 
     title = forms.CharField(
@@ -240,15 +240,15 @@ class RulesForm(forms.Form):
         data = self.cleaned_data
         values = {name: data[name] for name in ("out_of", "cap", "least", "decimals", "no_file", "title")}
         for kind, cards in (("terms", self.terms), ("factors", self.factors)):
-            kept = [card for card in cards if not card.is_left_out]
-            values[kind] = [card.values(f"{kind}.{number}", self.places) for number, card in enumerate(kept)]
+            cards_in_use = [card for card in cards if not card.is_left_out]
+            values[kind] = [card.values(f"{kind}.{number}", self.places) for number, card in enumerate(cards_in_use)]
         if data["off"].strip():
             off = [part for part in data["off"].replace(";", ",").split(",") if part.strip()]
             late = {name: data[name] or None for name in ("every_hours", "unit", "then", "grace_minutes")}
             values["late"] = {**late, "off": off}
         return {name: None if value == "" else value for name, value in values.items()}
 
-    def add_faults(self, faults: Iterable[Fault]) -> None:
+    def add_faults(self, faults: Iterable[RuleFault]) -> None:
         """Show each fault in its card or row, and above all cards."""
         for fault in faults:
             place = self.places.get(fault.where) or self.places.get(".".join(fault.where.split(".")[:2]))
@@ -326,13 +326,13 @@ class CourseRulesForm(forms.Form):
             for competition in self.competitions
             if data[f"weight-{competition.slug}"]
         ]
-        kept = [card for card in self.plus if not card.is_left_out]
-        values["plus"] = [card.values(f"plus.{number}", self.places) for number, card in enumerate(kept)]
+        cards_in_use = [card for card in self.plus if not card.is_left_out]
+        values["plus"] = [card.values(f"plus.{number}", self.places) for number, card in enumerate(cards_in_use)]
         if data["periods"]:
             values["slack"] = {"periods": data["periods"], "most": data["most"]}
         return {name: None if value == "" else value for name, value in values.items()}
 
-    def add_faults(self, faults: Iterable[Fault]) -> None:
+    def add_faults(self, faults: Iterable[RuleFault]) -> None:
         """Show each fault in its card, and above all cards."""
         for fault in faults:
             place = self.places.get(fault.where) or self.places.get(".".join(fault.where.split(".")[:2]))

@@ -106,7 +106,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Scale:
+class ScoreScale:
     """A competition (its slug) with all fields that its rules need."""
 
     slug: str
@@ -164,7 +164,7 @@ def _mean(numbers: Sequence[Fraction]) -> Fraction:
     return numbers[0] if len(numbers) == 1 else sum(numbers, ZERO) / len(numbers)
 
 
-def _read(term: Term, scale: Scale, person: Person, file: LateFile | None) -> _Reading | None:
+def _read(term: Term, scale: ScoreScale, person: Person, file: LateFile | None) -> _Reading | None:
     """The quantity of a term; None if it is missing. Several sources: their mean."""
     if term.of == "by_hand":
         return _Reading(person.by_hand[term.name]) if term.name in person.by_hand else None
@@ -186,7 +186,7 @@ def _read(term: Term, scale: Scale, person: Person, file: LateFile | None) -> _R
     return _Reading(_mean([Fraction(place) for place in places] if term.of == "place" else values), known, places)
 
 
-def _position(term: Term, reading: _Reading, anchor: Anchor, scale: Scale) -> Fraction | None:
+def _position(term: Term, reading: _Reading, anchor: Anchor, scale: ScoreScale) -> Fraction | None:
     """The value at an anchor; None while it has none, such as the best of a class without files."""
     if anchor.kind == "number":
         return anchor.number
@@ -200,7 +200,7 @@ def _position(term: Term, reading: _Reading, anchor: Anchor, scale: Scale) -> Fr
     return _mean(found) - reading.fields[0].sign * anchor.better_by if found else None
 
 
-def points_of(term: Term, scale: Scale, person: Person, file: LateFile | None = None) -> tuple[Fraction, Reason]:
+def points_of(term: Term, scale: ScoreScale, person: Person, file: LateFile | None = None) -> tuple[Fraction, Reason]:
     """The most of `below`, the value on the line, and each step reached; with the reason."""
     reading = _read(term, scale, person, file)
     if reading is None:
@@ -210,7 +210,7 @@ def points_of(term: Term, scale: Scale, person: Person, file: LateFile | None = 
         return reading.value, Reason.of("by_hand", name=term.name, points=points_text(reading.value))
     # Times this, a higher value is worse.
     sign = reading.fields[0].sign if term.of == "score" else 1 if term.of in FEWER_IS_BETTER else -1
-    line = _kept_anchors(term, reading, scale, sign)
+    line = _rising_anchors(term, reading, scale, sign)
     scores = [line[0][1]] if line else [step for step in term.steps if step.kind not in ("top", "place")]
     # Where the steps are places alone, the place says why none is reached.
     found: list[Option] = [(term.below, "below" if scores or not term.steps else "place", scores[:1])]
@@ -227,16 +227,16 @@ def points_of(term: Term, scale: Scale, person: Person, file: LateFile | None = 
 Option = tuple[Fraction, str, Sequence[Anchor]]
 
 
-def _kept_anchors(term: Term, reading: _Reading, scale: Scale, sign: int) -> list[tuple[Fraction, Anchor]]:
+def _rising_anchors(term: Term, reading: _Reading, scale: ScoreScale, sign: int) -> list[tuple[Fraction, Anchor]]:
     """The anchors of the line by points, each with its value times `sign`, without those that are not better than the
     one before."""
-    kept: list[tuple[Fraction, Anchor]] = []
+    rising: list[tuple[Fraction, Anchor]] = []
     placed = [(_position(term, reading, anchor, scale), anchor) for anchor in term.line]
     known = [(sign * value, anchor) for value, anchor in placed if value is not None]
     for value, anchor in sorted(known, key=lambda pair: (pair[1].points, -pair[0])):
-        if not kept or value < kept[-1][0]:
-            kept.append((value, anchor))
-    return kept
+        if not rising or value < rising[-1][0]:
+            rising.append((value, anchor))
+    return rising
 
 
 def _on_line(line: Sequence[tuple[Fraction, Anchor]], value: Fraction) -> list[Option]:
@@ -252,7 +252,7 @@ def _on_line(line: Sequence[tuple[Fraction, Anchor]], value: Fraction) -> list[O
     raise AssertionError("the last anchor is better")
 
 
-def _is_reached(term: Term, reading: _Reading, anchor: Anchor, scale: Scale, sign: int) -> bool:
+def _is_reached(term: Term, reading: _Reading, anchor: Anchor, scale: ScoreScale, sign: int) -> bool:
     if anchor.kind == "top":
         return reading.share_above() < anchor.number
     if anchor.kind == "place":
@@ -264,7 +264,7 @@ def _is_reached(term: Term, reading: _Reading, anchor: Anchor, scale: Scale, sig
 
 
 def _reason(
-    term: Term, scale: Scale, reading: _Reading, points: Fraction, code: str, anchors: Sequence[Anchor]
+    term: Term, scale: ScoreScale, reading: _Reading, points: Fraction, code: str, anchors: Sequence[Anchor]
 ) -> Reason:
     facts: dict[str, Any] = {
         "name": term.name,
@@ -288,7 +288,9 @@ def _reason(
     return Reason(term.of, facts | ({whole: floor(reading.value)} if whole else {}))
 
 
-def _score_facts(term: Term, scale: Scale, reading: _Reading, code: str, anchors: Sequence[Anchor]) -> dict[str, Any]:
+def _score_facts(
+    term: Term, scale: ScoreScale, reading: _Reading, code: str, anchors: Sequence[Anchor]
+) -> dict[str, Any]:
     """The score as on the board, with more decimals where those would make it look equal to an anchor."""
     decimals = reading.fields[0].decimals
     if code in ("top", "first"):
@@ -333,7 +335,7 @@ class _Choice:
         return max(ZERO, reduced) + self.rest
 
 
-def mark(rules: Rules, scale: Scale, person: Person, *, slack: int = 0, slack_total: int = 0) -> Mark:
+def mark(rules: Rules, scale: ScoreScale, person: Person, *, slack: int = 0, slack_total: int = 0) -> Mark:
     """The mark of a person, by the file that yields most.
 
     Up to `slack` late periods cost nothing: as few as give the highest mark. `slack_total` are those left to the person
@@ -366,14 +368,14 @@ def final(rules: Rules, points: Fraction) -> Fraction:
     return round_half_up(min(max(points, rules.least), rules.most), rules.decimals)
 
 
-def _choices(rules: Rules, scale: Scale, person: Person) -> list[_Choice]:
+def _choices(rules: Rules, scale: ScoreScale, person: Person) -> list[_Choice]:
     files: list[LateFile | None] = [None] if scale.has_file(person) else []
     if rules.late is not None:
         files += person.late
     return [_choice(rules, scale, person, file) for file in files]
 
 
-def _choice(rules: Rules, scale: Scale, person: Person, file: LateFile | None) -> _Choice:
+def _choice(rules: Rules, scale: ScoreScale, person: Person, file: LateFile | None) -> _Choice:
     reduced, rest = ZERO, ZERO
     reasons, rest_reasons = [], []
     for term in rules.terms:
@@ -422,7 +424,7 @@ def _finished(rules: Rules, points: Fraction, reasons: list[Reason], slack: int 
     return Mark(float(rounded), tuple(reasons), slack)
 
 
-def _mark_without_file(rules: Rules, scale: Scale, person: Person, *, is_too_late: bool) -> Mark:
+def _mark_without_file(rules: Rules, scale: ScoreScale, person: Person, *, is_too_late: bool) -> Mark:
     why = "no_file" if person.has_joined else "never_joined"
     reasons = [Reason.of("too_late")] if is_too_late else []
     if rules.no_file == "none":

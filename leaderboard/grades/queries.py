@@ -122,7 +122,7 @@ class GradeSheet:
     rows: tuple[GradeRow, ...] = ()
     faults: tuple[str, ...] = ()
     release: GradeRelease | None = None
-    scale: marks.Scale | None = None
+    scale: marks.ScoreScale | None = None
     """What the marks were computed from; None for a course."""
     scheme: CourseScheme | None = None
     """The rules of the competition's course."""

@@ -15,7 +15,7 @@ MAX_POINTS = 10_000
 _NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?|\d{1,9}/0*[1-9]\d{0,8})")
 
 
-class Fault(NamedTuple):
+class RuleFault(NamedTuple):
     """A contradiction: its place, such as `terms.0.line.2`, and a sentence for the host."""
 
     where: str
@@ -35,7 +35,7 @@ class Fault(NamedTuple):
 class BadRules(Exception):
     """Rules that contradict themselves."""
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
+    def __init__(self, faults: Sequence[RuleFault]) -> None:
         super().__init__(" ".join(map(str, faults)))
         self.faults = list(faults)
 
@@ -65,37 +65,37 @@ def decimal_text(value: Fraction) -> str:
 
 # --- reading ------------------------------------------------------------------------------------------------------
 
-Reader = Callable[[Any, str, list[Fault]], Any]
+Reader = Callable[[Any, str, list[RuleFault]], Any]
 
 
-def read_number(value: Any, where: str, faults: list[Fault]) -> Fraction:
+def read_number(value: Any, where: str, faults: list[RuleFault]) -> Fraction:
     return exact(value)
 
 
-def read_points(value: Any, where: str, faults: list[Fault]) -> Fraction:
+def read_points(value: Any, where: str, faults: list[RuleFault]) -> Fraction:
     if abs(points := exact(value)) > MAX_POINTS:
         raise ValueError(_("use points up to %(most)s.") % {"most": MAX_POINTS})
     return points
 
 
-def read_whole(value: Any, where: str, faults: list[Fault]) -> int:
+def read_whole(value: Any, where: str, faults: list[RuleFault]) -> int:
     if (number := exact(value)).denominator != 1 or abs(number) > MAX_POINTS:
         raise ValueError(_("enter a whole number."))
     return int(number)
 
 
-def read_text(value: Any, where: str, faults: list[Fault]) -> str:
+def read_text(value: Any, where: str, faults: list[RuleFault]) -> str:
     if not isinstance(value, str) or not 0 < len(value.strip()) <= 120:
         raise ValueError(_("enter a text of up to 120 characters."))
     return value.strip()
 
 
-def read_flag(value: Any, where: str, faults: list[Fault]) -> bool:
+def read_flag(value: Any, where: str, faults: list[RuleFault]) -> bool:
     return bool(value)
 
 
 def one_of(*choices: str) -> Reader:
-    def read(value: Any, where: str, faults: list[Fault]) -> Any:
+    def read(value: Any, where: str, faults: list[RuleFault]) -> Any:
         if value not in choices:
             raise ValueError(_("choose one of: %(choices)s.") % {"choices": ", ".join(choices)})
         return value
@@ -104,7 +104,7 @@ def one_of(*choices: str) -> Reader:
 
 
 def list_of(reader: Reader, most: int) -> Reader:
-    def read(value: Any, where: str, faults: list[Fault]) -> tuple[Any, ...]:
+    def read(value: Any, where: str, faults: list[RuleFault]) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple) or len(value) > most:
             raise ValueError(_("use at most %(most)s rows.") % {"most": most})
         items = []
@@ -113,7 +113,7 @@ def list_of(reader: Reader, most: int) -> Reader:
             try:
                 items.append(reader(item, place, faults))
             except ValueError as error:
-                faults.append(Fault(place, str(error)))
+                faults.append(RuleFault(place, str(error)))
         return tuple(items)
 
     return read
@@ -126,19 +126,19 @@ class Noun:
     KEYS: ClassVar[Mapping[str, str]] = {"from": "sources"}
 
     @classmethod
-    def read(cls, values: Any, where: str, faults: list[Fault]) -> Self:
+    def read(cls, values: Any, where: str, faults: list[RuleFault]) -> Self:
         if not isinstance(values, Mapping):
             raise ValueError(_("this is no part of the rules."))
         facts = {}
         for key, value in values.items():
             place = f"{where}.{key}" if where else str(key)
             if key not in cls.READERS:
-                faults.append(Fault(where, _("“%(key)s” is no part of the rules.") % {"key": str(key)[:60]}))
+                faults.append(RuleFault(where, _("“%(key)s” is no part of the rules.") % {"key": str(key)[:60]}))
             elif value is not None:
                 try:
                     facts[cls.KEYS.get(key, key)] = cls.READERS[key](value, place, faults)
                 except ValueError as error:
-                    faults.append(Fault(where, f"{key.replace('_', ' ')}: {error}"))
+                    faults.append(RuleFault(where, f"{key.replace('_', ' ')}: {error}"))
         return cls(**facts)
 
     def as_json(self) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class Noun:
 
         Fixed scores are compared if the direction of the metric is known; those of baselines and of the class change.
         """
-        faults: list[Fault] = []
+        faults: list[RuleFault] = []
         rules = cls.read(values, "", faults)
         if not faults:
             faults += rules.faults(higher_is_better)
@@ -166,7 +166,7 @@ class Noun:
             raise BadRules(faults)
         return rules
 
-    def faults(self, higher_is_better: bool | None = None) -> Iterator[Fault]:
+    def faults(self, higher_is_better: bool | None = None) -> Iterator[RuleFault]:
         """Contradictions within the rules."""
         yield from ()
 

@@ -17,9 +17,9 @@ from django.utils.translation import gettext as _
 
 from .reading import (
     MAX_POINTS,
-    Fault,
     Noun,
     Reader,
+    RuleFault,
     exact,
     list_of,
     number_json,
@@ -64,7 +64,7 @@ class Anchor:
     beat: bool = False
 
     @classmethod
-    def read(cls, values: Any, where: str, faults: list[Fault]) -> Anchor:
+    def read(cls, values: Any, where: str, faults: list[RuleFault]) -> Anchor:
         """An anchor from [place, points]. Raises `ValueError`."""
         if not isinstance(values, list | tuple) or len(values) != 2:
             raise ValueError(_("enter a place on the scale and its points."))
@@ -143,15 +143,15 @@ class Term(Noun):
         """Names of the baselines that the term needs."""
         return {anchor.name for anchor in (*self.line, *self.steps) if anchor.kind == "baseline"}
 
-    def faults_at(self, where: str, higher_is_better: bool | None) -> Iterator[Fault]:
+    def faults_at(self, where: str, higher_is_better: bool | None) -> Iterator[RuleFault]:
         if not self.name:
-            yield Fault(where, _("give it a name."))
+            yield RuleFault(where, _("give it a name."))
         if self.of != "by_hand" and not self.line and not self.steps:
-            yield Fault(where, _("add at least one row with points."))
+            yield RuleFault(where, _("add at least one row with points."))
         for part, anchors in (("line", self.line), ("steps", self.steps)):
             for number, anchor in enumerate(anchors):
                 if text := self._anchor_fault(part, anchor):
-                    yield Fault(f"{where}.{part}.{number}", text)
+                    yield RuleFault(f"{where}.{part}.{number}", text)
             yield from self._contradictions(f"{where}.{part}", anchors, higher_is_better)
 
     def _anchor_fault(self, part: str, anchor: Anchor) -> str:
@@ -166,7 +166,9 @@ class Term(Noun):
             return _("enter a place of at least 1.")
         return ""
 
-    def _contradictions(self, where: str, anchors: Sequence[Anchor], higher_is_better: bool | None) -> Iterator[Fault]:
+    def _contradictions(
+        self, where: str, anchors: Sequence[Anchor], higher_is_better: bool | None
+    ) -> Iterator[RuleFault]:
         """Two fixed anchors of which the better one has fewer points, or which are the same place."""
         if self.of == "score" and higher_is_better is None:
             anchors = [anchor for anchor in anchors if anchor.kind != "number"]
@@ -176,12 +178,12 @@ class Term(Noun):
             if good is None or better is None or good[0] != better[0] or first.points == second.points:
                 continue
             if good[1] == better[1]:
-                yield Fault(f"{where}.{other}", _("it is the same place as row %(row)s.") % {"row": one + 1})
+                yield RuleFault(f"{where}.{other}", _("it is the same place as row %(row)s.") % {"row": one + 1})
             elif (good[1] < better[1]) != (first.points < second.points):
                 rows = (other, one) if good[1] < better[1] else (one, other)
                 facts = {"better": rows[0] + 1, "worse": rows[1] + 1}
                 text = _("row %(better)s is better than row %(worse)s but gives fewer points.") % facts
-                yield Fault(f"{where}.{other}", text)
+                yield RuleFault(f"{where}.{other}", text)
 
 
 @dataclass(frozen=True)
@@ -206,17 +208,17 @@ class Late(Noun):
         "then": one_of("stay", "add", "zero"),
     }
 
-    def faults(self, higher_is_better: bool | None = None) -> Iterator[Fault]:
+    def faults(self, higher_is_better: bool | None = None) -> Iterator[RuleFault]:
         if not 0 < self.every_hours <= MAX_POINTS:
-            yield Fault("late", _("A late period must be longer than 0 hours."))
+            yield RuleFault("late", _("A late period must be longer than 0 hours."))
         if not 0 <= self.grace_minutes <= MAX_POINTS:
-            yield Fault("late", _("Free minutes can't be negative."))
+            yield RuleFault("late", _("Free minutes can't be negative."))
         if not self.off:
-            yield Fault("late", _("Enter what the first late period costs."))
+            yield RuleFault("late", _("Enter what the first late period costs."))
         if any(later < earlier for earlier, later in pairwise((Fraction(0), *self.off))):
-            yield Fault("late", _("A later period can't cost less than an earlier one."))
+            yield RuleFault("late", _("A later period can't cost less than an earlier one."))
         if self.unit == "percent" and any(off > 100 for off in self.off):
-            yield Fault("late", _("Late work can't lose more than 100 percent."))
+            yield RuleFault("late", _("Late work can't lose more than 100 percent."))
 
     def periods(self, seconds: Fraction) -> int:
         """The late periods begun by a file so long after its team's deadline; 0 for one in the free minutes."""
@@ -285,33 +287,33 @@ class Rules(Noun):
         """Names of the terms by hand."""
         return [term.name for term in (*self.terms, *self.factors) if term.of == "by_hand"]
 
-    def faults(self, higher_is_better: bool | None = None) -> Iterator[Fault]:
+    def faults(self, higher_is_better: bool | None = None) -> Iterator[RuleFault]:
         yield from _limit_faults(self.out_of, self.cap, self.decimals)
         if not 0 <= self.least <= self.most:
-            yield Fault("", _("The minimum must be between 0 and the maximum."))
+            yield RuleFault("", _("The minimum must be between 0 and the maximum."))
         if not self.terms:
-            yield Fault("", _("Add at least one term."))
+            yield RuleFault("", _("Add at least one term."))
         yield from _term_faults("terms", self.terms, higher_is_better)
         yield from _term_faults("factors", self.factors, higher_is_better)
         for number, factor in enumerate(self.factors):
             if any(points < 0 for points in (factor.below, *(row.points for row in (*factor.line, *factor.steps)))):
-                yield Fault(f"factors.{number}", _("a factor can't be negative."))
+                yield RuleFault(f"factors.{number}", _("a factor can't be negative."))
         if len(names := self.hand_names) != len(set(names)):
-            yield Fault("", _("Two terms by hand have the same name."))
+            yield RuleFault("", _("Two terms by hand have the same name."))
         if self.late is not None:
             yield from self.late.faults()
 
 
-def _limit_faults(out_of: Fraction | None, cap: Fraction | None, decimals: int | None) -> Iterator[Fault]:
+def _limit_faults(out_of: Fraction | None, cap: Fraction | None, decimals: int | None) -> Iterator[RuleFault]:
     if out_of is not None and out_of <= 0:
-        yield Fault("", _("The full mark must be above 0."))
+        yield RuleFault("", _("The full mark must be above 0."))
     if cap is not None and cap < (out_of or 0):
-        yield Fault("", _("The cap can't be below the full mark."))
+        yield RuleFault("", _("The cap can't be below the full mark."))
     if decimals is not None and not 0 <= decimals <= MAX_DECIMALS:
-        yield Fault("", _("Decimal places must be between 0 and 3."))
+        yield RuleFault("", _("Decimal places must be between 0 and 3."))
 
 
-def _term_faults(where: str, terms: Sequence[Term], higher_is_better: bool | None) -> Iterator[Fault]:
+def _term_faults(where: str, terms: Sequence[Term], higher_is_better: bool | None) -> Iterator[RuleFault]:
     for number, term in enumerate(terms):
         # The direction of other competitions is not known here.
         yield from term.faults_at(f"{where}.{number}", None if term.sources else higher_is_better)
@@ -321,7 +323,7 @@ def _term_faults(where: str, terms: Sequence[Term], higher_is_better: bool | Non
 
 
 @dataclass(frozen=True)
-class Part(Noun):
+class CoursePart(Noun):
     """A competition of a course and its weight."""
 
     competition: str = ""
@@ -352,7 +354,7 @@ class CourseScheme(Noun):
     Without `out_of` the full mark is the sum of the weights, and without both `out_of` and `cap` nothing limits it.
     """
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[CoursePart, ...] = ()
     plus: tuple[Term, ...] = ()
     drop_lowest: int = 0
     out_of: Fraction | None = None
@@ -362,7 +364,7 @@ class CourseScheme(Noun):
     title: str = ""
 
     READERS: ClassVar[Mapping[str, Reader]] = {
-        "parts": list_of(Part.read, MAX_PARTS),
+        "parts": list_of(CoursePart.read, MAX_PARTS),
         "plus": list_of(Term.read, MAX_TERMS),
         "drop_lowest": read_whole,
         "out_of": read_points,
@@ -390,28 +392,28 @@ class CourseScheme(Noun):
     def hand_names(self) -> list[str]:
         return [term.name for term in self.plus if term.of == "by_hand"]
 
-    def faults(self, higher_is_better: bool | None = None) -> Iterator[Fault]:
+    def faults(self, higher_is_better: bool | None = None) -> Iterator[RuleFault]:
         yield from _limit_faults(self.out_of, self.cap, self.decimals)
         if not self.parts:
-            yield Fault("", _("Add at least one competition."))
+            yield RuleFault("", _("Add at least one competition."))
         yield from self._part_faults()
         if not 0 <= self.drop_lowest < max(1, len(self.parts)):
-            yield Fault("", _("Fewer competitions must be dropped than there are."))
+            yield RuleFault("", _("Fewer competitions must be dropped than there are."))
         for number, term in enumerate(self.plus):
             yield from term.faults_at(f"plus.{number}", None)
             if term.of != "by_hand" and not term.sources:
-                yield Fault(f"plus.{number}", _("choose a competition, or points by hand."))
+                yield RuleFault(f"plus.{number}", _("choose a competition, or points by hand."))
         if len(self.hand_names) != len(set(self.hand_names)):
-            yield Fault("", _("Two terms by hand have the same name."))
+            yield RuleFault("", _("Two terms by hand have the same name."))
         if self.slack is not None and (self.slack.periods < 0 or (self.slack.most or 0) < 0):
-            yield Fault("", _("Late days can't be negative."))
+            yield RuleFault("", _("Late days can't be negative."))
 
-    def _part_faults(self) -> Iterator[Fault]:
+    def _part_faults(self) -> Iterator[RuleFault]:
         names = [part.competition for part in self.parts]
         for number, part in enumerate(self.parts):
             if not part.competition or part.competition in names[:number]:
-                yield Fault(f"parts.{number}", _("choose each competition once."))
+                yield RuleFault(f"parts.{number}", _("choose each competition once."))
             if part.weight < 0:
-                yield Fault(f"parts.{number}", _("a weight can't be negative."))
+                yield RuleFault(f"parts.{number}", _("a weight can't be negative."))
         if self.parts and not any(part.weight for part in self.parts):
-            yield Fault("", _("Give at least one competition a weight."))
+            yield RuleFault("", _("Give at least one competition a weight."))

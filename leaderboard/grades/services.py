@@ -30,7 +30,7 @@ from leaderboard.notifications.services import notify_people
 from . import canvas, hooks
 from .models import CourseRules, Grade, Gradebook, GradeRelease, GradeRules, owner_of
 from .queries import GradeSheet, earlier_parts, grade_sheet
-from .reading import BadRules, Fault
+from .reading import BadRules, RuleFault
 from .rules import CourseScheme, Rules
 
 
@@ -89,7 +89,7 @@ def checked_rules(competition: Competition, values: Mapping[str, Any]) -> Rules:
         text = _("the course has no competition “%(name)s”.")
         missing = [(where, slug) for where, term in terms for slug in term.sources if slug not in there]
         if missing:
-            raise BadRules([Fault(where, text % {"name": slug}) for where, slug in missing])
+            raise BadRules([RuleFault(where, text % {"name": slug}) for where, slug in missing])
     return rules
 
 

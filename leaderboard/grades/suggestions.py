@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from . import marks
-from .marks import Field, Person, Scale
+from .marks import Field, Person, ScoreScale
 from .rules import Rules
 from .values import fraction_of
 
@@ -141,6 +141,6 @@ def suggest(values: Sequence[float], baselines: Mapping[str, float], *, higher_i
 
 
 def _mean_points(rules: Rules, field: Field) -> float:
-    scale = Scale("", {("", "private", None): field})
+    scale = ScoreScale("", {("", "private", None): field})
     points = [marks.mark(rules, scale, Person(teams={"": team})).points or 0.0 for team in field.values]
     return sum(points) / len(points)

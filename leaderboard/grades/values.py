@@ -20,9 +20,9 @@ from leaderboard.competitions.models import Competition, GroundTruth, Membership
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
 
-from .marks import Field, Key, LateFile, Person, Scale
+from .marks import Field, Key, LateFile, Person, ScoreScale
 from .models import HandPoints
-from .reading import BadRules, Fault
+from .reading import BadRules, RuleFault
 from .rules import Late, Rules, Term
 from .students import Student
 
@@ -38,7 +38,7 @@ def fraction_of(value: float) -> Fraction:
 class ClassValues:
     """A competition's class as the rules see it under one ground truth."""
 
-    scale: Scale
+    scale: ScoreScale
     late: Mapping[int, Sequence[LateFile]]
     """Team → its late files, one of each period."""
 
@@ -76,7 +76,7 @@ def class_values(
         known = {side: scores.get(ground_truth.pk, {}) for side, scores in baselines.items()}
         own = {key: _field(ground_truth, key, need, split, known) for key, need in own_needs.items()}
         _check_baselines((*rules.terms, *rules.factors), own | others, slug)
-        found.append(ClassValues(Scale(slug, own | others, largest_team), late.get(ground_truth.pk, {})))
+        found.append(ClassValues(ScoreScale(slug, own | others, largest_team), late.get(ground_truth.pk, {})))
     return found
 
 
@@ -88,7 +88,7 @@ def fields_of_sources(course_id: int, needs: Mapping[Key, set[str]], split: Spli
     sources = {source.slug: source.ground_truth for source in there if source.ground_truth is not None}
     if missing := sorted(slugs - set(sources)):
         text = _("The course has no competition “%(name)s” with answers.")
-        raise BadRules([Fault("", text % {"name": name}) for name in missing])
+        raise BadRules([RuleFault("", text % {"name": name}) for name in missing])
     for source in there:
         if source.slug in sources:
             sources[source.slug].competition = source
@@ -166,7 +166,7 @@ def _check_baselines(terms: Iterable[Term], fields: Mapping[Key, Field], slug: s
         known = [fields[source, term.board, term.until].baselines for source in term.sources or (slug,)]
         missing += [name for name in sorted(term.baselines) if not any(name in scores for scores in known)]
     if missing:
-        raise BadRules([Fault("", text % {"name": name}) for name in dict.fromkeys(missing)])
+        raise BadRules([RuleFault("", text % {"name": name}) for name in dict.fromkeys(missing)])
 
 
 def _late_files(

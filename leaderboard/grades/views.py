@@ -20,7 +20,7 @@ from leaderboard.competitions.host_responses import posted_data
 from leaderboard.competitions.models.competition import Split
 
 from . import hooks, queries, services, suggestions
-from .forms import RulesForm
+from .forms import GradeRulesForm
 from .models import Grade, GradeRelease
 from .reading import BadRules
 from .reasons import Reason
@@ -50,7 +50,7 @@ def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpRes
     higher = competition.ground_truth is None or sign_of(competition.ground_truth) < 0
     picture = suggestions.picture_values(request.GET.get("picture", ""), scores, higher_is_better=higher)
     initial = rules.as_json() if picture is None else {"title": rules.title, **picture}
-    form = RulesForm(posted_data(request), initial, baselines=scores, competition=competition, add=action)
+    form = GradeRulesForm(posted_data(request), initial, baselines=scores, competition=competition, add=action)
     tried, status = rules if picture is None else None, 200
     if request.method == "POST" and action not in ("terms", "factors"):
         tried, status = None, 422

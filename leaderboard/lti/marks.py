@@ -30,7 +30,7 @@ from leaderboard.competitions.models import Competition
 from leaderboard.competitions.wake_ups import wake_workers_after_commit
 
 from .addresses import is_usable_address
-from .models import LtiLink, LtiPerson, Mark, Seat
+from .models import LtiLink, LtiPerson, PlatformMark, Seat
 from .platform_services import (
     LINEITEM_SCOPE,
     LINEITEM_TYPE,
@@ -76,8 +76,10 @@ def want_marks(*, competition: Competition, marks: list[WantedMark], out_of: flo
     """Write the marks that differ from those sent last. Call it in the transaction of the release."""
     targets = _targets_of(competition, {mark.user_id for mark in marks})
     links = {link.pk for link, _subject in targets.values()}
-    stored = {(one.link_id, one.user_id): one for one in Mark.objects.select_for_update().filter(link__in=links)}
-    new, changed, now = list[Mark](), list[Mark](), database_now()
+    stored = {
+        (one.link_id, one.user_id): one for one in PlatformMark.objects.select_for_update().filter(link__in=links)
+    }
+    new, changed, now = list[PlatformMark](), list[PlatformMark](), database_now()
     for wanted in marks:
         if wanted.user_id not in targets:
             continue
@@ -86,41 +88,41 @@ def want_marks(*, competition: Competition, marks: list[WantedMark], out_of: flo
         if mark is None and wanted.points is None:
             continue
         if mark is None:
-            mark = Mark(link=link, user_id=wanted.user_id, number=0)
+            mark = PlatformMark(link=link, user_id=wanted.user_id, number=0)
             new.append(mark)
         elif _is_settled(mark, wanted, out_of):
             continue
         else:
             changed.append(mark)
-        was_never_tried = mark.state == Mark.State.WAITING and not mark.tries and mark.claim is None
+        was_never_tried = mark.state == PlatformMark.State.WAITING and not mark.tries and mark.claim is None
         mark.subject, mark.points, mark.out_of = subject, wanted.points, out_of
         mark.comment = wanted.comment[:MAX_COMMENT]
-        mark.number, mark.state, mark.tries, mark.problem = mark.number + 1, Mark.State.WAITING, 0, ""
+        mark.number, mark.state, mark.tries, mark.problem = mark.number + 1, PlatformMark.State.WAITING, 0, ""
         if was_never_tried and _is_sent(mark):  # back to what the platform has
-            mark.state = Mark.State.SENT
+            mark.state = PlatformMark.State.SENT
         mark.wanted_at = mark.next_at = now
     fields = ["subject", "points", "out_of", "comment", "number", "state", "tries", "problem", "wanted_at", "next_at"]
-    Mark.objects.bulk_create(new, batch_size=500)
-    Mark.objects.bulk_update(changed, fields, batch_size=200)
+    PlatformMark.objects.bulk_create(new, batch_size=500)
+    PlatformMark.objects.bulk_update(changed, fields, batch_size=200)
     for link_id in links | _take_back_elsewhere(competition, targets):
         wake_workers_after_commit(SEND_MARKS, link_id)
 
 
 def take_back_marks(*, competition: Competition) -> None:
     """Take all marks of a competition back."""
-    users = set(Mark.objects.filter(link__competition=competition).values_list("user_id", flat=True))
+    users = set(PlatformMark.objects.filter(link__competition=competition).values_list("user_id", flat=True))
     want_marks(competition=competition, marks=[WantedMark(user, None) for user in users], out_of=1.0)
 
 
-def _is_settled(mark: Mark, wanted: WantedMark, out_of: float) -> bool:
+def _is_settled(mark: PlatformMark, wanted: WantedMark, out_of: float) -> bool:
     """Whether the platform has this mark already, or it waits for its turn."""
     if wanted.points is None and mark.points is None:
-        return mark.state in (Mark.State.CLEARED, Mark.State.WAITING)
+        return mark.state in (PlatformMark.State.CLEARED, PlatformMark.State.WAITING)
     same = (wanted.points, wanted.comment[:MAX_COMMENT]) == (mark.points, mark.comment) and mark.out_of == out_of
-    return same and mark.state in (Mark.State.SENT, Mark.State.WAITING)
+    return same and mark.state in (PlatformMark.State.SENT, PlatformMark.State.WAITING)
 
 
-def _is_sent(mark: Mark) -> bool:
+def _is_sent(mark: PlatformMark) -> bool:
     sent = mark.sent_at is not None and mark.sent_points is not None
     return sent and (mark.points, mark.comment, mark.out_of) == (mark.sent_points, mark.sent_comment, mark.sent_out_of)
 
@@ -157,17 +159,17 @@ def _subjects_of(links: list[LtiLink], users: set[int]) -> dict[tuple[int, int],
 
 def _take_back_elsewhere(competition: Competition, targets: dict[int, tuple[LtiLink, str]]) -> set[int]:
     """Take marks back from columns of courses that their students have left for another one; returns these links."""
-    marks = Mark.objects.filter(link__competition=competition, user__in=targets).exclude(points=None)
+    marks = PlatformMark.objects.filter(link__competition=competition, user__in=targets).exclude(points=None)
     left = {mark.pk: mark.link_id for mark in marks if mark.link_id != targets[mark.user_id][0].pk}
-    again = {"state": Mark.State.WAITING, "problem": "", "tries": 0, "wanted_at": Now(), "next_at": Now()}
-    Mark.objects.filter(pk__in=left).update(points=None, comment="", number=F("number") + 1, **again)
+    again = {"state": PlatformMark.State.WAITING, "problem": "", "tries": 0, "wanted_at": Now(), "next_at": Now()}
+    PlatformMark.objects.filter(pk__in=left).update(points=None, comment="", number=F("number") + 1, **again)
     return set(left.values())
 
 
 def send_again(*, link: LtiLink) -> int:
     """Send the refused and stuck marks of a column again; returns how many."""
-    again = Mark.objects.filter(link=link, state__in=[Mark.State.REFUSED, Mark.State.STUCK])
-    number = again.update(state=Mark.State.WAITING, tries=0, problem="", wanted_at=Now(), next_at=Now())
+    again = PlatformMark.objects.filter(link=link, state__in=[PlatformMark.State.REFUSED, PlatformMark.State.STUCK])
+    number = again.update(state=PlatformMark.State.WAITING, tries=0, problem="", wanted_at=Now(), next_at=Now())
     if number:
         LtiLink.objects.filter(pk=link.pk).update(lineitem="", out_of=None)
         wake_workers_after_commit(SEND_MARKS, link.pk)
@@ -178,7 +180,7 @@ def send_again(*, link: LtiLink) -> int:
 
 
 def links_with_due_marks() -> list[int]:
-    due = Mark.objects.filter(has_no_lease(), state=Mark.State.WAITING, next_at__lte=Now())
+    due = PlatformMark.objects.filter(has_no_lease(), state=PlatformMark.State.WAITING, next_at__lte=Now())
     due = due.filter(link__deployment__platform__off_at=None)
     return list(due.order_by().values_list("link", flat=True).distinct()[:20])
 
@@ -201,21 +203,23 @@ def send_marks(link_id: int, wake_up_id: str) -> bool:
         if outcome == SILENT or time.monotonic() > ends_at:
             break
     _note_result(link, sent)
-    return Mark.objects.filter(has_no_lease(), link=link, state=Mark.State.WAITING, next_at__lte=Now()).exists()
+    return PlatformMark.objects.filter(
+        has_no_lease(), link=link, state=PlatformMark.State.WAITING, next_at__lte=Now()
+    ).exists()
 
 
-def _claim_next(link: LtiLink, key: Any) -> Mark | None:
+def _claim_next(link: LtiLink, key: Any) -> PlatformMark | None:
     """Claim the next due mark, and store the time that is sent with it; None when none is due."""
-    due = Mark.objects.filter(has_no_lease(), link=link, state=Mark.State.WAITING, next_at__lte=Now())
+    due = PlatformMark.objects.filter(has_no_lease(), link=link, state=PlatformMark.State.WAITING, next_at__lte=Now())
     for mark in due.order_by("next_at", "pk")[:5]:
         stamp = max(int(database_now().timestamp()), mark.last_stamp + 1)
-        same = Mark.objects.filter(pk=mark.pk, number=mark.number, last_stamp=mark.last_stamp, tries=mark.tries)
+        same = PlatformMark.objects.filter(pk=mark.pk, number=mark.number, last_stamp=mark.last_stamp, tries=mark.tries)
         if claim_rows(same, key, last_stamp=stamp):
-            return Mark.objects.get(pk=mark.pk)
+            return PlatformMark.objects.get(pk=mark.pk)
     return None
 
 
-def _send_mark(mark: Mark, link: LtiLink) -> str:
+def _send_mark(mark: PlatformMark, link: LtiLink) -> str:
     """Send one claimed mark, and note the result; returns its new state."""
     scope, was_known = f"{LINEITEM_SCOPE} {SCORE_SCOPE}", bool(link.lineitem)
     try:
@@ -228,9 +232,9 @@ def _send_mark(mark: Mark, link: LtiLink) -> str:
         if problem.status == 404 and was_known:  # the column was deleted there: find or make it anew with the next try
             link.lineitem = ""
             _finish(mark, {"next_at": Now()})
-            return Mark.State.WAITING
+            return PlatformMark.State.WAITING
         return _note_failure(mark, link, problem)
-    state = Mark.State.CLEARED if mark.points is None else Mark.State.SENT
+    state = PlatformMark.State.CLEARED if mark.points is None else PlatformMark.State.SENT
     sent = {
         "sent_points": mark.points,
         "sent_comment": mark.comment,
@@ -241,15 +245,15 @@ def _send_mark(mark: Mark, link: LtiLink) -> str:
     return state
 
 
-def _is_replaced(mark: Mark, column: str) -> bool:
+def _is_replaced(mark: PlatformMark, column: str) -> bool:
     """Whether a mark to be taken back has made place for one of the same student by another activity of the column."""
-    others = Mark.objects.filter(user=mark.user_id, link__lineitem=column).exclude(link=mark.link_id)
+    others = PlatformMark.objects.filter(user=mark.user_id, link__lineitem=column).exclude(link=mark.link_id)
     return mark.points is None and others.exclude(points=None).exists()
 
 
-def _finish(mark: Mark, changes: dict[str, Any], *, always: dict[str, Any] | None = None) -> None:
+def _finish(mark: PlatformMark, changes: dict[str, Any], *, always: dict[str, Any] | None = None) -> None:
     """End the claim. Changes of the state count only if no newer mark is wanted meanwhile."""
-    claim = Claim(Mark, mark.pk, mark.claim)
+    claim = Claim(PlatformMark, mark.pk, mark.claim)
     with transaction.atomic():
         current = claim.rows.select_for_update().values_list("number", flat=True).first()
         if current is not None:
@@ -257,36 +261,36 @@ def _finish(mark: Mark, changes: dict[str, Any], *, always: dict[str, Any] | Non
             claim.finish(**(always or {}), **newest)
 
 
-def _note_failure(mark: Mark, link: LtiLink, problem: PlatformProblem) -> str:
+def _note_failure(mark: PlatformMark, link: LtiLink, problem: PlatformProblem) -> str:
     now = database_now()
     if problem.status in FINAL or str(problem) == "column":
         text = NOT_ALLOWED if problem.status == 403 else NO_PERSON if problem.status == 422 else NOT_TAKEN
         text = {"column": NO_COLUMN, "token": NOT_ALLOWED}.get(str(problem), text)
-        _finish(mark, {"state": Mark.State.REFUSED, "problem": text})
-        return Mark.State.REFUSED
+        _finish(mark, {"state": PlatformMark.State.REFUSED, "problem": text})
+        return PlatformMark.State.REFUSED
     if now - mark.wanted_at > GIVE_UP_AFTER:
-        _finish(mark, {"state": Mark.State.STUCK, "problem": NO_ANSWER})
-        return Mark.State.STUCK
+        _finish(mark, {"state": PlatformMark.State.STUCK, "problem": NO_ANSWER})
+        return PlatformMark.State.STUCK
     pause = max(min(2.0 ** min(mark.tries - 1, 9), MAX_PAUSE_SECONDS), min(problem.retry_after, 3600.0))
     next_at = now + timedelta(seconds=pause)
     _finish(mark, {"next_at": next_at})
     if problem.status == CONFLICT:  # it has a mark of this second or a later one; the stamp grows with the next try
         _follow_clock(mark, problem.headers.get("Date", ""))
-        return Mark.State.WAITING
+        return PlatformMark.State.WAITING
     # The other marks of the column wait too, else each would wait for a silent platform.
-    others = Mark.objects.filter(has_no_lease(), link=link, state=Mark.State.WAITING)
+    others = PlatformMark.objects.filter(has_no_lease(), link=link, state=PlatformMark.State.WAITING)
     others.filter(next_at__lt=next_at).update(next_at=next_at)
     return SILENT
 
 
-def _follow_clock(mark: Mark, date: str) -> None:
+def _follow_clock(mark: PlatformMark, date: str) -> None:
     """Never send a time that the platform's own clock has passed by more than it allows: its clock may be ahead."""
     try:
         theirs = int(parsedate_to_datetime(date).timestamp())
     except (ValueError, TypeError, OverflowError):
         return
     if mark.last_stamp < theirs < mark.last_stamp + 86_400:
-        Mark.objects.filter(pk=mark.pk, last_stamp__lt=theirs).update(last_stamp=theirs)
+        PlatformMark.objects.filter(pk=mark.pk, last_stamp__lt=theirs).update(last_stamp=theirs)
 
 
 def _scores_url(lineitem: str) -> str:
@@ -294,7 +298,7 @@ def _scores_url(lineitem: str) -> str:
     return parts._replace(path=f"{parts.path.rstrip('/')}/scores").geturl()
 
 
-def _body_of(mark: Mark) -> str:
+def _body_of(mark: PlatformMark) -> str:
     stamp = datetime.fromtimestamp(mark.last_stamp, UTC).strftime("%Y-%m-%dT%H:%M:%S+00:00")
     body: dict[str, Any] = {"userId": mark.subject, "timestamp": stamp}
     if mark.points is None:
@@ -401,7 +405,7 @@ def _save_column(link: LtiLink, client: PlatformClient, out_of: float) -> None:
 
 def _note_result(link: LtiLink, sent: Counter[str]) -> None:
     """An entry in the audit log for each turn in which something was sent or refused."""
-    after = {str(state): number for state, number in sent.items() if state not in (Mark.State.WAITING, SILENT)}
+    after = {str(state): number for state, number in sent.items() if state not in (PlatformMark.State.WAITING, SILENT)}
     if after and link.competition is not None:
         with transaction.atomic():
             AuditEntry.append(
@@ -429,9 +433,9 @@ def column_states(competition: Competition) -> list[ColumnState]:
             counts[state] += 1
             if problem:
                 problems[problem] += 1
-        failed = counts[Mark.State.REFUSED] + counts[Mark.State.STUCK]
-        done = counts[Mark.State.SENT] + counts[Mark.State.CLEARED]
-        found.append(ColumnState(link, done, counts[Mark.State.WAITING], failed, [_(one) for one in problems]))
+        failed = counts[PlatformMark.State.REFUSED] + counts[PlatformMark.State.STUCK]
+        done = counts[PlatformMark.State.SENT] + counts[PlatformMark.State.CLEARED]
+        found.append(ColumnState(link, done, counts[PlatformMark.State.WAITING], failed, [_(one) for one in problems]))
     return found
 
 

@@ -193,7 +193,7 @@ class Seat(models.Model):
         return f"{self.user_id} in {self.link_id}"
 
 
-class Mark(models.Model):
+class PlatformMark(models.Model):
     """The mark of one student in one column: the one wanted, the one sent last, and the state of sending."""
 
     class State(models.TextChoices):

@@ -9,12 +9,12 @@ from leaderboard.accounts.hooks import PersonalData
 from leaderboard.accounts.models import User
 from leaderboard.common.hooks import on
 
-from .models import Mark
+from .models import PlatformMark
 
 
 @on(accounts_hooks.export)
 def export_platforms(*, account: User, at: datetime) -> PersonalData:
     people = account.lti_people.values("platform__name", "platform__issuer", "subject", "email", "linked_at")
-    sent = Mark.objects.filter(user=account).exclude(sent_at=None)
+    sent = PlatformMark.objects.filter(user=account).exclude(sent_at=None)
     marks = sent.values("link__competition__slug", "sent_points", "sent_comment", "sent_out_of", "sent_at")
     return PersonalData({"learning_platforms": list(people), "marks_sent": list(marks)})

@@ -13,7 +13,7 @@ from leaderboard.grades.reasons import Reason
 from leaderboard.grades.rules import Rules
 
 from .marks import WantedMark, column_states, take_back_marks, unknown_students, want_marks
-from .models import Mark
+from .models import PlatformMark
 
 
 @on(hooks.released)
@@ -28,7 +28,7 @@ def want_released_marks(*, release: GradeRelease) -> None:
         )
         for grade in release.grades.all()
     }
-    marked = Mark.objects.filter(link__competition=competition).values_list("user_id", flat=True)
+    marked = PlatformMark.objects.filter(link__competition=competition).values_list("user_id", flat=True)
     gone = [WantedMark(user, None) for user in set(marked) - set(marks)]
     out_of = float(Rules.from_values(release.rules).out_of)
     want_marks(competition=competition, marks=[*marks.values(), *gone], out_of=out_of)

@@ -21,9 +21,9 @@ from .client import (
     ScorerDied,
     ScorerInterrupted,
     close_scorer,
-    kept_waiting_process,
     run_job,
     score_file,
+    shared_waiting_process,
     start_scorer,
     stop_scorer,
 )
@@ -42,9 +42,9 @@ __all__ = [
     "TruthSpec",
     "clean_environment",
     "close_scorer",
-    "kept_waiting_process",
     "run_job",
     "score_file",
+    "shared_waiting_process",
     "start_scorer",
     "stop_scorer",
 ]

@@ -213,33 +213,33 @@ class Scorer:
 
 # --- jobs of the site: a process for each -------------------------------------------------------------------------
 
-_kept: ContextVar[list[Scorer] | None] = ContextVar("kept", default=None)
+_page_scorers: ContextVar[list[Scorer] | None] = ContextVar("page_scorers", default=None)
 
 
 @contextmanager
-def kept_waiting_process() -> Iterator[None]:
+def shared_waiting_process() -> Iterator[None]:
     """Have all jobs of this block forked from one waiting process, which the first of them starts."""
     scorers: list[Scorer] = []
-    token = _kept.set(scorers)
+    token = _page_scorers.set(scorers)
     try:
         yield
     finally:
-        _kept.reset(token)
+        _page_scorers.reset(token)
         for scorer in scorers:
             scorer.close()
 
 
 def run_job(job: str, arguments: dict[str, Any], limits: JobLimits, memory_mb: int) -> dict[str, Any]:
     """Do a job in a new process, and return its answer. Raises `JobFailed`, `JobDied`, `JobTimedOut`."""
-    if (kept := _kept.get()) is None:
-        with kept_waiting_process():
+    if (scorers := _page_scorers.get()) is None:
+        with shared_waiting_process():
             return run_job(job, arguments, limits, memory_mb)
     how = {"processor_seconds": limits.processor_seconds, "memory_mb": memory_mb}
     try:
-        process = _start_from(kept, {"job": job, "arguments": arguments, **how})
-        message = _receive_answer(kept[-1], process, job, limits.seconds + GRACE_SECONDS)
+        process = _start_from(scorers, {"job": job, "arguments": arguments, **how})
+        message = _receive_answer(scorers[-1], process, job, limits.seconds + GRACE_SECONDS)
     except ConnectionEnded as error:
-        kept[-1].kill()
+        scorers[-1].kill()
         raise JobDied(f"{job} ended without an answer, with its waiting process") from error
     if "answer" not in message:
         raise JobFailed(f"{job} failed: {message.get('failure')} {message.get('details', '')}")
@@ -247,12 +247,12 @@ def run_job(job: str, arguments: dict[str, Any], limits: JobLimits, memory_mb: i
     return answer
 
 
-def _start_from(kept: list[Scorer], request: dict[str, Any]) -> SealedProcess:
+def _start_from(scorers: list[Scorer], request: dict[str, Any]) -> SealedProcess:
     """Have a process forked by the last waiting process, or by a new one if there is none. Raises `ConnectionEnded`."""
     with suppress(IndexError, ConnectionEnded):
-        return kept[-1].start(request)
-    kept.append(Scorer())
-    return kept[-1].start(request)
+        return scorers[-1].start(request)
+    scorers.append(Scorer())
+    return scorers[-1].start(request)
 
 
 def _receive_answer(scorer: Scorer, process: SealedProcess, job: str, seconds: float) -> dict[str, Any]:

@@ -97,9 +97,9 @@ def without_points(texts: Iterable[str]) -> dict[str, str]:
     filled = [text for text in texts if text]
     grouped = [text for text in filled if _GROUPED.fullmatch(text)]
     bare = [text for text in filled if _BARE.fullmatch(text)]
-    is_told = any(text.count(".") > 1 for text in grouped) or (
+    is_grouped = any(text.count(".") > 1 for text in grouped) or (
         len(bare) > 1 and any(text.endswith("0") for text in grouped) and all(abs(int(text)) < 1000 for text in bare)
     )
-    if not is_told or len(grouped) + len(bare) < len(filled):
+    if not is_grouped or len(grouped) + len(bare) < len(filled):
         return {}
     return {text: text.replace(".", "") for text in grouped}

@@ -34,7 +34,7 @@ from leaderboard.competitions.models import (
     Worker,
 )
 from leaderboard.grades.models import Grade, Gradebook, GradeRelease, HandPoints, Override
-from leaderboard.lti.models import Deployment, LtiLink, LtiPerson, Mark, Platform, Seat
+from leaderboard.lti.models import Deployment, LtiLink, LtiPerson, Platform, PlatformMark, Seat
 from leaderboard.notifications.models import Notice, NoticeChoice
 from tests.conftest import answers, enter, submit
 
@@ -189,7 +189,8 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "lti_person_once": lambda: twice(LtiPerson, platform=link().platform, subject="s", user=bo()),
     "lti_link_once": lambda: twice(LtiLink, **deployment(), context="c", resource="r"),
     "seat_once": lambda: twice(Seat, link=link(), **here(), user=bo()),
-    "mark_once": lambda: twice(Mark, link=link(), user=bo()),
+    "mark_once": lambda: twice(PlatformMark, link=link(), user=bo()),
+    "attachments_known": lambda: Limits.objects.update(attachments="sometimes"),
     "a_hidden_file_says_why": lambda: submission(hidden_at=timezone.now()),
     "one_standing_per_team": lambda: Standing.objects.create(
         ground_truth=GroundTruth.objects.get(),

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 SILENT_PLATFORM = """
 from django.utils import timezone
-from leaderboard.lti.models import LtiLink, Mark, Platform, Registration
+from leaderboard.lti.models import LtiLink, Platform, PlatformMark, Registration
 from tests.conftest import make_competition, person
 address, now = "{address}", timezone.now()
 urls = {{name: address + name for name in ("auth_url", "token_url", "keys_url")}}
@@ -33,7 +33,7 @@ for number in range(6):
         deployment=deployment, context=str(number), resource="r", competition=pets, roster_asked_at=now,
         memberships_url=address + "members", lineitems_url=address + "lineitems",
     )
-    Mark.objects.create(link=link, user=bo, subject="bo", points=5.0)
+    PlatformMark.objects.create(link=link, user=bo, subject="bo", points=5.0)
     Registration.objects.create(digest=str(number), used_at=now, configuration_url=address + "configuration")
 """
 RESET, OIDC = "/accounts/password/reset/", "/accounts/oidc/1/login/"
@@ -111,6 +111,6 @@ def test_a_silent_learning_platform_keeps_no_page_waiting_and_loses_no_mark(tmp_
             dee.longest = max(dee.longest, answer.elapsed.total_seconds(), launch.elapsed.total_seconds())
             time.sleep(0.2)
         assert dee.longest <= patience(), "a second, on a quiet machine"
-        waiting = "SELECT count(*) FROM lti_mark WHERE state = 'waiting'"
+        waiting = "SELECT count(*) FROM lti_platformmark WHERE state = 'waiting'"
         assert site.sql(waiting) == [(6,)], "nothing is lost"
         until(lambda: site.sql("SELECT count(*) FROM lti_registration WHERE problem <> ''") != [(0,)], seconds=60)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.grades import marks as marks_module
-from leaderboard.grades.marks import Field, LateFile, Mark, Person, Scale
+from leaderboard.grades.marks import Field, LateFile, Mark, Person, ScoreScale
 from leaderboard.grades.reasons import Reason
 from leaderboard.grades.rules import Rules
 from tests.common.languages import CODE, second_language
@@ -44,7 +44,7 @@ def marked(
     fields = {
         key: Field(values, higher_is_better=True, baselines=BASELINES, files={1: 3}, board=key[1]) for key in keys
     }
-    scale = Scale("pets", fields, largest_team=3)
+    scale = ScoreScale("pets", fields, largest_team=3)
     files = [
         LateFile(period, dict.fromkeys(("public", "private"), Fraction(str(value))))
         for period, value in (late or {}).items()

@@ -24,7 +24,7 @@ from leaderboard.grades.services import set_grade_rules
 from leaderboard.lti import marks
 from leaderboard.lti.launching import CLAIM, GRADES_CLAIM
 from leaderboard.lti.marks import WantedMark, take_back_marks, want_marks
-from leaderboard.lti.models import LtiLink, LtiPerson, Mark, Platform
+from leaderboard.lti.models import LtiLink, LtiPerson, Platform, PlatformMark
 from leaderboard.lti.platform_services import PlatformClient
 from tests.conftest import answers, close, enter, make_competition, submit
 from tests.lti.platforms import INSTRUCTOR, FakePlatform, serving
@@ -69,7 +69,9 @@ def release(competition: Competition, out_of: float = 100.0, **points: float | N
 def send_all(*, turns: int = 30) -> None:
     """Let workers send until nothing is due; what waits for a pause is made due."""
     for _ in range(turns):
-        Mark.objects.filter(state=Mark.State.WAITING).update(next_at=timezone.now() - timedelta(seconds=1))
+        PlatformMark.objects.filter(state=PlatformMark.State.WAITING).update(
+            next_at=timezone.now() - timedelta(seconds=1)
+        )
         due = marks.links_with_due_marks()
         if not due:
             return
@@ -85,7 +87,7 @@ def test_a_release_fills_the_platforms_column(moodle: FakePlatform, pets: Compet
     (column,) = moodle.lineitems.values()
     assert (column["scoreMaximum"], column["resourceId"]) == (100.0, f"competition-{pets.pk}")
     assert moodle.tokens == 1
-    assert not Mark.objects.exclude(state=Mark.State.SENT).exists()
+    assert not PlatformMark.objects.exclude(state=PlatformMark.State.SENT).exists()
 
 
 def test_equal_marks_are_not_sent_again_and_others_are(moodle: FakePlatform, pets: Competition) -> None:
@@ -164,7 +166,7 @@ def test_a_platform_that_finds_conflicts_for_ever_is_asked_ever_less(moodle: Fak
     moodle.before = lambda method, path, body: 409 if path.endswith("/scores") else None
     release(pets, bo=80.0)
     send_all(turns=8)
-    assert Mark.objects.get().next_at > timezone.now() + timedelta(seconds=60)
+    assert PlatformMark.objects.get().next_at > timezone.now() + timedelta(seconds=60)
 
 
 def test_a_busy_platform_is_asked_no_sooner_than_it_says(moodle: FakePlatform, pets: Competition) -> None:
@@ -172,7 +174,7 @@ def test_a_busy_platform_is_asked_no_sooner_than_it_says(moodle: FakePlatform, p
     moodle.before = lambda method, path, body: 503 if path.endswith("/scores") else None
     release(pets, bo=80.0)
     send_all(turns=1)
-    assert Mark.objects.get().next_at > timezone.now() + timedelta(seconds=100)
+    assert PlatformMark.objects.get().next_at > timezone.now() + timedelta(seconds=100)
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 503])
@@ -204,9 +206,9 @@ def test_a_platform_that_is_silent_for_a_day_leaves_its_marks_stuck(moodle: Fake
     moodle.before = lambda method, path, body: 500
     release(pets, bo=80.0)
     send_all(turns=2)
-    Mark.objects.update(wanted_at=timezone.now() - timedelta(days=2))
+    PlatformMark.objects.update(wanted_at=timezone.now() - timedelta(days=2))
     send_all(turns=2)
-    assert Mark.objects.get().state == Mark.State.STUCK
+    assert PlatformMark.objects.get().state == PlatformMark.State.STUCK
 
 
 def test_a_token_that_the_platform_ended_is_renewed_once(moodle: FakePlatform, pets: Competition) -> None:
@@ -253,7 +255,7 @@ def test_no_older_mark_replaces_a_newer_one(
     release(pets, bo=80.0)
     send_all()
     assert moodle.marks_of("bo") == [80.0, 90.0]
-    assert Mark.objects.get().state == Mark.State.SENT
+    assert PlatformMark.objects.get().state == PlatformMark.State.SENT
 
 
 def test_open_edx_gets_whole_maxima(moodle: FakePlatform, pets: Competition) -> None:
@@ -290,7 +292,7 @@ def test_a_column_that_was_deleted_there_is_made_anew_for_all_marks(moodle: Fake
     send_all()
     assert (moodle.marks_of("bo"), moodle.marks_of("cy")) == ([80.0, 81.0], [70.0, 71.0])
     assert len(moodle.lineitems) == 1
-    assert not Mark.objects.exclude(state=Mark.State.SENT).exists()
+    assert not PlatformMark.objects.exclude(state=PlatformMark.State.SENT).exists()
 
 
 LAB: Any = {CLAIM + "context": {"id": "c-2", "title": "Lab"}, CLAIM + "resource_link": {"id": "r-9"}}
@@ -306,7 +308,7 @@ def connect_also(moodle: FakePlatform, competition: Competition, activity: Any) 
 def test_the_mark_of_a_student_who_moves_to_another_section_moves_too(moodle: FakePlatform, pets: Competition) -> None:
     release(pets, bo=80.0)
     send_all()
-    Mark.objects.update(wanted_at=timezone.now() - timedelta(days=3))
+    PlatformMark.objects.update(wanted_at=timezone.now() - timedelta(days=3))
     connect_also(moodle, pets, LAB)
     moodle.launch(Client(), "bo", **LAB)
     release(pets, bo=80.0)
@@ -351,7 +353,7 @@ def test_a_column_without_a_usable_address_is_none(name: Any, moodle: FakePlatfo
     )
     release(pets, bo=80.0)
     send_all()
-    assert Mark.objects.get().problem == marks.NO_COLUMN
+    assert PlatformMark.objects.get().problem == marks.NO_COLUMN
 
 
 @pytest.mark.parametrize("status", [400, 401, 403])
@@ -359,7 +361,7 @@ def test_a_platform_that_gives_no_token_says_so(status: int, moodle: FakePlatfor
     moodle.before = lambda method, path, body: status if path == "/token" else None
     release(pets, bo=80.0)
     send_all(turns=2)
-    assert Mark.objects.get().problem == ("" if status == 401 else marks.NOT_ALLOWED)
+    assert PlatformMark.objects.get().problem == ("" if status == 401 else marks.NOT_ALLOWED)
 
 
 def test_a_slow_platform_ends_its_turn_for_the_others(
@@ -375,7 +377,7 @@ def test_a_platform_without_a_column_says_so(moodle: FakePlatform, pets: Competi
     moodle.before = lambda method, path, body: 403 if (method, path) == ("POST", "/lineitems") else None
     release(pets, bo=80.0)
     send_all()
-    assert Mark.objects.get().problem == marks.NO_COLUMN
+    assert PlatformMark.objects.get().problem == marks.NO_COLUMN
 
 
 def test_the_maximum_of_an_own_column_follows_the_rules(moodle: FakePlatform, pets: Competition) -> None:
@@ -390,7 +392,7 @@ def test_the_maximum_of_an_own_column_follows_the_rules(moodle: FakePlatform, pe
 def test_a_student_whom_no_platform_knows_is_counted(moodle: FakePlatform, pets: Competition, ada: User) -> None:
     dee = User.objects.create(username="dee")
     want_marks(competition=pets, marks=[WantedMark(dee.pk, 5.0)], out_of=10)
-    assert not Mark.objects.exists()
+    assert not PlatformMark.objects.exists()
     assert marks.unknown_students(pets, {dee.pk, user_of("bo").pk}) == 1
 
 
@@ -405,7 +407,7 @@ def test_a_silent_platform_holds_a_worker_for_one_mark_only(
         marks.send_marks(link, str(uuid.uuid4()))
     assert time.monotonic() - begun < 1.0
     assert not marks.links_with_due_marks()
-    assert Mark.objects.filter(state=Mark.State.WAITING).count() == 2
+    assert PlatformMark.objects.filter(state=PlatformMark.State.WAITING).count() == 2
 
 
 STEPS = st.lists(
@@ -423,7 +425,7 @@ STEPS = st.lists(
 def test_at_the_end_the_platform_has_the_last_mark(
     steps: list[tuple[str, Any]], moodle: FakePlatform, pets: Competition
 ) -> None:
-    Mark.objects.all().delete()
+    PlatformMark.objects.all().delete()
     moodle.scores.clear()
     wanted: float | None = None
     for what, value in steps:

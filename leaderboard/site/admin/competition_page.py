@@ -91,7 +91,7 @@ def metric_named(text: str) -> str:
     return next(keys, "")
 
 
-class CompetitionPage:
+class CompetitionFormPage:
     """All forms of the page, validated and saved together."""
 
     def __init__(

@@ -31,7 +31,7 @@ from leaderboard.ground_truths.queries import current_truth, draft_of, last_chec
 from leaderboard.ground_truths.services import checks, publishing, setup
 from leaderboard.ground_truths.views.setup import answer_choices
 
-from .competition_page import AdminCompetitionForm, CompetitionPage, metric_named
+from .competition_page import AdminCompetitionForm, CompetitionFormPage, metric_named
 from .scope import REFUSAL_ERRORS, ScopedAdmin, error_lines
 
 CHANGE_PAGE = "admin:competitions_competition_change"
@@ -115,11 +115,11 @@ class CompetitionAdmin(ScopedAdmin):
             status = add_refusal(page.settings if isinstance(error, ValidationError) else page.answers, error)
         return self._render(request, page, status=status)
 
-    def _page(self, request: HttpRequest, competition: Competition | None) -> CompetitionPage:
+    def _page(self, request: HttpRequest, competition: Competition | None) -> CompetitionFormPage:
         form_class: Any = self.get_form(request, competition, change=competition is not None)
-        return CompetitionPage(request, competition, form_class)
+        return CompetitionFormPage(request, competition, form_class)
 
-    def _save(self, request: HttpRequest, page: CompetitionPage, competition: Competition) -> None:
+    def _save(self, request: HttpRequest, page: CompetitionFormPage, competition: Competition) -> None:
         """Save by the services, so that rules get a new version and cached boards are invalidated."""
         user = signed_in_user(request.user)
         competitions.change_competition(competition=competition, user=user, **page.settings.fields_for_verb)
@@ -157,7 +157,7 @@ class CompetitionAdmin(ScopedAdmin):
             self.message_user(request, "Saved.", messages.SUCCESS)
         return see_other(CHANGE_PAGE, fragment="#check", object_id=competition.pk)
 
-    def _render(self, request: HttpRequest, page: CompetitionPage, *, status: int = 200) -> HttpResponse:
+    def _render(self, request: HttpRequest, page: CompetitionFormPage, *, status: int = 200) -> HttpResponse:
         competition = page.competition
         check: dict[str, Any] = last_check(competition, may_fix=True) if competition else {}
         draft, needs = check.get("draft"), launch_needs(competition) if competition else []
@@ -215,12 +215,12 @@ class CompetitionAdmin(ScopedAdmin):
     @admin.action(description="Use these answers")
     def use_answers(self, request: HttpRequest, queryset: QuerySet[Competition]) -> None:
         for competition in queryset:
-            self._told(request, competition, self._use_answers, is_confirmed=False)
+            self._answer_action(request, competition, self._use_answers, is_confirmed=False)
 
     @admin.action(description="Launch")
     def launch(self, request: HttpRequest, queryset: QuerySet[Competition]) -> None:
         for competition in queryset:
-            self._told(request, competition, self._launch)
+            self._answer_action(request, competition, self._launch)
 
     @admin.action(description="Open the page")
     def open_page(self, request: HttpRequest, queryset: QuerySet[Competition]) -> HttpResponse | None:
@@ -229,7 +229,7 @@ class CompetitionAdmin(ScopedAdmin):
         self.message_user(request, "Choose one competition.", messages.ERROR)
         return None
 
-    def _told(self, request: HttpRequest, competition: Competition, act: Any, **options: Any) -> None:
+    def _answer_action(self, request: HttpRequest, competition: Competition, act: Any, **options: Any) -> None:
         """Do an action; a refusal becomes a message."""
         try:
             act(request, competition, **options)
