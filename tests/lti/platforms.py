@@ -203,8 +203,8 @@ class FakePlatform:
 
 
 @contextmanager
-def serving(fake: FakePlatform) -> Iterator[FakePlatform]:
-    """Run the platform's server on this machine."""
+def serving(fake: FakePlatform, *, port: int = 0) -> Iterator[FakePlatform]:
+    """Run the platform's server on this machine, by default on a free port."""
 
     class Handler(BaseHTTPRequestHandler):
         def _do(self) -> None:
@@ -232,7 +232,7 @@ def serving(fake: FakePlatform) -> Iterator[FakePlatform]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.daemon_threads = True
     fake.address = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
