@@ -125,6 +125,7 @@ def test_texts_of_others_are_text(bo: User) -> None:
 @pytest.mark.parametrize("notice", [row for row in vars(kinds).values() if isinstance(row, NoticeText)])
 def test_every_notice_leads_to_a_page_of_the_site(notice: NoticeText) -> None:
     facts = {"slug": "pets", "announcement_id": 1, "page": "finals", "submission_id": uuid.uuid4()}
+    facts |= {"course_slug": "stat-451"}
     path = str(notice.link % facts)
     assert path.startswith("/")
     assert not path.startswith("//")
