@@ -23,6 +23,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+django.setup()
+
 from tests import processes
 from tests.lti.platforms import FakePlatform, serving
 from tests.running_site import Site, free_port, running_site, until
@@ -110,7 +115,6 @@ class KeptPlatform(FakePlatform):
 
 
 def serve(port: int, file: Path) -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     platform = KeptPlatform(quirks="moodle")
     platform.file = file
     with serving(platform, port=port):
