@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Max
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -79,6 +79,9 @@ def want_marks(*, competition: Competition, marks: list[WantedMark], out_of: flo
     stored = {
         (one.link_id, one.user_id): one for one in PlatformMark.objects.select_for_update().filter(link__in=links)
     }
+    # Two activities may share a column, so a student's times grow over all of their marks in the competition.
+    sent = PlatformMark.objects.filter(link__competition=competition, user__in=targets).order_by()
+    latest = dict(sent.values_list("user_id").annotate(Max("last_stamp")))
     new, changed, now = list[PlatformMark](), list[PlatformMark](), database_now()
     for wanted in marks:
         if wanted.user_id not in targets:
@@ -101,7 +104,20 @@ def want_marks(*, competition: Competition, marks: list[WantedMark], out_of: flo
         if was_never_tried and _is_sent(mark):  # back to what the platform has
             mark.state = PlatformMark.State.SENT
         mark.wanted_at = mark.next_at = now
-    fields = ["subject", "points", "out_of", "comment", "number", "state", "tries", "problem", "wanted_at", "next_at"]
+        mark.last_stamp = max(mark.last_stamp, latest.get(wanted.user_id, 0))
+    fields = [
+        "last_stamp",
+        "subject",
+        "points",
+        "out_of",
+        "comment",
+        "number",
+        "state",
+        "tries",
+        "problem",
+        "wanted_at",
+        "next_at",
+    ]
     PlatformMark.objects.bulk_create(new, batch_size=500)
     PlatformMark.objects.bulk_update(changed, fields, batch_size=200)
     for link_id in links | _take_back_elsewhere(competition, targets):
