@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator
 from datetime import timedelta
 from email.utils import format_datetime
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 from django.test import Client
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
@@ -27,7 +25,7 @@ from leaderboard.lti.marks import WantedMark, take_back_marks, want_marks
 from leaderboard.lti.models import LtiLink, LtiPerson, Platform, PlatformMark
 from leaderboard.lti.platform_services import PlatformClient
 from tests.conftest import answers, close, enter, make_competition, submit
-from tests.lti.platforms import INSTRUCTOR, FakePlatform, serving
+from tests.lti.platforms import INSTRUCTOR, FakePlatform
 
 pytestmark = pytest.mark.django_db
 RULES = {
@@ -37,24 +35,11 @@ RULES = {
 
 
 @pytest.fixture
-def moodle(settings: LazySettings, db: None) -> Iterator[FakePlatform]:
-    settings.LTI_PLATFORM_HOSTS = ["127.0.0.1"]
-    with serving(FakePlatform()) as fake:
-        fake.approve()
-        yield fake
-
-
-@pytest.fixture
-def pets(moodle: FakePlatform, ada: User) -> Competition:
+def pets(moodle: FakePlatform, teacher: Client) -> Competition:
     """Ada's competition, connected; Bo and Cy came by the platform."""
-    competition = make_competition(ada)
-    LtiPerson.objects.create(platform=moodle.platform, subject="ada", user=ada)
-    client = Client()
-    moodle.launch(client, "ada", roles=INSTRUCTOR)
-    client.post("/lti/connect/", {"competition": competition.slug})
     for name in ("bo", "cy"):
         moodle.launch(Client(), name)
-    return competition
+    return Competition.objects.get()
 
 
 def user_of(subject: str) -> User:

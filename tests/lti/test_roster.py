@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 from django.test import Client
 from django.utils import timezone
 
@@ -16,9 +14,8 @@ from leaderboard.classroom.models import RosterDraft, RosterEntry
 from leaderboard.competitions.models import Competition
 from leaderboard.lti import places, roster
 from leaderboard.lti.launching import CLAIM, ROLE
-from leaderboard.lti.models import LtiLink, LtiPerson, Platform
-from tests.conftest import make_competition
-from tests.lti.platforms import INSTRUCTOR, FakePlatform, serving
+from leaderboard.lti.models import LtiLink, Platform
+from tests.lti.platforms import INSTRUCTOR, FakePlatform
 
 pytestmark = pytest.mark.django_db
 
@@ -34,24 +31,6 @@ def member(subject: str, *, role: str = "Learner", **given: Any) -> dict[str, An
         "lis_person_sourcedid": f"s-{subject}",
         **given,
     }
-
-
-@pytest.fixture
-def moodle(settings: LazySettings, db: None) -> Iterator[FakePlatform]:
-    settings.LTI_PLATFORM_HOSTS = ["127.0.0.1"]
-    with serving(FakePlatform()) as fake:
-        fake.approve()
-        yield fake
-
-
-@pytest.fixture
-def teacher(moodle: FakePlatform, ada: User) -> Client:
-    pets = make_competition(ada)
-    LtiPerson.objects.create(platform=moodle.platform, subject="ada", user=ada)
-    client = Client()
-    moodle.launch(client, "ada", roles=INSTRUCTOR)
-    client.post("/lti/connect/", {"competition": pets.slug})
-    return client
 
 
 def update(teacher: Client) -> None:
