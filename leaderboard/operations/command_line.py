@@ -451,10 +451,10 @@ def export(site: SiteClient, arguments: Any) -> Result:
 
 
 def grades(site: SiteClient, arguments: Any) -> Result:
-    """Download the grades as CSV."""
-    mark = b"" if arguments.kind == "canvas" else codecs.BOM_UTF8
-    target = Path(arguments.output or f"{arguments.competition}-grades-{arguments.kind}.csv")
-    size = target.write_bytes(mark + site.read(f"competitions/{arguments.competition}/grades?kind={arguments.kind}"))
+    """Download the grades of a competition, or of a course, as CSV."""
+    graded = f"{'courses' if arguments.of_course else 'competitions'}/{arguments.graded}"
+    target = Path(arguments.output or f"{arguments.graded}-grades-{arguments.kind}.csv")
+    size = target.write_bytes(codecs.BOM_UTF8 + site.read(f"{graded}/grades?kind={arguments.kind}"))
     return {"file": str(target), "bytes": size}, [str(target)]
 
 
@@ -555,12 +555,14 @@ ARGUMENTS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "file": (["-f", "--file"], {"required": True}),
     "files": (["-f", "--file"], {"required": True, "action": "append"}),
     "folder": (["folder"], {}),
+    "graded": (["graded"], {"metavar": "COMPETITION", "help": "or with --course a course, as `courses` lists them"}),
     "group": (["--group"], {}),
     "id": (["--id"], {}),
     "ids": (["submission"], {"nargs": "*", "help": "ids as listed by `submissions`"}),
     "kind": (["--kind"], {"choices": ("plain", "moodle", "brightspace"), "default": "plain"}),
     "message": (["-m", "--message"], {"default": "", "help": "a note; with --tell, the message to students"}),
     "metric": (["--metric"], {}),
+    "of-course": (["--course"], {**FLAG, "dest": "of_course", "help": "the grades of a whole course"}),
     "only-file": (["-f", "--file"], {"help": "only this file"}),
     "output": (["-o", "--output"], {"help": "file to write"}),
     "param": (["-p", "--param"], {"action": "append", "default": [], "metavar": "NAME=VALUE"}),
@@ -589,7 +591,7 @@ COMMANDS = {
     rescore: "competition apply discard tell message watch timeout",
     again: "competition ids status",
     export: "competition output",
-    grades: "competition output kind",
+    grades: "graded of-course output kind",
     courses: "",
     hosts: "course",
     people: "course",

@@ -43,6 +43,7 @@ HOSTED = (
     "list_courses",
     "read_course",
     "list_people",
+    "export_course_grades",
 )
 OPERATIONS = (
     "list_competitions",

@@ -1,4 +1,4 @@
-"""Courses, their hosts and class lists for the programs of hosts; nothing for anybody else."""
+"""Courses, their hosts, class lists and grades for the programs of hosts; nothing for anybody else."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import pytest
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Competition
+from leaderboard.grades import course_grades
 from tests.conftest import enter, make_competition
 
-from .conftest import Program
+from .conftest import ROOT, Program
 
 HOST = ApiToken.Scope.HOST
 
@@ -45,10 +46,26 @@ def test_students_assistants_and_strangers_read_nothing(birds: Competition, bo: 
     for user in (bo, cy, dee):
         program = Program(user, HOST)
         assert program.get("courses") == (200, {"items": []})
-        for path in ("", "/people"):
+        for path in ("", "/people", "/grades"):
             assert program.get(f"courses/{birds.course.slug}{path}")[0] == 404
     assert Program(None).get("courses")[0] == 401
 
 
 def test_a_token_without_the_right_to_host_reads_no_class_list(birds: Competition, ada: User) -> None:
     assert Program(ada).get(f"courses/{birds.course.slug}/people")[0] == 403
+
+
+def test_a_host_of_all_its_competitions_reads_the_grades_of_a_course(
+    birds: Competition, pets: Competition, ada: User, bo: User, dee: User
+) -> None:
+    enter(birds, bo)
+    program, path = Program(ada, HOST), f"courses/{birds.course.slug}/grades"
+    assert program.get(path)[0] == 409
+    parts = [{"competition": slug, "weight": 50} for slug in ("pets", "birds")]
+    course_grades.set_course_rules(course=birds.course, values={"parts": parts}, user=ada)
+    response = program.client.get(ROOT + path, headers=program.headers)
+    assert response.content.decode().startswith("name,email,student_id,")
+    assert "bo@example.org" in response.content.decode()
+    assert program.get(f"{path}?kind=abacus")[0] == 422
+    pets.hosts.add(dee)
+    assert Program(dee, HOST).get(path)[0] == 404

@@ -84,6 +84,7 @@ ELSEWHERE = {
     "api_courses": "token",
     "api_course": "course_hosts",
     "api_people": "course_hosts",
+    "api_course_grades": "course_graders",
     "api_grades": "graders",
     "api_export": "hosts",
 }

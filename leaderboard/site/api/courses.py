@@ -1,27 +1,41 @@
-"""API endpoints for hosts about courses: what they run, who hosts it, and the class list."""
+"""API endpoints for hosts about courses: what they run, who hosts it, the class list, and the grades."""
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest
+from typing import Annotated
+
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
+from ninja import Query
 
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
+from leaderboard.common.responses import csv_download
 from leaderboard.competitions.access import CourseAudience, CourseContext
 from leaderboard.competitions.models import Course
+from leaderboard.grades import course_grades, files
 
-from .base import Scope, Token, api, declared_answers, token_owner
-from .schemas import CourseCompetitionOut, CourseListOut, CourseOut, CourseSummaryOut, PersonListOut, PersonOut
+from .base import Scope, Token, api, declared_answers, file_answer, token_owner
+from .host import call_host_service
+from .schemas import (
+    CourseCompetitionOut,
+    CourseListOut,
+    CourseOut,
+    CourseSummaryOut,
+    GradeKind,
+    PersonListOut,
+    PersonOut,
+)
 
 HOST = Token(Scope.HOST)
 PERSON_FIELDS = ("name", "email", "student_id", "sis_user_id", "login", "section")
 
 
-def _hosted_course(request: HttpRequest, slug: str) -> CourseContext:
+def _hosted_course(request: HttpRequest, slug: str, audience: CourseAudience = CourseAudience.HOSTS) -> CourseContext:
     """A course in which the token's owner hosts a competition. Raises `Http404` for everybody else."""
     course = only_row(Course.objects.filter(slug=slug))
     context = CourseContext(course, token_owner(request), database_now()) if course else None
-    if context is None or not context.admits(CourseAudience.HOSTS):
+    if context is None or not context.admits(audience):
         raise Http404(_("You don't host a course with this name."))
     return context
 
@@ -66,3 +80,23 @@ def list_people(request: HttpRequest, slug: str) -> PersonListOut:
         for entry in entries
     ]
     return PersonListOut(items=people)
+
+
+@api.get(
+    "courses/{slug:slug}/grades",
+    response=declared_answers(404, 409, 422),
+    auth=HOST,
+    openapi_extra=file_answer("text/csv"),
+    operation_id="export_course_grades",
+    url_name="api_course_grades",
+)
+def export_course_grades(
+    request: HttpRequest,
+    slug: str,
+    kind: Annotated[GradeKind, Query(description="For which learning platform.")] = "plain",
+) -> HttpResponse:
+    """For hosts of all competitions of a course: everybody's grade of the course as CSV, by the saved rules."""
+    context = _hosted_course(request, slug, CourseAudience.GRADERS)
+    sheet = course_grades.course_sheet(context.course, context.competitions)
+    data = call_host_service(lambda: files.grade_file(context.course, sheet, kind))
+    return csv_download(data, f"{slug}-grades-{kind}")
