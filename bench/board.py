@@ -105,7 +105,7 @@ def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> C
     )
     people = User.objects.bulk_create([User(username=f"{slug}-{i}", password="!") for i in range(teams)])
     squads = Team.objects.bulk_create(
-        [Team(competition=competition, name=f"Team {i:05d} of {slug}", captain=p) for i, p in enumerate(people)]
+        [Team(competition=competition, name=f"Team {i:05d} of {slug}") for i in range(len(people))]
     )
     Membership.objects.bulk_create(
         [Membership(team=t, competition=competition, user=p) for t, p in zip(squads, people, strict=True)]

@@ -56,7 +56,7 @@ def fill(submissions: int, rows: int) -> None:
     ground_truth = publishing.publish_draft(competition=pets, user=ada)
     publishing.launch_competition(competition=pets)
     people = User.objects.bulk_create(User(username=f"p{i}", email=f"p{i}@example.org") for i in range(TEAMS))
-    teams = Team.objects.bulk_create(Team(competition=pets, name=user.username, captain=user) for user in people)
+    teams = Team.objects.bulk_create(Team(competition=pets, name=user.username) for user in people)
     pairs = list(zip(teams, people, strict=True))
     Membership.objects.bulk_create(Membership(team=team, competition=pets, user=user) for team, user in pairs)
     made = []

@@ -24,7 +24,7 @@ from leaderboard.notifications.services import notify_team
 
 from .extensions import disqualify_team
 from .models import RosterEntry, has_student_number, joined_values
-from .teams import CannotJoin, create_team_of_one, lock_teams, note_departure
+from .teams import CannotJoin, create_team_of_one, lock_teams
 
 ROLE_LOST = (AuditEvent.HOST_REMOVED, AuditEvent.ASSISTANT_REMOVED)
 
@@ -304,6 +304,6 @@ def _move_membership(membership: Membership, team: Team) -> None:
     membership.team = team
     membership.save(update_fields=["team"])
     if old_team.memberships.exists():
-        note_departure(old_team, membership)
+        notify_team(kinds.MEMBER_LEFT, old_team, name=membership.user)
     elif not old_team.submissions.exists():
         old_team.delete()

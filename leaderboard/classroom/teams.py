@@ -1,4 +1,4 @@
-"""Members' services for their team: rename it, renew its link, leave it; for captains remove a member, hand over."""
+"""Members' services for their team: rename it, renew its link, leave it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
-from leaderboard.common.models import AuditEntry, AuditEvent, audit_account, audit_team
 from leaderboard.common.names import clean_text
 from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.competitions.models import Competition, Membership, Team
@@ -19,7 +18,7 @@ from leaderboard.competitions.models.team import (
     teams_called,
 )
 from leaderboard.notifications import kinds
-from leaderboard.notifications.services import notify_people, notify_team
+from leaderboard.notifications.services import notify_team
 
 MAX_LEAVES_PER_DAY = 20
 """For one member. Limited because the team that was left gets a notice each time."""
@@ -96,7 +95,7 @@ def leave_team(*, membership: Membership) -> Membership:
         membership.team = create_team_of_one(membership.competition, membership.user)
         membership.save(update_fields=["team"])
         team.competition.bump_board_version()
-        note_departure(team, membership)
+        notify_team(kinds.MEMBER_LEFT, team, name=membership.user)
     count_try("leave_team", membership.pk, seconds=86_400)
     return membership
 
@@ -111,74 +110,8 @@ def create_team_of_one(competition: Competition, user: User) -> Team:
     competition.board.refresh_from_db(fields=["uses_pseudonyms"])
     name = free_name(competition, user)
     copy = next_copy_number(competition, name) if competition.board.uses_pseudonyms else 0
-    team = Team.objects.create(competition=competition, name=name, name_copy=copy, captain=user)
+    team = Team.objects.create(competition=competition, name=name, name_copy=copy)
     if competition.board.uses_pseudonyms:
         give_pseudonyms(competition)
         team.refresh_from_db(fields=["pseudonym"])
     return team
-
-
-def note_departure(team: Team, left: Membership) -> None:
-    """Notify the members who stay. If the captain left, the member who joined first becomes captain."""
-    notify_team(kinds.MEMBER_LEFT, team, name=left.user)
-    if team.captain_id == left.user_id:
-        heir = team.memberships.select_related("user").earliest("joined_at").user
-        Team.objects.filter(pk=team.pk).update(captain=heir)
-        _notify_new_captain(heir, team)
-
-
-def remove_member(*, captain: Membership, member_id: int) -> Membership:
-    """Remove a member from the captain's team, as with `leave_team`; the person is notified. Raises `CannotJoin`."""
-    with transaction.atomic():
-        team = _lock_led_team(captain)
-        others = team.memberships.exclude(pk=captain.pk).select_related("competition", "user").filter(pk=member_id)
-        if (member := others.first()) is None:
-            raise CannotJoin(_("This person is no longer in your team."))
-        leave_team(membership=member)
-        notify_people(kinds.MEMBER_REMOVED, [member.user], competition=team.competition, team=team)
-        _log_captain_action(AuditEvent.MEMBER_REMOVED, captain, member.user)
-    return member
-
-
-def hand_over_captaincy(*, captain: Membership, member_id: int) -> None:
-    """Make another member the captain. Raises `CannotJoin`."""
-    with transaction.atomic():
-        team = _lock_led_team(captain)
-        heir = team.memberships.select_related("user").filter(pk=member_id).first()
-        if heir is None:
-            raise CannotJoin(_("This person is no longer in your team."))
-        if heir.user_id == team.captain_id:
-            return
-        before, after = audit_account(team.captain), audit_account(heir.user)
-        Team.objects.filter(pk=team.pk).update(captain=heir.user)
-        _notify_new_captain(heir.user, team)
-        _log_captain_action(
-            AuditEvent.CAPTAIN_CHANGED, captain, heir.user, before={"captain": before}, after={"captain": after}
-        )
-
-
-def _lock_led_team(captain: Membership) -> Team:
-    """Lock and return the captain's team. Raises `CannotJoin` for other members, or once teams cannot change."""
-    refuse_when_teams_closed(captain.competition)
-    lock_teams(captain.competition_id)
-    team = (
-        Team.objects.select_related("captain", "competition").filter(pk=captain.team_id, memberships=captain.pk).first()
-    )
-    if team is None or not team.is_led_by(captain.user):
-        raise CannotJoin(_("Only the team captain can do this."))
-    return team
-
-
-def _log_captain_action(event: AuditEvent, captain: Membership, about: User, **changes: dict[str, str | None]) -> None:
-    AuditEntry.append(
-        event,
-        user=captain.user,
-        competition=captain.competition,
-        account=about,
-        about=audit_team(captain.team),
-        **changes,
-    )
-
-
-def _notify_new_captain(user: User, team: Team) -> None:
-    notify_people(kinds.CAPTAIN_CHANGED, [user], competition=team.competition, team=team)

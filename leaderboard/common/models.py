@@ -64,8 +64,6 @@ class AuditEvent(models.TextChoices):
     GRADE_SET = "grade_set", _("Grade set by a host")
     GRADE_SET_REMOVED = "grade_set_removed", _("Grade set by a host removed")
     MEMBER_MOVED = "member_moved", _("Student moved to another team")
-    MEMBER_REMOVED = "member_removed", _("Member removed by the captain")
-    CAPTAIN_CHANGED = "captain_changed", _("Captain changed")
     RIGHTS_CHANGED = "rights_changed", _("Account permissions changed")
     PASSWORD_LINK = "password_link", _("Password link created")
     INSTITUTION_LINKED = "institution_linked", _("Account linked to an institution's")
@@ -174,11 +172,6 @@ def audit_team(team: models.Model) -> str:
     return f"team #{team.pk}"
 
 
-def audit_account(account: AbstractBaseUser | None) -> str | None:
-    """The name of an account in an entry: its number, so that a deleted account leaves no name behind."""
-    return f"account #{account.pk}" if account else None
-
-
 def audit_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values for an entry: times in UTC, long texts as length and SHA-256, join codes and invitations left out."""
     return {name: _audit_value(name, value) for name, value in values.items()}
@@ -200,7 +193,7 @@ AUDIT_FIELD_NAMES = (
     *(gettext_noop("address"), gettext_noop("admission"), gettext_noop("allowed addresses")),
     *(gettext_noop("allows late"), gettext_noop("assistants grade"), gettext_noop("audience")),
     *(gettext_noop("back in the course"), gettext_noop("bad"), gettext_noop("becomes")),
-    *(gettext_noop("bytes"), gettext_noop("captain"), gettext_noop("changed")),
+    *(gettext_noop("bytes"), gettext_noop("changed")),
     *(gettext_noop("closes at"), gettext_noop("contact"), gettext_noop("course"), gettext_noop("daily attempts")),
     *(gettext_noop("decimals"), gettext_noop("disqualified at")),
     *(

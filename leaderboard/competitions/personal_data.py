@@ -166,22 +166,20 @@ def _leave_team_anonymously(membership: Membership, leaving: Leaving) -> None:
     team, name, before = membership.team, membership.user.get_username(), membership.team.name
     number = team.pk
     membership.delete()
-    heir = team.memberships.order_by("joined_at").first()
-    if heir is None and not team.submissions.exists():
+    is_vacated = not team.memberships.exists()
+    if is_vacated and not team.submissions.exists():
         team.delete()
     else:
-        if heir is None or name.casefold() in team.name.casefold():
+        if is_vacated or name.casefold() in team.name.casefold():
             team.name = _free_anonymous_name(membership.competition)
-        if heir is None:
+        if is_vacated:
             team.invitation = new_invitation()
             team.vacated_at = database_now()
             if membership.competition.revealed_at is None:
                 team.standings.all().delete()
-        if team.captain_id == membership.user_id:
-            team.captain = heir.user if heir else None
-        team.save(update_fields=["name", "invitation", "captain", "vacated_at"])
+        team.save(update_fields=["name", "invitation", "vacated_at"])
     membership.competition.bump_board_version()
-    if heir is None or team.name != before:
+    if is_vacated or team.name != before:
         leaving.teams[number] = team.name if team.name != before else NAMELESS
 
 

@@ -222,8 +222,8 @@ MEMBER_JOINED = NoticeText(
     NoticeKind.TEAM,
     _("New member in your team"),
     _(
-        "“%(name)s” joined “%(team)s” with the invitation link and sees its submissions. A mistake? The captain can "
-        "remove members and create a new link."
+        "“%(name)s” joined “%(team)s” with the invitation link and sees its submissions. A mistake? Create a new "
+        "link and ask a host to move them."
     ),
     TEAM_PAGE,
 )
@@ -233,22 +233,10 @@ MEMBER_LEFT = NoticeText(
     _("“%(name)s” is no longer in “%(team)s”. Submissions so far stay with the team."),
     TEAM_PAGE,
 )
-MEMBER_REMOVED = NoticeText(
-    NoticeKind.TEAM,
-    _("You were removed from a team"),
-    _("The captain of “%(team)s” removed you. You have a new team. Submissions so far stay with “%(team)s”."),
-    TEAM_PAGE,
-)
 MEMBER_MOVED = NoticeText(
     NoticeKind.TEAM,
     _("A host changed your team"),
     _("A host moved “%(name)s” to “%(team)s”. Earlier submissions stay with the earlier team."),
-    TEAM_PAGE,
-)
-CAPTAIN_CHANGED = NoticeText(
-    NoticeKind.TEAM,
-    _("You're now the captain"),
-    _("You now lead “%(team)s”. You can remove members."),
     TEAM_PAGE,
 )
 

@@ -124,13 +124,14 @@ def submit_next() -> Submission | None:
     number = competition.submissions.count()
     # Seeded by the number of files, so that a repeated call chooses the same team.
     team = random.Random(number).choice(list(competition.teams.order_by("pk")))  # noqa: S311 - a demo
-    if number >= MAX_SUBMISSIONS or team.captain is None:
+    member = team.memberships.select_related("user").order_by("pk").first()
+    if number >= MAX_SUBMISSIONS or member is None:
         return None
     earlier = team.submissions.count()
     try:
         return submitting.submit_file(
             competition=competition,
-            user=team.captain,
+            user=member.user,
             file_name=f"try_{earlier + 1}.csv",
             chunks=[made_up_file(team.name, earlier)],
         )
@@ -198,7 +199,7 @@ class PastFile:
     content: bytes
     minutes: int
     user: str = ""
-    """The submitter; the captain if empty."""
+    """The submitter; the first member if empty."""
     note: str = ""
     is_selected: bool = False
 
@@ -252,7 +253,7 @@ def _enrol_teams(competition: Competition, teams: int) -> None:
         members.setdefault(row["team"], []).append(row["user"])
     for name, people in list(members.items())[:teams]:
         users = [demo_user(person) for person in people]
-        team = Team.objects.create(competition=competition, name=name, captain=users[0])
+        team = Team.objects.create(competition=competition, name=name)
         Membership.objects.bulk_create(
             Membership(
                 team=team,
@@ -268,7 +269,9 @@ def _enrol_teams(competition: Competition, teams: int) -> None:
 
 def _store_past_submissions(competition: Competition, files: Iterable[PastFile]) -> None:
     """Store files with a receipt in the past, because `submitting` always uses the present time."""
-    teams = {team.name: team for team in competition.teams.select_related("captain")}
+    teams = {team.name: team for team in competition.teams.all()}
+    members = competition.memberships.select_related("user").order_by("-pk")
+    first_members = {membership.team_id: membership.user for membership in members}
     used: list[tuple[int, date]] = []
     now = timezone.now()
     for file in files:
@@ -279,7 +282,7 @@ def _store_past_submissions(competition: Competition, files: Iterable[PastFile])
         Submission.objects.create(
             competition=competition,
             team=team,
-            user=demo_user(file.user) if file.user else team.captain,
+            user=demo_user(file.user) if file.user else first_members[team.pk],
             note=file.note,
             file_name=file.name,
             file_key=stored.key,

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import pytest
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, teams
 from leaderboard.classroom.teams import CannotJoin
-from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.notifications.models import Notice
-from leaderboard.submissions import submit_conditions
 from tests.conftest import answers, close, enter, make_competition, submit
 
 
@@ -80,14 +77,10 @@ def test_cy_follows_bos_invitation_and_leaves_no_empty_team(pets: Competition, b
     assert Team.objects.filter(competition=pets).count() == 1
 
 
-def test_a_captain_who_follows_an_invitation_leaves_a_captain_behind(
-    pets: Competition, bo: User, cy: User, dee: User
-) -> None:
+def test_the_mates_of_who_follows_an_invitation_read_of_it(pets: Competition, bo: User, cy: User, dee: User) -> None:
     old, new = enter(pets, bo).team, enter(pets, dee).team
     joining.join_by_invitation(user=cy, invitation=old.invitation)
     joining.join_by_invitation(user=bo, invitation=new.invitation)
-    old.refresh_from_db()
-    assert old.captain == cy
     assert Notice.objects.filter(user=cy, title="A member left your team").exists()
 
 
@@ -165,48 +158,16 @@ def test_the_database_refuses_a_second_team_for_one_person(pets: Competition, bo
         Membership.objects.create(team=other, competition=pets, user=bo)
 
 
-def test_the_captain_removes_a_member(pets: Competition, bo: User, cy: User) -> None:
-    captain = enter(pets, bo)
-    member = joining.join_by_invitation(user=cy, invitation=captain.team.invitation)
-    submit(pets, bo, answers())
-    gone = teams.remove_member(captain=captain, member_id=member.pk)
-    assert gone.team.name == "cy"
-    assert submit_conditions.allowance_of(gone, timezone.now()).left == 5, "the file was Bo's"
-    assert AuditEntry.objects.filter(event=AuditEvent.MEMBER_REMOVED, account=cy.pk).exists()
-    assert "removed you" in Notice.objects.get(user=cy).text
-
-
-def test_a_captain_hands_over_and_is_none_any_more(pets: Competition, bo: User, cy: User) -> None:
-    captain = enter(pets, bo)
-    member = joining.join_by_invitation(user=cy, invitation=captain.team.invitation)
-    teams.hand_over_captaincy(captain=captain, member_id=member.pk)
-    assert Team.objects.get().captain == cy
-    for verb in (teams.hand_over_captaincy, teams.remove_member):
-        with pytest.raises(CannotJoin, match="Only the team captain"):
-            verb(captain=captain, member_id=member.pk)
-
-
-def test_a_captain_decides_about_the_own_team_alone(pets: Competition, bo: User, cy: User) -> None:
-    captain, stranger = enter(pets, bo), enter(pets, cy)
-    for verb in (teams.hand_over_captaincy, teams.remove_member):
-        with pytest.raises(CannotJoin, match="is no longer in your team"):
-            verb(captain=captain, member_id=stranger.pk)
-    with pytest.raises(CannotJoin, match="is no longer in your team"):
-        teams.remove_member(captain=captain, member_id=captain.pk)
-
-
 def test_after_the_deadline_nobody_changes_teams(pets: Competition, bo: User, cy: User, dee: User) -> None:
-    captain = enter(pets, bo)
-    member = joining.join_by_invitation(user=cy, invitation=captain.team.invitation)
+    first = enter(pets, bo)
+    member = joining.join_by_invitation(user=cy, invitation=first.team.invitation)
     close(pets)
-    captain = Membership.objects.select_related("competition", "team", "user").get(pk=captain.pk)
+    first = Membership.objects.select_related("competition", "team", "user").get(pk=first.pk)
     member = Membership.objects.select_related("competition", "team", "user").get(pk=member.pk)
     for verb in (
         lambda: teams.leave_team(membership=member),
-        lambda: teams.remove_member(captain=captain, member_id=member.pk),
-        lambda: teams.hand_over_captaincy(captain=captain, member_id=member.pk),
-        lambda: teams.renew_invitation(membership=captain),
-        lambda: joining.join_by_invitation(user=dee, invitation=captain.team.invitation),
+        lambda: teams.renew_invitation(membership=first),
+        lambda: joining.join_by_invitation(user=dee, invitation=first.team.invitation),
     ):
         with pytest.raises(CannotJoin, match="The deadline has passed"):
             verb()

@@ -167,7 +167,7 @@ def test_whatever_writes_into_the_audit_trail_asks_who_does_it() -> None:
             if isinstance(function, ast.FunctionDef) and "AuditEntry.append" in ast.unparse(function):
                 arguments = {one.arg for one in [*function.args.args, *function.args.kwonlyargs]}
                 # A launch from a learning platform names its person.
-                who = {"user", "account", "captain", "leaving", "request", "membership", "page_context", "launch"}
+                who = {"user", "account", "leaving", "request", "membership", "page_context", "launch"}
                 if not who & arguments and "user=None" not in ast.unparse(function):
                     silent.add(function.name)
     assert silent == set()

@@ -169,7 +169,7 @@ def the_last_place_of_a_team(number: int) -> list[str]:
     from tests.conftest import enter, person
 
     pets = Competition.objects.get()
-    team = enter(pets, person(f"captain-{number}")).team
+    team = enter(pets, person(f"racer-{number}")).team
     people = [person(f"mate-{number}-{place}") for place in range(PROCESSES)]
     found = at_once(lambda place: joining.join_by_invitation(user=people[place], invitation=team.invitation))
     assert Membership.objects.filter(team=team).count() == 2

@@ -255,7 +255,6 @@ def _team_facts(request: HttpRequest, page_context: PageContext, membership: Mem
         "closed_reason": closed_reason,
         "name_is_fixed": page_context.at >= competition.closes_at,
         "is_full": len(members) >= competition.limits.team_size,
-        "is_captain": team.is_led_by(membership.user),
     }
 
 
@@ -265,8 +264,6 @@ def _change_team(request: HttpRequest, membership: Membership, name: TeamNameFor
     Raises `CannotJoin`.
     """
     action = request.POST.get("action", "")
-    # The member to remove or to make captain.
-    number = posted_number(request.POST.get("number", ""))
     if action == "rename" and name.is_valid():
         teams.rename_team(membership=membership, name=name.cleaned_data["name"])
         return _("Team renamed.")
@@ -276,10 +273,4 @@ def _change_team(request: HttpRequest, membership: Membership, name: TeamNameFor
     if action == "leave":
         teams.leave_team(membership=membership)
         return _("You left the team and have a new one.")
-    if action == "remove":
-        gone = teams.remove_member(captain=membership, member_id=number)
-        return _("%(name)s is no longer in your team.") % {"name": gone.user.get_username()}
-    if action == "hand_over":
-        teams.hand_over_captaincy(captain=membership, member_id=number)
-        return _("Your team has a new captain.")
     return ""

@@ -321,7 +321,6 @@ class Migration(migrations.Migration):
                 ('disqualified_reason', models.CharField(blank=True, editable=False, max_length=300)),
                 ('is_awaited', models.BooleanField(default=False, editable=False)),
                 ('vacated_at', models.DateTimeField(editable=False, null=True)),
-                ('captain', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='teams', to='competitions.competition')),
             ],
             options={

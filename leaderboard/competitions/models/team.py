@@ -40,7 +40,6 @@ class Team(models.Model):
     name_copy = models.PositiveIntegerField(default=0, editable=False)
     # The name for other teams if the competition uses pseudonyms; never changed (see `give_pseudonyms`).
     pseudonym = models.CharField(max_length=60, blank=True, editable=False)
-    captain = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     invitation = models.CharField(max_length=40, unique=True, default=new_invitation)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     # A disqualified team cannot submit and is on no board; its files and scores are kept.
@@ -79,10 +78,6 @@ class Team(models.Model):
             if not self.competition.board.uses_pseudonyms
             else self.pseudonym or _("Team {number}").format(number=self.pk)
         )
-
-    def is_led_by(self, user: User) -> bool:
-        """Whether a user is the captain; without a captain (deleted account) every member counts as one."""
-        return self.captain_id in (None, user.pk)
 
 
 class Membership(models.Model):

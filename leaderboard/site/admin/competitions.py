@@ -274,11 +274,11 @@ class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]
 
 @admin.register(Team)
 class TeamAdmin(ScopedAdmin):
-    list_display = ("name", "competition", "captain", "created_at")
+    list_display = ("name", "competition", "created_at")
     list_filter = (("competition", admin.RelatedOnlyFieldListFilter),)
-    list_select_related = ("competition", "captain")
+    list_select_related = ("competition",)
     search_fields = ("name", "memberships__user__username")
-    fields = ("name", "competition", "captain", "created_at")
+    fields = ("name", "competition", "created_at")
     inlines = (MembershipInline,)
 
 

@@ -32,7 +32,7 @@ from leaderboard.competitions.models import Competition, Submission, Team
 
 AUDIT_ENTRIES_PER_PAGE = 50
 MAX_PREVIEWED_CHARACTERS = 16_000  # takes a third of a second at worst
-NUMBERED = re.compile(r"(team|account) #([0-9]{1,18})")
+NUMBERED_TEAM = re.compile(r"team #([0-9]{1,18})")
 
 
 @open_page_to(SiteAudience.SIGNED_IN)
@@ -117,13 +117,11 @@ def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """
     found = AuditEntry.objects.filter(competition=page_context.competition.pk)
     page = Paginator(found, AUDIT_ENTRIES_PER_PAGE).get_page(request.GET.get("page"))
-    numbers: dict[str, set[int]] = {"account": set(), "team": set()}
-    for entry in page:
-        numbers["account"] |= {number for number in (entry.by, entry.account) if number is not None}
-        for kind, number in NUMBERED.findall(json.dumps([entry.about, *entry.changes], default=str)):
-            numbers[kind].add(int(number))
-    accounts = dict(User.objects.filter(pk__in=numbers["account"]).values_list("pk", "username"))
-    teams = dict(Team.objects.filter(pk__in=numbers["team"]).values_list("pk", "name"))
+    people = {number for entry in page for number in (entry.by, entry.account) if number is not None}
+    accounts = dict(User.objects.filter(pk__in=people).values_list("pk", "username"))
+    texts = json.dumps([[entry.about, *entry.changes] for entry in page], default=str)
+    numbers = set(map(int, NUMBERED_TEAM.findall(texts)))
+    teams = dict(Team.objects.filter(pk__in=numbers).values_list("pk", "name"))
 
     def account_name(number: int | None) -> str:
         if number is None:
@@ -131,16 +129,13 @@ def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         return accounts.get(number) or _("deleted account %(number)s") % {"number": number}
 
     def with_names(value: Any) -> Any:
-        """The value with names in place of numbers of teams and accounts, also in nested lists."""
+        """The value with names in place of numbers of teams, also in nested lists."""
         if isinstance(value, list | tuple):
             return [with_names(one) for one in value]
-        numbered = NUMBERED.fullmatch(value) if isinstance(value, str) else None
+        numbered = NUMBERED_TEAM.fullmatch(value) if isinstance(value, str) else None
         if numbered is None:
             return value
-        number = int(numbered[2])
-        if numbered[1] == "account":
-            return account_name(number)
-        return teams.get(number) or _("team %(number)s") % {"number": number}
+        return teams.get(int(numbered[1])) or _("team %(number)s") % {"number": numbered[1]}
 
     rows = [
         (
