@@ -197,7 +197,7 @@ def turn(competition: Competition, state: str) -> None:
     if state == "closed":
         _grade(competition)
     elif state == "revealed":
-        grade_services.release_grades(competition=competition, user=User.objects.get(username="ada"))
+        grade_services.release_grades(graded=competition, user=User.objects.get(username="ada"))
 
 
 def _grade(competition: Competition) -> None:
@@ -213,7 +213,7 @@ def _grade(competition: Competition) -> None:
         )
     term = {"name": "Score", "of": "score", "line": [[{"score": 0.5}, 50], [{"score": 0.95}, 100]]}
     values = {"terms": [term], "late": {"off": [10], "then": "add"}}
-    grade_services.set_grade_rules(competition=competition, user=User.objects.get(username="ada"), values=values)
+    grade_services.set_grade_rules(graded=competition, user=User.objects.get(username="ada"), values=values)
 
 
 def _second_ground_truth(competition: Competition) -> GroundTruth:

@@ -314,9 +314,9 @@ def _end(term: Term, competition: Competition) -> None:
     rows = [[{"baseline": "Nearest neighbour"}, 50], [{"score": 0.95}, 100]]
     by_score = {"name": "Score", "of": "score", "line": rows}
     values = {"terms": [by_score], "title": "Pond life", "late": {"off": [10], "then": "add"}}
-    grade_services.set_grade_rules(competition=competition, user=ada, values=values)
+    grade_services.set_grade_rules(graded=competition, user=ada, values=values)
     competition.refresh_from_db()
-    grade_services.release_grades(competition=competition, user=ada)
+    grade_services.release_grades(graded=competition, user=ada)
     hardest_rows.find_hard_rows(competition=competition)
     corrected = truth().replace(b",newt,Private", b",toad,Private", 4)
     drafts.save_draft(

@@ -14,26 +14,17 @@ from leaderboard.classroom import roster_files
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Course
-from leaderboard.competitions.models.course import lock_course
 from leaderboard.competitions.services import CannotHost, require_reason
 
 from .models import HandPoints, Override, owner_of
 from .reading import MAX_POINTS, exact
-from .services import in_audit_log
+from .services import in_audit_log, lock_grades
 from .students import Student
 
 MAX_NAMED = 10
 MATCHED_BY = ("email", "student_id", "sis_user_id", "login", "name")
 Points = Mapping[tuple[int, str], Fraction | None]
 """(user, term) → points; None takes them back."""
-
-
-def _lock(graded: Competition | Course) -> None:
-    """Wait for a release or another change of the same grades."""
-    if isinstance(graded, Course):
-        lock_course(graded.pk)
-    else:
-        Competition.objects.select_for_update().get(pk=graded.pk)
 
 
 def points_in(text: str) -> Fraction:
@@ -50,7 +41,7 @@ def points_in(text: str) -> Fraction:
 def set_hand_points(*, graded: Competition | Course, points: Points, user: User | None) -> int:
     """Store points by hand; returns how many changed. Released grades do not change."""
     with transaction.atomic():
-        _lock(graded)
+        lock_grades(graded)
         stored = {
             (row.user_id, row.name): row.points
             for row in HandPoints.objects.filter(**owner_of(graded)).only("user_id", "name", "points")
@@ -144,7 +135,7 @@ def set_override(
     if points < 0:
         raise CannotHost(_("A grade can't be negative."))
     with transaction.atomic():
-        _lock(graded)
+        lock_grades(graded)
         fields = {"points": float(points), "reason": reason, "by": user, "at": database_now()}
         row = Override.objects.update_or_create(user=student, **owner_of(graded), defaults=fields)[0]
         after = {"points": float(points), "reason": reason}
@@ -155,6 +146,6 @@ def set_override(
 def remove_override(*, graded: Competition | Course, student: User, user: User | None) -> None:
     """Let the rules decide about a student's mark again."""
     with transaction.atomic():
-        _lock(graded)
+        lock_grades(graded)
         if Override.objects.filter(user=student, **owner_of(graded)).delete()[0]:
             AuditEntry.append(AuditEvent.GRADE_SET_REMOVED, user=user, account=student, **in_audit_log(graded))

@@ -30,7 +30,7 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.course import make_course
 from leaderboard.competitions.services import create_competition
 
-from . import course_grades
+from .course_sheets import course_sheet
 from .models import HandPoints, Override, owner_of
 from .reading import BadRules, RuleFault
 from .rules import CourseScheme
@@ -65,12 +65,12 @@ def marks_of_case(case: Mapping[str, Any]) -> dict[str, float | None]:
         raise BadCase(f"{type(error).__name__}: {error}") from error
     _check(scheme, parts, rules, made)
     values = {**{key: value for key, value in scheme.items() if key != "parts"}, "parts": parts}
-    course_grades.set_course_rules(course=made.course, values=values, user=made.host)
+    set_grade_rules(graded=made.course, values=values, user=made.host)
     for slug, competition in made.competitions.items():
         if slug in rules:
-            set_grade_rules(competition=competition, values=rules[slug], user=made.host)
-            release_grades(competition=competition, user=made.host)
-    rows = course_grades.course_sheet(made.course).rows
+            set_grade_rules(graded=competition, values=rules[slug], user=made.host)
+            release_grades(graded=competition, user=made.host)
+    rows = course_sheet(made.course).rows
     marks = {row.student.username: row.mark.points for row in rows}
     return {student: marks.get(student) for student in people["students"]}
 
@@ -89,7 +89,7 @@ def _check(scheme: Mapping[str, Any], parts: Sequence[Any], rules: Mapping[str, 
         else:
             missing = {
                 (source, name)
-                for term in (*found.terms, *found.factors)
+                for term in found.all_terms.values()
                 for source in term.sources or (slug,)
                 for name in term.baselines
                 if name not in made.baselines.get(source, {})

@@ -15,7 +15,7 @@ from leaderboard.competitions.access import CourseAudience, CourseContext, open_
 from leaderboard.competitions.host_responses import posted_data
 from leaderboard.competitions.services import CannotHost
 
-from . import course_grades as services
+from . import course_sheets, services
 from .forms import CourseRulesForm
 from .models import Grade, GradeRelease
 from .pages import GradePages
@@ -28,14 +28,14 @@ from .views import PER_PAGE, grade_numbers
 
 @open_course_to(CourseAudience.GRADERS)
 def course_grades(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
-    sheet = services.course_sheet(course_context.course, course_context.competitions)
+    sheet = course_sheets.course_sheet(course_context.course, course_context.competitions)
     page = Paginator(sheet.rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         **GradePages.of_course(course_context).frame,
         "sheet": sheet,
         "page": page,
         "numbers": grade_numbers(sheet),
-        "obstacles": services.course_release_obstacles(sheet),
+        "obstacles": services.release_obstacles(sheet, course_context.course),
     }
     return render(request, "grades/course_grades.html", context)
 
@@ -46,11 +46,11 @@ def course_grade_release(request: HttpRequest, course_context: CourseContext) ->
     course, user = course_context.course, signed_in_user(course_context.user)
     try:
         if request.POST.get("action") == "release":
-            release = services.release_course_grades(course=course, user=user)
+            release = services.release_grades(graded=course, user=user)
             text = _("Grades of %(number)s students released.")
             messages.success(request, text % {"number": release.grades.count()})
         elif request.POST.get("action") == "withdraw":
-            services.withdraw_course_grades(course=course, user=user)
+            services.withdraw_grades(graded=course, user=user)
             messages.success(request, _("Grades withdrawn. Students can't see them any more."))
     except CannotHost as error:
         messages.error(request, " ".join([error.message, *error.details]))
@@ -60,17 +60,17 @@ def course_grade_release(request: HttpRequest, course_context: CourseContext) ->
 @open_course_to(CourseAudience.GRADERS)
 def course_grade_rules(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
     course, action, status = course_context.course, request.POST.get("action", ""), 200
-    competitions = services.course_competitions(course)
+    competitions = course_sheets.course_competitions(course)
     saved = course_scheme(course.pk)
-    scheme = saved or services.suggested_scheme(competitions, course.title)
+    scheme = saved or course_sheets.suggested_scheme(competitions, course.title)
     form = CourseRulesForm(posted_data(request), scheme.as_json(), competitions=competitions, add=action)
     if request.method == "POST" and action != "plus":
         status = 422
         if form.is_valid():
             try:
-                CourseScheme.from_values(form.rule_values)
-                services.set_course_rules(
-                    course=course, values=form.rule_values, user=signed_in_user(course_context.user)
+                services.checked_rules(course, form.rule_values)
+                services.set_grade_rules(
+                    graded=course, values=form.rule_values, user=signed_in_user(course_context.user)
                 )
             except BadRules as error:
                 form.add_faults(error.faults)

@@ -19,7 +19,7 @@ from .marks import round_points
 from .models import Gradebook, owner_of
 from .queries import GradeSheet
 from .reading import MAX_POINTS, decimal_text
-from .rules import CourseScheme, Rules
+from .rules import CourseScheme, GradeRules
 from .students import Student
 
 # Decimals of scaled points: with fewer, points out of twenty would be coarser than whole points out of a hundred.
@@ -34,7 +34,7 @@ class GradebookFilling:
     book: canvas.CanvasGradebook
     matching: canvas.GradebookMatching
     column: str
-    rules: Rules | CourseScheme
+    rules: GradeRules | CourseScheme
     """The rules behind the points: those of the release, else the current ones."""
     is_mixed: bool
     """Whether released grades and new ones, in the same file, have different maximum points."""

@@ -1,6 +1,6 @@
 """Forms for grade rules: one for each term and factor, one for the rest.
 
-What is typed goes to `Rules.from_values`, which names every fault at its row.
+What is typed goes to `GradeRules.from_values`, which names every fault at its row.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from leaderboard.competitions.models import Competition
 
 from .reading import RuleFault, decimal_text, exact
-from .rules import MAX_ROWS, MAX_TERMS, QUANTITIES, Rules
+from .rules import MAX_ROWS, MAX_TERMS, QUANTITIES, GradeRules
 
 SPARE_ROWS = 2
 MODES = (("line", _("rising to")), ("steps", _("step at")))
@@ -75,7 +75,7 @@ class AnchorForm(forms.Form):
 
     @property
     def row(self) -> list[Any]:
-        """The row for `Rules.from_values`."""
+        """The row for `GradeRules.from_values`."""
         data, (kind, _colon, name) = self.cleaned_data, self.cleaned_data["at"].partition(":")
         beat = {"beat": True} if data["beat"] else {}
         if kind == "last":
@@ -137,7 +137,7 @@ class TermForm(forms.Form):
         return bool(self.cleaned_data["remove"] or is_empty)
 
     def values(self, where: str, places: dict[str, forms.Form]) -> dict[str, Any]:
-        """The term for `Rules.from_values`; `places` learns which form is where."""
+        """The term for `GradeRules.from_values`; `places` learns which form is where."""
         data = self.cleaned_data
         values: dict[str, Any] = {
             "name": data["name"] or None,
@@ -236,7 +236,7 @@ class GradeRulesForm(forms.Form):
 
     @property
     def rule_values(self) -> dict[str, Any]:
-        """The values for `Rules.from_values`."""
+        """The values for `GradeRules.from_values`."""
         data = self.cleaned_data
         values = {name: data[name] for name in ("out_of", "cap", "least", "decimals", "no_file", "title")}
         for kind, cards in (("terms", self.terms), ("factors", self.factors)):
@@ -258,8 +258,8 @@ class GradeRulesForm(forms.Form):
 
 
 def _baselines_in(rules: Mapping[str, Any]) -> set[str]:
-    read = [Rules.from_values(rules)] if rules.get("terms") else []
-    return {name for each in read for term in (*each.terms, *each.factors) for name in term.baselines}
+    read = [GradeRules.from_values(rules)] if rules.get("terms") else []
+    return {name for each in read for term in each.all_terms.values() for name in term.baselines}
 
 
 class CourseRulesForm(forms.Form):

@@ -20,7 +20,7 @@ from leaderboard.common.numbers import MIN_DECIMALS, number_text
 
 from .reading import decimal_text, number_json
 from .reasons import Reason
-from .rules import FEWER_IS_BETTER, Anchor, Late, Rules, Term
+from .rules import FEWER_IS_BETTER, Anchor, GradeRules, Late, Term
 
 MAX_SCORE_DECIMALS = 15
 ZERO = Fraction(0)
@@ -335,7 +335,7 @@ class _Choice:
         return max(ZERO, reduced) + self.rest
 
 
-def mark(rules: Rules, scale: ScoreScale, person: Person, *, slack: int = 0, slack_total: int = 0) -> Mark:
+def mark(rules: GradeRules, scale: ScoreScale, person: Person, *, slack: int = 0, slack_total: int = 0) -> Mark:
     """The mark of a person, by the file that yields most.
 
     Up to `slack` late periods cost nothing: as few as give the highest mark. `slack_total` are those left to the person
@@ -363,19 +363,19 @@ def mark(rules: Rules, scale: ScoreScale, person: Person, *, slack: int = 0, sla
     return _finished(rules, points, reasons, used)
 
 
-def final(rules: Rules, points: Fraction) -> Fraction:
+def final(rules: GradeRules, points: Fraction) -> Fraction:
     """Points between the least and the most, rounded."""
     return round_half_up(min(max(points, rules.least), rules.most), rules.decimals)
 
 
-def _choices(rules: Rules, scale: ScoreScale, person: Person) -> list[_Choice]:
+def _choices(rules: GradeRules, scale: ScoreScale, person: Person) -> list[_Choice]:
     files: list[LateFile | None] = [None] if scale.has_file(person) else []
     if rules.late is not None:
         files += person.late
     return [_choice(rules, scale, person, file) for file in files]
 
 
-def _choice(rules: Rules, scale: ScoreScale, person: Person, file: LateFile | None) -> _Choice:
+def _choice(rules: GradeRules, scale: ScoreScale, person: Person, file: LateFile | None) -> _Choice:
     reduced, rest = ZERO, ZERO
     reasons, rest_reasons = [], []
     for term in rules.terms:
@@ -410,7 +410,7 @@ def _late_reasons(late: Late | None, choice: _Choice, used: int, left: int) -> l
     return reasons
 
 
-def _finished(rules: Rules, points: Fraction, reasons: list[Reason], slack: int = 0) -> Mark:
+def _finished(rules: GradeRules, points: Fraction, reasons: list[Reason], slack: int = 0) -> Mark:
     """The mark after limits and rounding, with their sentences."""
     if len(rules.terms) > 1:
         reasons.append(Reason.of("together", points=points_text(points)))
@@ -424,7 +424,7 @@ def _finished(rules: Rules, points: Fraction, reasons: list[Reason], slack: int 
     return Mark(float(rounded), tuple(reasons), slack)
 
 
-def _mark_without_file(rules: Rules, scale: ScoreScale, person: Person, *, is_too_late: bool) -> Mark:
+def _mark_without_file(rules: GradeRules, scale: ScoreScale, person: Person, *, is_too_late: bool) -> Mark:
     why = "no_file" if person.has_joined else "never_joined"
     reasons = [Reason.of("too_late")] if is_too_late else []
     if rules.no_file == "none":

@@ -14,70 +14,68 @@ from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.course import Course
 
 
-class GradeRules(models.Model):
-    """The grade rules of a competition, as stored by `Rules.as_json`."""
-
-    competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="grade_rules")
-    values = models.JSONField(default=dict)
-    changed_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        verbose_name_plural = _("grade rules")
-
-    def __str__(self) -> str:
-        return f"{self.competition}"
-
-
 def owner_of(graded: Competition | Course) -> dict[str, Any]:
     """The field and value of rows that belong to a competition or a course."""
     return {"course": graded} if isinstance(graded, Course) else {"competition": graded}
 
 
-class CourseRules(models.Model):
-    """How the grades of a course's competitions add up, as stored by `CourseScheme.as_json`."""
+class GradedRow(models.Model):
+    """A row of a competition's grades, or of a course's, and never of both."""
 
-    course = models.OneToOneField(Course, on_delete=models.CASCADE, related_name="grade_rules")
+    competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE)
+    course = models.ForeignKey(Course, null=True, on_delete=models.CASCADE)
+
+    class Meta:
+        abstract = True
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="%(class)s_of_a_competition_or_a_course",
+                condition=Q(competition__isnull=True) ^ Q(course__isnull=True),
+            )
+        ]
+
+
+def _constraints_once(*fields: str) -> list[models.BaseConstraint]:
+    """The constraints of a `GradedRow` of which each competition and each course has one for the same fields."""
+    once = [
+        models.UniqueConstraint(fields=[owner, *fields], name=f"%(class)s_once_in_a_{owner}")
+        for owner in ("competition", "course")
+    ]
+    return [*GradedRow.Meta.constraints, *once]
+
+
+class SavedRules(GradedRow):
+    """Grade rules that a host saved: those of a competition, or how the grades of a course's competitions add up."""
+
     values = models.JSONField(default=dict)
     changed_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        verbose_name_plural = _("course grade rules")
+        verbose_name_plural = _("grade rules")
+        constraints: ClassVar = _constraints_once()
 
     def __str__(self) -> str:
-        return f"{self.course}"
+        return f"{self.competition or self.course}"
 
 
-def _of_one(name: str) -> models.CheckConstraint:
-    """The constraint that a row belongs to a competition or to a course, and not to both."""
-    return models.CheckConstraint(name=name, condition=Q(competition__isnull=True) ^ Q(course__isnull=True))
-
-
-class HandPoints(models.Model):
+class HandPoints(GradedRow):
     """Points that a host gave a person for a term by hand, in a competition or in a course."""
 
-    competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="hand_points")
-    course = models.ForeignKey(Course, null=True, on_delete=models.CASCADE, related_name="hand_points")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="hand_points")
     name = models.CharField(max_length=120)
     points = models.FloatField()
 
     class Meta:
         verbose_name_plural = _("points by hand")
-        constraints: ClassVar = [
-            _of_one("hand_points_of_a_competition_or_a_course"),
-            models.UniqueConstraint(fields=["competition", "user", "name"], name="hand_points_once_in_a_competition"),
-            models.UniqueConstraint(fields=["course", "user", "name"], name="hand_points_once_in_a_course"),
-        ]
+        constraints: ClassVar = _constraints_once("user", "name")
 
     def __str__(self) -> str:
         return f"{self.name}: {self.points}"
 
 
-class Override(models.Model):
+class Override(GradedRow):
     """A mark that a host set with a reason, which the student reads. It holds until a host removes it."""
 
-    competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="overrides")
-    course = models.ForeignKey(Course, null=True, on_delete=models.CASCADE, related_name="overrides")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grade_overrides")
     points = models.FloatField()
     reason = models.CharField(max_length=300)
@@ -86,9 +84,7 @@ class Override(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            _of_one("override_in_a_competition_or_a_course"),
-            models.UniqueConstraint(fields=["competition", "user"], name="override_once_in_a_competition"),
-            models.UniqueConstraint(fields=["course", "user"], name="override_once_in_a_course"),
+            *_constraints_once("user"),
             models.CheckConstraint(name="override_is_no_negative_mark", condition=Q(points__gte=0, points__lte=1e5)),
         ]
 
@@ -96,14 +92,12 @@ class Override(models.Model):
         return f"{self.points}: {self.reason}"
 
 
-class GradeRelease(models.Model):
+class GradeRelease(GradedRow):
     """One release of grades, numbered per competition or course. It never changes, except that it can be withdrawn.
 
     Students see the newest release, and no grades while that one is withdrawn. `rules` are the rules it was made with.
     """
 
-    competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="grade_releases")
-    course = models.ForeignKey(Course, null=True, on_delete=models.CASCADE, related_name="grade_releases")
     number = models.PositiveIntegerField()
     rules = models.JSONField()
     # Of the competition's answers; null in a course.
@@ -114,11 +108,7 @@ class GradeRelease(models.Model):
 
     class Meta:
         ordering: ClassVar = ["competition", "course", "-number"]
-        constraints: ClassVar = [
-            _of_one("grade_release_of_a_competition_or_a_course"),
-            models.UniqueConstraint(fields=["competition", "number"], name="grade_release_number_once"),
-            models.UniqueConstraint(fields=["course", "number"], name="course_grade_release_number_once"),
-        ]
+        constraints: ClassVar = _constraints_once("number")
 
     def __str__(self) -> str:
         return f"{self.competition or self.course} · {self.number}"
@@ -165,11 +155,9 @@ class Grade(models.Model):
         return f"{self.points}"
 
 
-class Gradebook(models.Model):
+class Gradebook(GradedRow):
     """A gradebook exported from Canvas, uploaded by a host to have one column filled; the bytes are unchanged."""
 
-    competition = models.OneToOneField(Competition, null=True, on_delete=models.CASCADE, related_name="gradebook")
-    course = models.OneToOneField(Course, null=True, on_delete=models.CASCADE, related_name="gradebook")
     file_name = models.CharField(max_length=200)
     data = models.BinaryField()
     # Header of the column to fill; "" for a new one.
@@ -180,7 +168,7 @@ class Gradebook(models.Model):
     uploaded_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:
-        constraints: ClassVar = [_of_one("gradebook_of_a_competition_or_a_course")]
+        constraints: ClassVar = _constraints_once()
 
     def __str__(self) -> str:
         return self.file_name

@@ -12,7 +12,7 @@ from leaderboard.common.responses import signed_in_user
 from leaderboard.competitions.access import CourseContext, PageContext
 from leaderboard.competitions.models import Competition, Course
 
-from . import course_grades, queries
+from . import course_sheets, queries
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class GradePages:
     def sheet(self) -> queries.GradeSheet:
         if isinstance(self.graded, Course):
             known = self.context.competitions if isinstance(self.context, CourseContext) else None
-            return course_grades.course_sheet(self.graded, known)
+            return course_sheets.course_sheet(self.graded, known)
         return queries.grade_sheet(self.graded, at=self.context.at)
 
     @property

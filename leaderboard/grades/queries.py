@@ -20,10 +20,10 @@ from leaderboard.competitions.models import Competition, GroundTruth, Membership
 from leaderboard.competitions.models.competition import Split
 
 from . import marks, suggestions
-from .models import CourseRules, Grade, GradeRelease, Override, owner_of
+from .models import Grade, GradeRelease, Override, SavedRules, owner_of
 from .reading import BadRules
 from .reasons import Reason
-from .rules import CourseScheme, Rules, Slack
+from .rules import CourseScheme, GradeRules, Slack
 from .students import Student
 from .values import class_values, fraction_of, people_facts
 
@@ -116,7 +116,7 @@ class GradeRow:
 class GradeSheet:
     """The marks of all students by saved or proposed rules (`is_saved`). With `faults` there are no rows."""
 
-    rules: Rules | CourseScheme
+    rules: GradeRules | CourseScheme
     is_saved: bool
     split: Split = Split.PRIVATE
     rows: tuple[GradeRow, ...] = ()
@@ -144,7 +144,7 @@ class GradeSheet:
         return sum(not student.is_listed and student.user_id is not None for student in students)
 
     @cached_property
-    def effective_rules(self) -> Rules | CourseScheme:
+    def effective_rules(self) -> GradeRules | CourseScheme:
         """The rules of the release that students see, else those of the sheet."""
         return type(self.rules).from_values(self.release.rules) if self.release else self.rules
 
@@ -168,7 +168,7 @@ def deciding_split(competition: Competition, at: datetime) -> Split:
     return Split.PRIVATE if at >= competition.closes_at else Split.PUBLIC
 
 
-def grade_rules(competition: Competition) -> tuple[Rules, bool]:
+def grade_rules(competition: Competition) -> tuple[GradeRules, bool]:
     """(the rules that a host saved, True), or (proposed rules, False)."""
     stored = stored_rules(competition)
     return stored.rules or suggested_rules(competition), stored.rules is not None
@@ -178,7 +178,7 @@ class StoredRules(NamedTuple):
     """The saved rules of a competition and its course, whether a host has set marks, and the number of files that wait
     for a score; one query."""
 
-    rules: Rules | None
+    rules: GradeRules | None
     scheme: CourseScheme | None
     has_overrides: bool
     waiting: int
@@ -192,31 +192,33 @@ def stored_rules(competition: Competition) -> StoredRules:
     row = Competition.objects.filter(pk=competition.pk).order_by()
     values, course_values, has_overrides, number = row.annotate(
         has_overrides=Exists(overrides), waiting=Subquery(waiting)
-    ).values_list("grade_rules__values", "course__grade_rules__values", "has_overrides", "waiting")[0]
-    rules = Rules.from_values(values) if values else None
+    ).values_list("savedrules__values", "course__savedrules__values", "has_overrides", "waiting")[0]
+    rules = GradeRules.from_values(values) if values else None
     scheme = CourseScheme.from_values(course_values) if course_values else None
     return StoredRules(rules, scheme, has_overrides, number or 0)
 
 
-def suggested_rules(competition: Competition, baselines: Mapping[str, float] | None = None) -> Rules:
+def suggested_rules(competition: Competition, baselines: Mapping[str, float] | None = None) -> GradeRules:
     """The site's suggestion; `baselines` are their public scores, if the caller has them already."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
-        return suggestions.suggest([], {}, higher_is_better=True, title=competition.title)
+        return suggestions.choose_policy([], {}, higher_is_better=True, title=competition.title)
     ground_truth.competition = competition
     scores = baseline_scores(ground_truth, Split.PUBLIC) if baselines is None else baselines
     values = list(standings.best_values(ground_truth).values())
     higher = sign_of(ground_truth) < 0
-    return suggestions.suggest(values, scores, higher_is_better=higher, title=competition.title)
+    return suggestions.choose_policy(values, scores, higher_is_better=higher, title=competition.title)
 
 
 def course_scheme(course_id: int) -> CourseScheme | None:
     """The rules that a host saved for a course; None without."""
-    stored = only_row(CourseRules.objects.filter(course=course_id))
+    stored = only_row(SavedRules.objects.filter(course=course_id))
     return CourseScheme.from_values(stored.values) if stored else None
 
 
-def tried_sheet(competition: Competition, rules: Rules, stored: StoredRules, *, at: datetime) -> GradeSheet:
+def tried_sheet(
+    competition: Competition, rules: GradeRules | CourseScheme, stored: StoredRules, *, at: datetime
+) -> GradeSheet:
     """The marks as these rules would make them, without the released ones. Only for hosts."""
     sheet = GradeSheet(rules, rules == stored.rules, deciding_split(competition, at))
     return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, stored, {})[0]
@@ -261,12 +263,12 @@ def _sheets_by_ground_truth(
     if len(present) < len(ground_truths):
         return [replace(sheet, faults=(_("Publish answers first. Grades depend on scores."),)) for _gt in ground_truths]
     rules = sheet.rules
-    assert isinstance(rules, Rules)
+    assert isinstance(rules, GradeRules)
     students = students_of(competition)
     people = people_facts(competition, students, rules)
     try:
         for ground_truth in present:
-            Rules.from_values(rules.as_json(), higher_is_better=sign_of(ground_truth) < 0)
+            GradeRules.from_values(rules.as_json(), higher_is_better=sign_of(ground_truth) < 0)
         known = class_values(competition, present, rules, sheet.split, people.largest_team)
     except BadRules as error:
         return [replace(sheet, faults=tuple(map(str, error.faults))) for _gt in ground_truths]
@@ -306,7 +308,7 @@ def earlier_parts(competition: Competition, scheme: CourseScheme) -> list[Compet
 
 
 def slack_before(
-    competition: Competition, rules: Rules, scheme: CourseScheme | None
+    competition: Competition, rules: GradeRules, scheme: CourseScheme | None
 ) -> tuple[Slack | None, dict[int, int]]:
     """(the course's slack or None, user → late periods that it used in released grades of earlier competitions)."""
     if (

@@ -239,8 +239,36 @@ class Late(Noun):
         return self.off[-1] + step * (periods - len(self.off))
 
 
+class Scheme(Noun):
+    """Rules with terms, in the fields named by `TERMS`: those of a competition, or of a course."""
+
+    TERMS: ClassVar[Sequence[str]]
+
+    @property
+    def all_terms(self) -> dict[str, Term]:
+        """Place, such as `terms.0` → term."""
+        return {f"{kind}.{number}": term for kind in self.TERMS for number, term in enumerate(getattr(self, kind))}
+
+    @property
+    def hand_names(self) -> list[str]:
+        """Names of the terms by hand."""
+        return [term.name for term in self.all_terms.values() if term.of == "by_hand"]
+
+    @property
+    def named_competitions(self) -> list[tuple[str, str]]:
+        """(place, slug) of each competition of the course that the rules name."""
+        return [(where, slug) for where, term in self.all_terms.items() for slug in term.sources]
+
+    def _term_faults(self, higher_is_better: bool | None) -> Iterator[RuleFault]:
+        for where, term in self.all_terms.items():
+            # The direction of other competitions is not known here.
+            yield from term.faults_at(where, None if term.sources else higher_is_better)
+        if len(self.hand_names) != len(set(self.hand_names)):
+            yield RuleFault("", _("Two terms by hand have the same name."))
+
+
 @dataclass(frozen=True)
-class Rules(Noun):
+class GradeRules(Scheme):
     """The grade rules of a competition: what is `least` and at most (`cap`), and what a mark is without a file.
 
     `no_file`: no mark (`none`), `zero`, or the points by hand (`rest`). `title` is the column's name in files.
@@ -256,6 +284,7 @@ class Rules(Noun):
     late: Late | None = None
     title: str = ""
 
+    TERMS = ("terms", "factors")
     READERS: ClassVar[Mapping[str, Reader]] = {
         "out_of": read_points,
         "cap": read_points,
@@ -282,24 +311,16 @@ class Rules(Noun):
     def shown_decimals(self) -> int:
         return self.decimals
 
-    @property
-    def hand_names(self) -> list[str]:
-        """Names of the terms by hand."""
-        return [term.name for term in (*self.terms, *self.factors) if term.of == "by_hand"]
-
     def faults(self, higher_is_better: bool | None = None) -> Iterator[RuleFault]:
         yield from _limit_faults(self.out_of, self.cap, self.decimals)
         if not 0 <= self.least <= self.most:
             yield RuleFault("", _("The minimum must be between 0 and the maximum."))
         if not self.terms:
             yield RuleFault("", _("Add at least one term."))
-        yield from _term_faults("terms", self.terms, higher_is_better)
-        yield from _term_faults("factors", self.factors, higher_is_better)
+        yield from self._term_faults(higher_is_better)
         for number, factor in enumerate(self.factors):
             if any(points < 0 for points in (factor.below, *(row.points for row in (*factor.line, *factor.steps)))):
                 yield RuleFault(f"factors.{number}", _("a factor can't be negative."))
-        if len(names := self.hand_names) != len(set(names)):
-            yield RuleFault("", _("Two terms by hand have the same name."))
         if self.late is not None:
             yield from self.late.faults()
 
@@ -311,12 +332,6 @@ def _limit_faults(out_of: Fraction | None, cap: Fraction | None, decimals: int |
         yield RuleFault("", _("The cap can't be below the full mark."))
     if decimals is not None and not 0 <= decimals <= MAX_DECIMALS:
         yield RuleFault("", _("Decimal places must be between 0 and 3."))
-
-
-def _term_faults(where: str, terms: Sequence[Term], higher_is_better: bool | None) -> Iterator[RuleFault]:
-    for number, term in enumerate(terms):
-        # The direction of other competitions is not known here.
-        yield from term.faults_at(f"{where}.{number}", None if term.sources else higher_is_better)
 
 
 # --- courses ------------------------------------------------------------------------------------------------------
@@ -348,7 +363,7 @@ class Slack(Noun):
 
 
 @dataclass(frozen=True)
-class CourseScheme(Noun):
+class CourseScheme(Scheme):
     """How the marks of a course's competitions add up.
 
     Without `out_of` the full mark is the sum of the weights, and without both `out_of` and `cap` nothing limits it.
@@ -363,6 +378,7 @@ class CourseScheme(Noun):
     slack: Slack | None = None
     title: str = ""
 
+    TERMS = ("plus",)
     READERS: ClassVar[Mapping[str, Reader]] = {
         "parts": list_of(CoursePart.read, MAX_PARTS),
         "plus": list_of(Term.read, MAX_TERMS),
@@ -389,8 +405,9 @@ class CourseScheme(Noun):
         return self.out_of if self.cap is None else self.cap
 
     @property
-    def hand_names(self) -> list[str]:
-        return [term.name for term in self.plus if term.of == "by_hand"]
+    def named_competitions(self) -> list[tuple[str, str]]:
+        parts = [(f"parts.{number}", part.competition) for number, part in enumerate(self.parts)]
+        return parts + super().named_competitions
 
     def faults(self, higher_is_better: bool | None = None) -> Iterator[RuleFault]:
         yield from _limit_faults(self.out_of, self.cap, self.decimals)
@@ -399,12 +416,10 @@ class CourseScheme(Noun):
         yield from self._part_faults()
         if not 0 <= self.drop_lowest < max(1, len(self.parts)):
             yield RuleFault("", _("Fewer competitions must be dropped than there are."))
-        for number, term in enumerate(self.plus):
-            yield from term.faults_at(f"plus.{number}", None)
+        yield from self._term_faults(None)
+        for where, term in self.all_terms.items():
             if term.of != "by_hand" and not term.sources:
-                yield RuleFault(f"plus.{number}", _("choose a competition, or points by hand."))
-        if len(self.hand_names) != len(set(self.hand_names)):
-            yield RuleFault("", _("Two terms by hand have the same name."))
+                yield RuleFault(where, _("choose a competition, or points by hand."))
         if self.slack is not None and (self.slack.periods < 0 or (self.slack.most or 0) < 0):
             yield RuleFault("", _("Late days can't be negative."))
 

@@ -6,6 +6,7 @@ Released grades do not change.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -23,15 +24,17 @@ from leaderboard.common.numbers import points_text
 from leaderboard.common.storage import clean_name
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import Competition, Course
+from leaderboard.competitions.models.course import lock_course
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications import kinds
 from leaderboard.notifications.services import notify_people
 
 from . import canvas, hooks
-from .models import CourseRules, Grade, Gradebook, GradeRelease, GradeRules, owner_of
+from .course_sheets import course_sheet
+from .models import Grade, Gradebook, GradeRelease, SavedRules, owner_of
 from .queries import GradeSheet, earlier_parts, grade_sheet
 from .reading import BadRules, RuleFault
-from .rules import CourseScheme, Rules
+from .rules import CourseScheme, GradeRules
 
 
 @on(competitions_hooks.membership_facts)
@@ -48,7 +51,7 @@ def released_grade(*, competition: Competition, user: User) -> StudentFact | Non
     grade = grades.first()
     if grade is None or grade.points is None:
         return None
-    decimals = Rules.from_values(grade.release.rules).decimals
+    decimals = GradeRules.from_values(grade.release.rules).decimals
     return StudentFact(_("Grade"), points_text(grade.points, decimals), _("released"))
 
 
@@ -57,78 +60,95 @@ def released_points(user: User, competitions: Collection[int]) -> dict[int, str]
     newest = GradeRelease.objects.filter(competition=OuterRef("release__competition")).order_by("-number").values("pk")
     released = Grade.objects.filter(user=user, release=Subquery(newest[:1]), release__withdrawn_at=None)
     return {
-        grade.release.competition_id: points_text(grade.points, Rules.from_values(grade.release.rules).decimals)
+        grade.release.competition_id: points_text(grade.points, GradeRules.from_values(grade.release.rules).decimals)
         for grade in released.filter(release__competition__in=competitions).select_related("release")
         if grade.points is not None and grade.release.competition_id is not None
     }
 
 
-def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user: User | None) -> Rules:
-    """Replace the rules; released grades do not change. Raises `CannotHost` with all faults."""
+def set_grade_rules(
+    *, graded: Competition | Course, values: Mapping[str, Any], user: User | None
+) -> GradeRules | CourseScheme:
+    """Replace the rules; released grades do not change. Raises `CannotHost` with all faults.
+
+    The audit log gets what changed; the same rules again change nothing.
+    """
     try:
-        rules = checked_rules(competition, values)
+        rules = checked_rules(graded, values)
     except BadRules as error:
         raise CannotHost(_("These grade rules don't work."), map(str, error.faults)) from error
     with transaction.atomic():
-        Competition.objects.select_for_update().get(pk=competition.pk)
-        stored = GradeRules.objects.filter(competition=competition).first()
-        save_rules(stored or GradeRules(competition=competition), rules.as_json(), user=user, about=competition)
+        lock_grades(graded)
+        stored = SavedRules.objects.filter(**owner_of(graded)).first() or SavedRules(**owner_of(graded))
+        before, after = stored.values, rules.as_json()
+        if before != after:
+            stored.values, stored.changed_at = after, database_now()
+            stored.save()
+            differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+            AuditEntry.append(
+                AuditEvent.GRADE_RULES_CHANGED,
+                user=user,
+                **in_audit_log(graded),
+                before={name: before[name] for name in differing if name in before},
+                after={name: after[name] for name in differing if name in after},
+            )
     return rules
 
 
-def checked_rules(competition: Competition, values: Mapping[str, Any]) -> Rules:
-    """The rules, with their fixed scores compared by the metric's direction. Raises `BadRules`."""
-    ground_truth = competition.ground_truth
-    rules = Rules.from_values(values, higher_is_better=sign_of(ground_truth) < 0 if ground_truth else None)
-    terms = [(f"terms.{number}", term) for number, term in enumerate(rules.terms)]
-    terms += [(f"factors.{number}", term) for number, term in enumerate(rules.factors)]
-    if sources := {slug for _where, term in terms for slug in term.sources}:
-        there = set(
-            Competition.objects.filter(course=competition.course_id, slug__in=sources).values_list("slug", flat=True)
-        )
+def checked_rules(graded: Competition | Course, values: Mapping[str, Any]) -> GradeRules | CourseScheme:
+    """The rules, of which all competitions are in the course; fixed scores are compared by the metric's direction.
+
+    Raises `BadRules`.
+    """
+    rules: GradeRules | CourseScheme
+    if isinstance(graded, Course):
+        course, rules = graded.pk, CourseScheme.from_values(values)
+    else:
+        course, ground_truth = graded.course_id, graded.ground_truth
+        rules = GradeRules.from_values(values, higher_is_better=sign_of(ground_truth) < 0 if ground_truth else None)
+    if named := rules.named_competitions:
+        competitions = Competition.objects.outside_bin().filter(course=course)
+        there = set(competitions.values_list("slug", flat=True))
         text = _("the course has no competition “%(name)s”.")
-        missing = [(where, slug) for where, term in terms for slug in term.sources if slug not in there]
-        if missing:
-            raise BadRules([RuleFault(where, text % {"name": slug}) for where, slug in missing])
+        if missing := [RuleFault(where, text % {"name": slug}) for where, slug in named if slug not in there]:
+            raise BadRules(missing)
     return rules
 
 
-def save_rules(
-    stored: GradeRules | CourseRules, values: dict[str, Any], *, user: User | None, about: Competition | Course
-) -> None:
-    """Save rules with what changed in the audit log; the same rules again change nothing."""
-    before = stored.values
-    if before == values:
-        return
-    stored.values, stored.changed_at = values, database_now()
-    stored.save()
-    differing = [name for name in {**before, **values} if before.get(name) != values.get(name)]
-    AuditEntry.append(
-        AuditEvent.GRADE_RULES_CHANGED,
-        user=user,
-        **in_audit_log(about),
-        before={name: before[name] for name in differing if name in before},
-        after={name: values[name] for name in differing if name in values},
-    )
+def lock_grades(graded: Competition | Course) -> Competition | Course:
+    """Wait for a release or another change of the same grades; returns what they belong to, as it is now."""
+    if isinstance(graded, Course):
+        lock_course(graded.pk)
+        return graded
+    return Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=graded.pk)
 
 
-def release_obstacles(sheet: GradeSheet, competition: Competition) -> list[str]:
+def sheet_of(graded: Competition | Course, *, at: datetime) -> GradeSheet:
+    """The marks of all students of a competition or a course. Only for hosts."""
+    return course_sheet(graded) if isinstance(graded, Course) else grade_sheet(graded, at=at)
+
+
+def release_obstacles(sheet: GradeSheet, graded: Competition | Course) -> list[str]:
     """Reasons why grades cannot be released yet, as sentences for the host; empty if they can."""
     obstacles = list(sheet.faults)
     if not sheet.is_saved:
         obstacles.append(_("Save the grade rules first."))
-    if competition.revealed_at is None:
+    if isinstance(graded, Course):
+        text = _("Release the grades of “%(title)s” first.")
+        return obstacles + [text % {"title": title} for title in sheet.unreleased]
+    if graded.revealed_at is None:
         obstacles.append(_("Reveal the final ranking first: grade reasons contain private scores."))
+    elif graded.teams.filter(is_awaited=True, disqualified_at=None).exists():
+        obstacles.append(_("The final ranking isn't complete: a team still has time. End its extension, or wait."))
     if sheet.waiting:
         obstacles.append(_("Submissions still waiting for a score: %(number)s.") % {"number": sheet.waiting})
-    if isinstance(sheet.rules, Rules):
-        obstacles += _unreleased_before(competition, sheet.rules, sheet.scheme)
-    return obstacles
+    return obstacles + _unreleased_before(graded, sheet)
 
 
-def _unreleased_before(competition: Competition, rules: Rules, scheme: CourseScheme | None) -> list[str]:
+def _unreleased_before(competition: Competition, sheet: GradeSheet) -> list[str]:
     """Earlier competitions whose late days are not counted yet, because their grades are not released."""
-    if rules.late is None or scheme is None or scheme.slack is None:
+    scheme = sheet.scheme
+    if not isinstance(sheet.rules, GradeRules) or not sheet.rules.late or not scheme or not scheme.slack:
         return []
     released = set(GradeRelease.current_of_course(competition.course_id).values_list("competition", flat=True))
     text = _("Release the grades of “%(title)s” first: its deadline is earlier, and late days are used in order.")
@@ -136,28 +156,20 @@ def _unreleased_before(competition: Competition, rules: Rules, scheme: CourseSch
     return [text % {"title": other.title} for other in earlier if other.pk not in released]
 
 
-def release_grades(*, competition: Competition, user: User | None) -> GradeRelease:
+def release_grades(*, graded: Competition | Course, user: User | None) -> GradeRelease:
     """Store the marks of all students as they are now, show them to the students and notify these.
 
     Raises `CannotHost` with the obstacles.
     """
     with transaction.atomic():
-        locked = (
-            Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=competition.pk)
-        )
-        at = database_now()
-        sheet = grade_sheet(locked, at=at)
-        obstacles = release_obstacles(sheet, locked)
-        if locked.teams.filter(is_awaited=True, disqualified_at=None).exists():
-            obstacles.append(_("The final ranking isn't complete: a team still has time. End its extension, or wait."))
-        if obstacles:
+        graded = lock_grades(graded)
+        sheet = sheet_of(graded, at=database_now())
+        if obstacles := release_obstacles(sheet, graded):
             raise CannotHost(_("Grades can't be released yet."), obstacles)
-        assert locked.ground_truth is not None, "sheets without one have faults"
-        return store_release(locked, sheet, user)
+        return _store_release(graded, sheet, user)
 
 
-def store_release(graded: Competition | Course, sheet: GradeSheet, user: User | None) -> GradeRelease:
-    """Store the marks of a sheet as the next release and notify the students. The caller holds the lock."""
+def _store_release(graded: Competition | Course, sheet: GradeSheet, user: User | None) -> GradeRelease:
     last = GradeRelease.objects.filter(**owner_of(graded)).aggregate(last=Max("number"))["last"] or 0
     competition = graded if isinstance(graded, Competition) else None
     release = GradeRelease.objects.create(
@@ -192,27 +204,22 @@ def store_release(graded: Competition | Course, sheet: GradeSheet, user: User | 
     return release
 
 
+def withdraw_grades(*, graded: Competition | Course, user: User | None) -> None:
+    """Hide the released grades from students; another release gets a new number. Raises `CannotHost` without one."""
+    with transaction.atomic():
+        lock_grades(graded)
+        release = GradeRelease.current(graded)
+        if release is None:
+            raise CannotHost(_("No grades have been released."))
+        GradeRelease.objects.filter(pk=release.pk).update(withdrawn_at=database_now())
+        before = {"release": release.number, "grades": release.grades.count()}
+        AuditEntry.append(AuditEvent.GRADES_WITHDRAWN, user=user, before=before, **in_audit_log(graded))
+        hooks.withdrawn(release=release)
+
+
 def in_audit_log(graded: Competition | Course) -> dict[str, Any]:
     """A competition or a course in the audit log."""
     return {"competition": graded} if isinstance(graded, Competition) else {"about": f"course #{graded.pk}"}
-
-
-def withdraw_grades(*, competition: Competition, user: User | None) -> None:
-    """Hide the released grades from students; another release gets a new number. Raises `CannotHost` without one."""
-    with transaction.atomic():
-        Competition.objects.select_for_update().get(pk=competition.pk)
-        withdraw_release(competition, user)
-
-
-def withdraw_release(graded: Competition | Course, user: User | None) -> None:
-    """Withdraw the current release. The caller holds the lock. Raises `CannotHost` without one."""
-    release = GradeRelease.current(graded)
-    if release is None:
-        raise CannotHost(_("No grades have been released."))
-    GradeRelease.objects.filter(pk=release.pk).update(withdrawn_at=database_now())
-    before = {"release": release.number, "grades": release.grades.count()}
-    AuditEntry.append(AuditEvent.GRADES_WITHDRAWN, user=user, before=before, **in_audit_log(graded))
-    hooks.withdrawn(release=release)
 
 
 # --- the uploaded gradebook -------------------------------------------------------------------------------------

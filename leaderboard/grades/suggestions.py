@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from . import marks
 from .marks import Field, Person, ScoreScale
-from .rules import Rules
+from .rules import GradeRules
 from .values import fraction_of
 
 MEAN_RANGE = (70.0, 85.0)
@@ -117,7 +117,9 @@ def _without_baselines(values: Any) -> Any:
 RANKS = _score(steps=[[{"top": 10}, 100], [{"top": 25}, 90], [{"top": 50}, 80], [{"top": 100}, 70]])
 
 
-def suggest(values: Sequence[float], baselines: Mapping[str, float], *, higher_is_better: bool, title: str) -> Rules:
+def choose_policy(
+    values: Sequence[float], baselines: Mapping[str, float], *, higher_is_better: bool, title: str
+) -> GradeRules:
     """The first policy by which the class's mean lies between 70 and 85 points; by rank where none does.
 
     `values` are the public scores of the teams, `baselines` those of the baselines.
@@ -134,13 +136,13 @@ def suggest(values: Sequence[float], baselines: Mapping[str, float], *, higher_i
     policies += [_score(line=[[{"baseline": name}, 60], [{"class": "best"}, 100]]) for name in ordered]
     policies.append(RANKS)
     for policy in policies:
-        rules = Rules.from_values({"terms": [policy], "title": title})
+        rules = GradeRules.from_values({"terms": [policy], "title": title})
         if not values or MEAN_RANGE[0] <= _mean_points(rules, field) <= MEAN_RANGE[1]:
             break
     return rules
 
 
-def _mean_points(rules: Rules, field: Field) -> float:
+def _mean_points(rules: GradeRules, field: Field) -> float:
     scale = ScoreScale("", {("", "private", None): field})
     points = [marks.mark(rules, scale, Person(teams={"": team})).points or 0.0 for team in field.values]
     return sum(points) / len(points)

@@ -23,7 +23,7 @@ from leaderboard.competitions.models.extension import extended_deadline
 from .marks import Field, Key, LateFile, Person, ScoreScale
 from .models import HandPoints
 from .reading import BadRules, RuleFault
-from .rules import Late, Rules, Term
+from .rules import GradeRules, Late, Term
 from .students import Student
 
 MICROSECOND = timedelta(microseconds=1)
@@ -58,11 +58,11 @@ def needs_of(terms: Iterable[Term], slug: str) -> dict[Key, set[str]]:
 
 
 def class_values(
-    competition: Competition, ground_truths: Sequence[GroundTruth], rules: Rules, split: Split, largest_team: int
+    competition: Competition, ground_truths: Sequence[GroundTruth], rules: GradeRules, split: Split, largest_team: int
 ) -> list[ClassValues]:
     """The values for each ground truth, in their order. Raises `BadRules` for a baseline or source that is gone."""
     slug = competition.slug
-    needs = needs_of((*rules.terms, *rules.factors), slug)
+    needs = needs_of(rules.all_terms.values(), slug)
     needs[slug, "private", None].add("values")
     elsewhere = {key: need for key, need in needs.items() if key[0] != slug}
     others = fields_of_sources(competition.course_id, elsewhere, split)
@@ -75,7 +75,7 @@ def class_values(
         ground_truth.competition = competition
         known = {side: scores.get(ground_truth.pk, {}) for side, scores in baselines.items()}
         own = {key: _field(ground_truth, key, need, split, known) for key, need in own_needs.items()}
-        _check_baselines((*rules.terms, *rules.factors), own | others, slug)
+        _check_baselines(rules.all_terms.values(), own | others, slug)
         found.append(ClassValues(ScoreScale(slug, own | others, largest_team), late.get(ground_truth.pk, {})))
     return found
 
@@ -248,11 +248,10 @@ class PeopleFacts:
         )
 
 
-def people_facts(competition: Competition, students: Sequence[Student], rules: Rules) -> PeopleFacts:
-    terms = (*rules.terms, *rules.factors)
-    sources = {slug for term in terms for slug in term.sources} - {competition.slug}
+def people_facts(competition: Competition, students: Sequence[Student], rules: GradeRules) -> PeopleFacts:
+    sources = {slug for _where, slug in rules.named_competitions} - {competition.slug}
     attached: set[int] = set()
-    if any(term.of == "attached" for term in terms):
+    if any(term.of == "attached" for term in rules.all_terms.values()):
         attached = set().union(*competitions_hooks.attached_teams(competition=competition))
     return PeopleFacts(
         members=Counter(student.team_id for student in students if student.team_id is not None),

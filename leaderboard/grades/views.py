@@ -24,7 +24,7 @@ from .forms import GradeRulesForm
 from .models import Grade, GradeRelease
 from .reading import BadRules
 from .reasons import Reason
-from .rules import Rules
+from .rules import CourseScheme, GradeRules
 
 PER_PAGE = 100
 
@@ -51,7 +51,8 @@ def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpRes
     picture = suggestions.picture_values(request.GET.get("picture", ""), scores, higher_is_better=higher)
     initial = rules.as_json() if picture is None else {"title": rules.title, **picture}
     form = GradeRulesForm(posted_data(request), initial, baselines=scores, competition=competition, add=action)
-    tried, status = rules if picture is None else None, 200
+    tried: GradeRules | CourseScheme | None = rules if picture is None else None
+    status = 200
     if request.method == "POST" and action not in ("terms", "factors"):
         tried, status = None, 422
         if form.is_valid():
@@ -61,9 +62,7 @@ def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpRes
                 form.add_faults(error.faults)
                 status = 409
         if tried is not None and action != "try":
-            services.set_grade_rules(
-                competition=competition, values=tried.as_json(), user=signed_in_user(page_context.user)
-            )
+            services.set_grade_rules(graded=competition, values=tried.as_json(), user=signed_in_user(page_context.user))
             messages.success(request, _("Grade rules saved."))
             return see_other("host_grades", slug=competition.slug)
     context = {
@@ -96,12 +95,12 @@ def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpR
     action, problems = request.POST.get("action"), []
     try:
         if action == "release":
-            release = services.release_grades(competition=competition, user=signed_in_user(page_context.user))
+            release = services.release_grades(graded=competition, user=signed_in_user(page_context.user))
             number = release.grades.count()
             messages.success(request, _("Grades of %(number)s students released.") % {"number": number})
             return see_other("host_grades", slug=slug)
         if action == "withdraw":
-            services.withdraw_grades(competition=competition, user=signed_in_user(page_context.user))
+            services.withdraw_grades(graded=competition, user=signed_in_user(page_context.user))
             messages.success(request, _("Grades withdrawn. Students can't see them any more."))
             return see_other("host_grades", slug=slug)
     except competitions.CannotHost as error:
@@ -155,6 +154,6 @@ def grade(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     release = GradeRelease.current(page_context.competition) if page_context.sees_private else None
     mine = Grade.objects.filter(release=release, user=page_context.user.pk).first() if release else None
     reasons = [Reason.from_json(stored) for stored in mine.reasons] if mine else []
-    rules = Rules.from_values(release.rules) if release else None
+    rules = GradeRules.from_values(release.rules) if release else None
     context = {"page_context": page_context, "release": release, "rules": rules, "grade": mine, "reasons": reasons}
     return render(request, "grades/grade.html", context)

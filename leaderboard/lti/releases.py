@@ -10,7 +10,7 @@ from leaderboard.grades import hooks
 from leaderboard.grades.hooks import GradeColumn, GradeColumns
 from leaderboard.grades.models import GradeRelease
 from leaderboard.grades.reasons import Reason
-from leaderboard.grades.rules import Rules
+from leaderboard.grades.rules import GradeRules
 
 from .marks import WantedMark, column_states, take_back_marks, unknown_students, want_marks
 from .models import PlatformMark
@@ -30,7 +30,7 @@ def want_released_marks(*, release: GradeRelease) -> None:
     }
     marked = PlatformMark.objects.filter(link__competition=competition).values_list("user_id", flat=True)
     gone = [WantedMark(user, None) for user in set(marked) - set(marks)]
-    out_of = float(Rules.from_values(release.rules).out_of)
+    out_of = float(GradeRules.from_values(release.rules).out_of)
     want_marks(competition=competition, marks=[*marks.values(), *gone], out_of=out_of)
 
 

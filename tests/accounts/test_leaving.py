@@ -106,11 +106,11 @@ def test_released_grades_go_along_with_their_reasons_and_nobody_elses(pets: Comp
     close(pets)
     boards.reveal_competition(competition=pets)
     assert loaded(taken_along(bo), "grades") == []
-    grade_services.release_grades(competition=pets, user=None)
+    grade_services.release_grades(graded=pets, user=None)
     (grade,) = loaded(taken_along(bo), "grades")
     assert (grade["release__competition__slug"], grade["points"]) == ("pets", 100)
     assert grade["reasons"] == ["Private score 1.000 reaches 1: 100 points."]
-    grade_services.withdraw_grades(competition=pets, user=None)
+    grade_services.withdraw_grades(graded=pets, user=None)
     assert loaded(taken_along(bo), "grades") == []
 
 

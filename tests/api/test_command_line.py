@@ -26,7 +26,6 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, Course, Limits, Submission
-from leaderboard.grades import course_grades
 from leaderboard.grades import services as grade_services
 from leaderboard.ground_truths.services import data_files
 from leaderboard.site.api import host as api_host
@@ -201,7 +200,7 @@ def test_ada_goes_through_the_page_for_teachers(adas: Terminal, ada: User, bo: U
     def rules_are_saved() -> None:
         birds = Competition.objects.get(slug="birds")
         enter(birds, bo)
-        grade_services.set_grade_rules(competition=birds, values=RULES, user=ada)
+        grade_services.set_grade_rules(graded=birds, values=RULES, user=ada)
 
     def a_file_failed() -> None:
         Competition.objects.update(opens_at=timezone.now())
@@ -210,7 +209,7 @@ def test_ada_goes_through_the_page_for_teachers(adas: Terminal, ada: User, bo: U
     def the_course_is_called_biology() -> None:
         Course.objects.filter(competitions__slug="birds").update(slug="biology", title="Biology")
         weights = {"parts": [{"competition": "birds", "weight": 100}]}
-        course_grades.set_course_rules(course=Course.objects.get(slug="biology"), values=weights, user=ada)
+        grade_services.set_grade_rules(graded=Course.objects.get(slug="biology"), values=weights, user=ada)
 
     before: dict[str, Callable[[], None]] = {
         "grades": rules_are_saved,

@@ -7,7 +7,7 @@ import pytest
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Competition
-from leaderboard.grades import course_grades
+from leaderboard.grades import services as grade_services
 from tests.conftest import enter, make_competition
 
 from .conftest import ROOT, Program
@@ -62,7 +62,7 @@ def test_a_host_of_all_its_competitions_reads_the_grades_of_a_course(
     program, path = Program(ada, HOST), f"courses/{birds.course.slug}/grades"
     assert program.get(path)[0] == 409
     parts = [{"competition": slug, "weight": 50} for slug in ("pets", "birds")]
-    course_grades.set_course_rules(course=birds.course, values={"parts": parts}, user=ada)
+    grade_services.set_grade_rules(graded=birds.course, values={"parts": parts}, user=ada)
     response = program.client.get(ROOT + path, headers=program.headers)
     assert response.content.decode().startswith("name,email,student_id,")
     assert "bo@example.org" in response.content.decode()

@@ -199,7 +199,7 @@ def test_grades_come_as_a_file_once_there_are_rules(adas: Program, pets: Competi
     assert "rules" in output["detail"]
     term = {"name": "Rank", "of": "score", "steps": [[{"top": 50}, 100], [{"top": 100}, 80]]}
     values = {"title": "Pets", "terms": [term]}
-    grade_services.set_grade_rules(competition=pets, values=values, user=ada)
+    grade_services.set_grade_rules(graded=pets, values=values, user=ada)
     response = adas.client.get(ROOT + "competitions/pets/grades", {"kind": "moodle"}, headers=adas.headers)
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert b"bo@example.org" in response.content

@@ -25,7 +25,6 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, PageTask, RowReport, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.grades import course_grades
 from leaderboard.grades import queries as grade_queries
 from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import Gradebook
@@ -200,9 +199,9 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     mine = competition.memberships.select_related("team").get(user=bo)
     extensions.grant_extension(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
     rules = grade_queries.grade_rules(competition)[0].as_json()
-    grade_services.set_grade_rules(competition=competition, values=rules, user=ada)
+    grade_services.set_grade_rules(graded=competition, values=rules, user=ada)
     weights = {"parts": [{"competition": competition.slug, "weight": 100}]}
-    course_grades.set_course_rules(course=competition.course, values=weights, user=ada)
+    grade_services.set_grade_rules(graded=competition.course, values=weights, user=ada)
     book = f"Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\nPoints Possible,,,,,10\n{CLASS},1,2,x,y,\n"
     Gradebook.objects.create(competition=competition, file_name="canvas.csv", data=book.encode())
     row = {

@@ -284,7 +284,7 @@ def test_the_time_of_the_opening_is_when_it_opened(ended: Competition) -> None:
 def test_grades_are_released_once_all_are_in_the_ranking(ended: Competition) -> None:
     def obstacles() -> str:
         with pytest.raises(CannotHost) as refused:
-            grade_services.release_grades(competition=ended, user=None)
+            grade_services.release_grades(graded=ended, user=None)
         return " ".join(refused.value.details)
 
     open_for_the_others(ended)

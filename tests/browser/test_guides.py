@@ -157,7 +157,7 @@ def test_a_teacher_can_do_the_whole_term_by_the_guide(follow: Callable[..., None
     assert competition.revealed_at is not None
     assert [file.name for file in competition.data_files.all()] == ["train.csv"]
     assert competition.course.roster.get().user == bo
-    assert competition.announcements.count() == competition.grade_releases.count() == 1
+    assert competition.announcements.count() == competition.graderelease_set.count() == 1
 
 
 def test_a_student_can_do_the_whole_term_by_the_guide(

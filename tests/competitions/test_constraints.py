@@ -33,7 +33,7 @@ from leaderboard.competitions.models import (
     TruthDraft,
     Worker,
 )
-from leaderboard.grades.models import Grade, Gradebook, GradeRelease, HandPoints, Override
+from leaderboard.grades.models import Grade, Gradebook, GradeRelease, HandPoints, Override, SavedRules
 from leaderboard.lti.models import Deployment, LtiLink, LtiPerson, Platform, PlatformMark, Seat
 from leaderboard.notifications.models import Notice, NoticeChoice
 from tests.conftest import answers, enter, submit
@@ -97,10 +97,6 @@ def release() -> GradeRelease:
     return GradeRelease.objects.create(**here(), number=1, rules={}, ground_truth_number=1)
 
 
-def course_release() -> GradeRelease:
-    return GradeRelease.objects.create(**course(), number=1, rules={})
-
-
 def deployment() -> dict[str, Deployment]:
     platform = Platform.objects.create(issuer="https://platform.example", client_id="1")
     return {"deployment": Deployment.objects.create(platform=platform, name="1")}
@@ -155,14 +151,19 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "one_choice_per_kind_of_notice": lambda: twice(NoticeChoice, user=bo(), kind="reveal", delivery="page"),
     "notice_delivery_known": lambda: NoticeChoice.objects.create(user=bo(), kind="reveal", delivery="pigeon"),
     "notice_once": lambda: twice(Notice, user=bo(), kind="reveal", title="t", key="k"),
-    "grade_release_number_once": lambda: [release(), release()],
-    "course_grade_release_number_once": lambda: [course_release(), course_release()],
-    "grade_release_of_a_competition_or_a_course": lambda: GradeRelease.objects.create(number=1, rules={}),
+    "graderelease_once_in_a_competition": lambda: [release(), release()],
+    "graderelease_once_in_a_course": lambda: twice(GradeRelease, **course(), number=1, rules={}),
+    "graderelease_of_a_competition_or_a_course": lambda: GradeRelease.objects.create(number=1, rules={}),
     "gradebook_of_a_competition_or_a_course": lambda: Gradebook.objects.create(file_name="g", data=b""),
-    "hand_points_of_a_competition_or_a_course": lambda: HandPoints.objects.create(user=bo(), name="Talk", points=1),
-    "hand_points_once_in_a_competition": lambda: twice(HandPoints, **here(), user=bo(), name="Talk", points=1),
-    "hand_points_once_in_a_course": lambda: twice(HandPoints, **course(), user=bo(), name="Talk", points=1),
-    "override_in_a_competition_or_a_course": lambda: Override.objects.create(user=bo(), points=1, reason="r"),
+    "gradebook_once_in_a_competition": lambda: twice(Gradebook, **here(), file_name="g", data=b""),
+    "gradebook_once_in_a_course": lambda: twice(Gradebook, **course(), file_name="g", data=b""),
+    "savedrules_of_a_competition_or_a_course": lambda: SavedRules.objects.create(),
+    "savedrules_once_in_a_competition": lambda: twice(SavedRules, **here()),
+    "savedrules_once_in_a_course": lambda: twice(SavedRules, **course()),
+    "handpoints_of_a_competition_or_a_course": lambda: HandPoints.objects.create(user=bo(), name="Talk", points=1),
+    "handpoints_once_in_a_competition": lambda: twice(HandPoints, **here(), user=bo(), name="Talk", points=1),
+    "handpoints_once_in_a_course": lambda: twice(HandPoints, **course(), user=bo(), name="Talk", points=1),
+    "override_of_a_competition_or_a_course": lambda: Override.objects.create(user=bo(), points=1, reason="r"),
     "override_once_in_a_competition": lambda: twice(Override, **here(), user=bo(), points=1, reason="r"),
     "override_once_in_a_course": lambda: twice(Override, **course(), user=bo(), points=1, reason="r"),
     "override_is_no_negative_mark": lambda: Override.objects.create(**here(), user=bo(), points=-1, reason="r"),

@@ -114,7 +114,7 @@ def test_a_mark_that_ada_sets_replaces_the_computed_one_until_she_removes_it(
     assert grades(graded) == {"bo": 85, "cy": 0}
     assert reasons(graded)["bo"] == "Set to 85 by ada: medical certificate"
     submit_rules = {**RULES, "least": 20}
-    grade_services.set_grade_rules(competition=graded, values=submit_rules, user=ada)
+    grade_services.set_grade_rules(graded=graded, values=submit_rules, user=ada)
     assert grades(graded)["bo"] == 85
     assert client.post(page, {"action": "remove"}).status_code == 302
     assert grades(graded)["bo"] == 50
@@ -127,7 +127,7 @@ def test_a_mark_that_ada_sets_replaces_the_computed_one_until_she_removes_it(
 def test_bo_reads_why_his_mark_was_set_and_takes_it_along(graded: Competition, ada: User, bo: User) -> None:
     by_hand.set_override(graded=graded, student=bo, points=Fraction(85), reason="Illness", user=ada)
     boards.reveal_competition(competition=graded)
-    grade_services.release_grades(competition=graded, user=ada)
+    grade_services.release_grades(graded=graded, user=ada)
     client = Client()
     client.force_login(bo)
     assert "Set to 85 by ada: Illness" in client.get("/c/pets/grade/").content.decode()

@@ -120,7 +120,7 @@ def test_the_page_says_that_grades_were_released_by_other_rules_and_the_file_wha
 ) -> None:
     """They were out of a hundred, and the rules of now give up to two hundred, in whole points."""
     boards.reveal_competition(competition=graded)
-    grade_services.release_grades(competition=graded, user=None)
+    grade_services.release_grades(graded=graded, user=None)
     warning = "Your rules changed after the release"
     assert warning not in upload(host, CANVAS.encode())
     set_rules(graded, out_of=200, decimals=0)
@@ -136,7 +136,7 @@ def test_the_page_says_that_grades_were_released_by_other_rules_and_the_file_wha
     head, *lines = csv.reader(host.get(FILE.format("canvas")).content.decode().splitlines())
     (possible,) = [line for line in lines if "Points Possible" in line[0]]
     assert possible[head.index("Pets")] == "100", "what is said of a new column"
-    grade_services.release_grades(competition=graded, user=None)
+    grade_services.release_grades(graded=graded, user=None)
     assert warning not in host.get(PAGE).content.decode()
 
 
@@ -145,7 +145,7 @@ def test_points_out_of_two_numbers_are_called_so_and_not_written_anew(
 ) -> None:
     """Cy has joined the course late, and nobody has told him a grade."""
     boards.reveal_competition(competition=graded)
-    grade_services.release_grades(competition=graded, user=None)
+    grade_services.release_grades(graded=graded, user=None)
     set_rules(graded, out_of=200, no_file="zero")
     team = graded.teams.create(name="late", invitation="late")
     Membership.objects.create(team=team, competition=graded, user=cy)
@@ -176,10 +176,10 @@ def test_the_uploaded_file_can_be_deleted(host: Client, graded: Competition) -> 
 
 def test_files_say_what_was_released(host: Client, graded: Competition) -> None:
     boards.reveal_competition(competition=graded)
-    grade_services.release_grades(competition=graded, user=None)
+    grade_services.release_grades(graded=graded, user=None)
     set_rules(graded, least=90)
     assert "bo@uni.example,,Bo,Bello,50.0," in host.get(FILE.format("moodle")).content.decode()
-    grade_services.withdraw_grades(competition=graded, user=None)
+    grade_services.withdraw_grades(graded=graded, user=None)
     assert "bo@uni.example,,Bo,Bello,90.0," in host.get(FILE.format("moodle")).content.decode()
 
 

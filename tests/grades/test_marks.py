@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from leaderboard.grades import marks as marks_module
 from leaderboard.grades.marks import Field, LateFile, Mark, Person, ScoreScale
 from leaderboard.grades.reasons import Reason
-from leaderboard.grades.rules import Rules
+from leaderboard.grades.rules import GradeRules
 from tests.common.languages import CODE, second_language
 
 TWO = [[{"baseline": "A"}, 60], [{"baseline": "B"}, 90]]
@@ -23,13 +23,13 @@ REPORT = {"name": "Report", "of": "by_hand"}
 SCORES = st.decimals(0, 2, places=3).map(Fraction)
 
 
-def rules(*terms: dict[str, Any], **more: Any) -> Rules:
+def rules(*terms: dict[str, Any], **more: Any) -> GradeRules:
     named = [{"name": f"Term {number}", **term} for number, term in enumerate(terms)]
-    return Rules.from_values({"terms": named, **more}, higher_is_better=True)
+    return GradeRules.from_values({"terms": named, **more}, higher_is_better=True)
 
 
 def marked(
-    rules: Rules,
+    rules: GradeRules,
     score: Any = None,
     *others: Any,
     late: dict[int, Any] | None = None,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.grades.reading import BadRules, exact, number_json
-from leaderboard.grades.rules import CourseScheme, Rules
+from leaderboard.grades.rules import CourseScheme, GradeRules
 from tests.grades.test_cases import random_rules
 
 TERM = {"name": "Score", "of": "score", "line": [[{"score": "0.5"}, 50], [{"score": 1}, 100]]}
@@ -20,8 +20,8 @@ TERM = {"name": "Score", "of": "score", "line": [[{"score": "0.5"}, 50], [{"scor
 
 @given(st.integers(0, 2**32))
 def test_rules_come_back_from_json_as_they_were(seed: int) -> None:
-    rules = Rules.from_values(random_rules(Random(seed)))
-    assert Rules.from_values(json.loads(json.dumps(rules.as_json()))) == rules
+    rules = GradeRules.from_values(random_rules(Random(seed)))
+    assert GradeRules.from_values(json.loads(json.dumps(rules.as_json()))) == rules
 
 
 @given(st.fractions(-10_000, 10_000, max_denominator=10_000))
@@ -75,15 +75,15 @@ def test_other_texts_are_no_numbers(text: Any) -> None:
 )
 def test_rules_that_contradict_themselves_are_refused_at_the_row(changes: Any, where: str, words: str) -> None:
     with pytest.raises(BadRules) as refused:
-        Rules.from_values({"terms": [TERM], **changes}, higher_is_better=True)
+        GradeRules.from_values({"terms": [TERM], **changes}, higher_is_better=True)
     assert [(fault.where, words in fault.text) for fault in refused.value.faults] == [(where, True)]
 
 
 def test_where_lower_is_better_the_smaller_score_gets_more() -> None:
     falling = {"terms": [{**TERM, "line": [[{"score": 1}, 50], [{"score": "0.5"}, 100]]}]}
-    Rules.from_values(falling, higher_is_better=False)
+    GradeRules.from_values(falling, higher_is_better=False)
     with pytest.raises(BadRules):
-        Rules.from_values(falling, higher_is_better=True)
+        GradeRules.from_values(falling, higher_is_better=True)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from leaderboard.competitions.models import Competition, Submission
 from leaderboard.grades import queries
 from leaderboard.grades import services as grade_services
 from leaderboard.grades.files import graded_students
-from leaderboard.grades.models import Grade, GradeRelease, GradeRules
-from leaderboard.grades.rules import Rules
+from leaderboard.grades.models import Grade, GradeRelease, SavedRules
+from leaderboard.grades.rules import CourseScheme, GradeRules
 from leaderboard.ground_truths.services import publishing
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import hiding, score
@@ -55,8 +55,8 @@ def add_baseline(competition: Competition, name: str, **wrong: int) -> None:
     score.score_one(made.pk)
 
 
-def set_rules(competition: Competition, **values: Any) -> Rules:
-    return grade_services.set_grade_rules(competition=competition, values={**RULES, **values}, user=None)
+def set_rules(competition: Competition, **values: Any) -> GradeRules | CourseScheme:
+    return grade_services.set_grade_rules(graded=competition, values={**RULES, **values}, user=None)
 
 
 def test_before_the_deadline_public_scores_are_a_look_ahead_and_then_private_ones_decide(
@@ -175,9 +175,9 @@ def test_what_we_propose_follows_from_two_baselines_and_otherwise_from_shares(pe
 def test_a_change_of_the_rules_is_written_to_the_audit_log_and_saving_the_same_again_is_not(
     pets: Competition, ada: User
 ) -> None:
-    grade_services.set_grade_rules(competition=pets, values=RULES, user=ada)
-    grade_services.set_grade_rules(competition=pets, values=RULES, user=ada)
-    grade_services.set_grade_rules(competition=pets, values={**RULES, "least": 20}, user=ada)
+    grade_services.set_grade_rules(graded=pets, values=RULES, user=ada)
+    grade_services.set_grade_rules(graded=pets, values=RULES, user=ada)
+    grade_services.set_grade_rules(graded=pets, values={**RULES, "least": 20}, user=ada)
     first, second = AuditEntry.objects.filter(event=AuditEvent.GRADE_RULES_CHANGED).order_by("pk")
     assert (second.before, second.after) == ({}, {"least": "20"})
     assert first.by == ada.pk
@@ -188,7 +188,7 @@ def test_nothing_is_released_before_the_private_board_is_open(pets: Competition,
     submit(pets, bo, answers())
     close(pets)
     with pytest.raises(competitions.CannotHost) as refused:
-        grade_services.release_grades(competition=pets, user=None)
+        grade_services.release_grades(graded=pets, user=None)
     assert refused.value.details == [
         "Save the grade rules first.",
         "Reveal the final ranking first: grade reasons contain private scores.",
@@ -204,7 +204,7 @@ def test_nothing_is_released_while_a_file_waits_for_its_score(pets: Competition,
     boards.reveal_competition(competition=pets)
     Submission.objects.filter(pk=file.pk).update(status="pending", finished_at=None)
     with pytest.raises(competitions.CannotHost) as refused:
-        grade_services.release_grades(competition=pets, user=None)
+        grade_services.release_grades(graded=pets, user=None)
     assert refused.value.details == ["Submissions still waiting for a score: 1."]
 
 
@@ -216,12 +216,12 @@ def test_released_grades_stay_as_they_were_told_until_they_are_released_again(
     submit(pets, bo, answers(private=3))
     close(pets)
     boards.reveal_competition(competition=pets)
-    grade_services.release_grades(competition=pets, user=ada)
+    grade_services.release_grades(graded=pets, user=ada)
     set_rules(pets, least=75)
     (row,) = sheet_of(pets).rows
     assert row.released is not None
     assert (row.mark.points, row.released.points, row.mark_for_files.points, row.is_changed) == (75, 50, 50, True)
-    grade_services.release_grades(competition=pets, user=ada)
+    grade_services.release_grades(graded=pets, user=ada)
     (row,) = sheet_of(pets).rows
     assert (row.mark_for_files.points, row.is_changed) == (75, False)
     assert [(notice.kind, notice.link) for notice in Notice.objects.filter(user=bo, kind="grade")] == [
@@ -236,11 +236,11 @@ def test_grades_can_be_withdrawn_and_both_deeds_are_in_the_audit_log(pets: Compe
     enter(pets, bo)
     close(pets)
     boards.reveal_competition(competition=pets)
-    grade_services.release_grades(competition=pets, user=ada)
-    grade_services.withdraw_grades(competition=pets, user=ada)
+    grade_services.release_grades(graded=pets, user=ada)
+    grade_services.withdraw_grades(graded=pets, user=ada)
     assert sheet_of(pets).release is None
     with pytest.raises(competitions.CannotHost, match="No grades have been released"):
-        grade_services.withdraw_grades(competition=pets, user=ada)
+        grade_services.withdraw_grades(graded=pets, user=ada)
     events = AuditEntry.objects.filter(competition=pets.pk).order_by("-pk").values_list("event", flat=True)[:2]
     assert list(events) == ["grades_withdrawn", "grades_released"]
 
@@ -270,7 +270,7 @@ def test_a_deleted_account_takes_its_grade_along(pets: Competition, bo: User) ->
     enter(pets, bo)
     close(pets)
     boards.reveal_competition(competition=pets)
-    grade_services.release_grades(competition=pets, user=None)
+    grade_services.release_grades(graded=pets, user=None)
     bo.delete()
     assert not Grade.objects.exists()
 
@@ -280,10 +280,10 @@ def test_deleting_a_competition_takes_rules_and_grades_along(pets: Competition, 
     enter(pets, bo)
     close(pets)
     boards.reveal_competition(competition=pets)
-    grade_services.release_grades(competition=pets, user=None)
+    grade_services.release_grades(graded=pets, user=None)
     competitions.delete_competition(competition=pets)
     assert not Grade.objects.exists()
-    assert not GradeRules.objects.exists()
+    assert not SavedRules.objects.exists()
 
 
 def test_a_disqualified_team_gets_zero_with_the_reason_and_is_nobodys_measure(

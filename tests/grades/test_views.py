@@ -17,8 +17,8 @@ from leaderboard.boards import services as boards
 from leaderboard.classroom import roster
 from leaderboard.competitions.models import Competition
 from leaderboard.grades import services as grade_services
-from leaderboard.grades.models import GradeRules
-from leaderboard.grades.rules import Rules
+from leaderboard.grades.models import SavedRules
+from leaderboard.grades.rules import GradeRules
 from tests.common.languages import CODE, second_language
 from tests.conftest import answers, close, enter, person, submit
 from tests.grades.test_cases import random_rules
@@ -97,7 +97,7 @@ def test_what_is_wrong_in_a_row_is_said_there_and_nothing_typed_is_lost(host: Cl
     assert "enter a number." in text
     assert 'value="half"' in text
     assert 'value="My pets"' in text
-    assert not GradeRules.objects.exists()
+    assert not SavedRules.objects.exists()
 
 
 def test_rules_that_contradict_themselves_are_refused_with_every_fault(host: Client, pets: Competition) -> None:
@@ -108,12 +108,12 @@ def test_rules_that_contradict_themselves_are_refused_with_every_fault(host: Cli
     assert "The minimum must be between 0 and the maximum." in text
     assert "The cap can&#x27;t be below the full mark." in text
     assert "A later period can&#x27;t cost less than an earlier one." in text
-    assert not GradeRules.objects.exists()
+    assert not SavedRules.objects.exists()
     better = {"terms-0-1-at": "number", "terms-0-1-number": "0.8", "terms-0-1-points": "40"}  # than 0.5, which gives 50
     response = host.post("/host/pets/grades/rules/", {**FORM, **better})
     assert response.status_code == 409
     assert "row 2 is better than row 1 but gives fewer points." in response.content.decode()
-    assert not GradeRules.objects.exists()
+    assert not SavedRules.objects.exists()
 
 
 def test_a_proposal_is_shown_and_cannot_be_released(host: Client, pets: Competition, bo: User) -> None:
@@ -131,7 +131,7 @@ def test_rules_are_tried_beside_the_form_and_nothing_is_saved(host: Client, pets
     submit(pets, bo, answers(public=2))
     text = host.post("/host/pets/grades/rules/", {**FORM, "action": "try"}).content.decode()
     assert "bo · 70.0" in text
-    assert not GradeRules.objects.exists()
+    assert not SavedRules.objects.exists()
 
 
 def test_each_picture_fills_the_form_and_can_be_saved(host: Client, pets: Competition) -> None:
@@ -141,7 +141,7 @@ def test_each_picture_fills_the_form_and_can_be_saved(host: Client, pets: Compet
         text = page(host, f"/host/pets/grades/rules/?picture={key}")
         response = host.post("/host/pets/grades/rules/", {**form_values(text), "action": "save"})
         assert response.status_code == 303, (key, response.content.decode())
-    assert [term["of"] for term in GradeRules.objects.get().values["terms"]] == ["score", "by_hand"]
+    assert [term["of"] for term in SavedRules.objects.get().values["terms"]] == ["score", "by_hand"]
     assert 'value="Report"' not in page(host, "/host/pets/grades/rules/?picture=empty")
 
 
@@ -156,7 +156,7 @@ def test_every_rule_can_be_entered_by_clicks_and_comes_back(host: Client, pets: 
         text = page(host, "/host/pets/grades/rules/")
         response = host.post("/host/pets/grades/rules/", {**form_values(text), "action": "save"})
         assert response.status_code == 303, (seed, response.content.decode())
-        assert Rules.from_values(GradeRules.objects.get().values) == saved
+        assert GradeRules.from_values(SavedRules.objects.get().values) == saved
 
 
 def form_values(text: str) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def test_the_sheet_of_a_large_class_takes_few_queries_and_few_bytes(host: Client
             submit(pets, someone, answers(private=number % 5))
     close(pets)
     boards.reveal_competition(competition=pets)
-    grade_services.release_grades(competition=pets, user=None)
+    grade_services.release_grades(graded=pets, user=None)
     with CaptureQueriesContext(connection) as queries:
         page(host, "/host/pets/grades/")
     assert len(queries) <= 12, [query["sql"][:120] for query in queries]

@@ -441,7 +441,7 @@ def test_a_release_of_grades_sends_marks_and_its_withdrawal_takes_them_back(
     submit(pets, bo, answers(private=1))
     close(pets)
     boards.reveal_competition(competition=pets)
-    set_grade_rules(competition=pets, values=RULES, user=ada)
+    set_grade_rules(graded=pets, values=RULES, user=ada)
     teacher = Client()
     teacher.force_login(ada)
     teacher.post("/host/pets/grades/release/", {"action": "release"})

@@ -13,7 +13,7 @@ from leaderboard.common.queries import only_row
 from leaderboard.common.responses import csv_download
 from leaderboard.competitions.access import CourseAudience, CourseContext
 from leaderboard.competitions.models import Course
-from leaderboard.grades import course_grades, files
+from leaderboard.grades import course_sheets, files
 
 from .base import Scope, Token, api, declared_answers, file_answer, token_owner
 from .host import call_host_service
@@ -97,6 +97,6 @@ def export_course_grades(
 ) -> HttpResponse:
     """For hosts of all competitions of a course: everybody's grade of the course as CSV, by the saved rules."""
     context = _hosted_course(request, slug, CourseAudience.GRADERS)
-    sheet = course_grades.course_sheet(context.course, context.competitions)
+    sheet = course_sheets.course_sheet(context.course, context.competitions)
     data = call_host_service(lambda: files.grade_file(context.course, sheet, kind))
     return csv_download(data, f"{slug}-grades-{kind}")

@@ -17,9 +17,9 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition, Course, Membership, Team
 from leaderboard.competitions.services import CannotHost
-from leaderboard.grades import by_hand, course_grades
+from leaderboard.grades import by_hand, course_sheets
 from leaderboard.grades import services as grade_services
-from leaderboard.grades.models import CourseRules, Grade, GradeRelease
+from leaderboard.grades.models import Grade, GradeRelease, SavedRules
 from leaderboard.notifications.models import Notice
 from tests.conftest import answers, enter, make_competition, submit
 from tests.grades.test_services import LATE, late, set_rules
@@ -45,15 +45,15 @@ def end(competition: Competition, *, days_ago: float) -> None:
 
 def release(competition: Competition) -> None:
     boards.reveal_competition(competition=competition)
-    grade_services.release_grades(competition=competition, user=None)
+    grade_services.release_grades(graded=competition, user=None)
 
 
 def marks(course: Course) -> dict[str, float | None]:
-    return {row.student.username: row.mark.points for row in course_grades.course_sheet(course).rows}
+    return {row.student.username: row.mark.points for row in course_sheets.course_sheet(course).rows}
 
 
 def weigh(course: Course, **values: Any) -> None:
-    course_grades.set_course_rules(course=course, values={**WEIGHTS, **values}, user=None)
+    grade_services.set_grade_rules(graded=course, values={**WEIGHTS, **values}, user=None)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def term(pets: Competition, birds: Competition, bo: User, cy: User) -> Course:
 def test_shares_of_released_marks_count_by_weight_and_no_mark_counts_0(term: Course) -> None:
     weigh(term)
     assert marks(term) == {"bo": 70, "cy": 60}
-    row = next(row for row in course_grades.course_sheet(term).rows if row.student.username == "bo")
+    row = next(row for row in course_sheets.course_sheet(term).rows if row.student.username == "bo")
     assert row.mark.explanation == (
         "Cats or dogs: 50 of 100, 30 of 60 here. Birds: 100 of 100, 40 of 40 here. Together 70."
     )
@@ -98,12 +98,12 @@ def test_the_course_is_released_after_its_competitions_and_freezes(
     term: Course, pets: Competition, ada: User, bo: User
 ) -> None:
     weigh(term)
-    grade_services.withdraw_grades(competition=pets, user=None)
+    grade_services.withdraw_grades(graded=pets, user=None)
     with pytest.raises(CannotHost) as refused:
-        course_grades.release_course_grades(course=term, user=ada)
+        grade_services.release_grades(graded=term, user=ada)
     assert refused.value.details == ["Release the grades of “Cats or dogs” first."]
-    grade_services.release_grades(competition=pets, user=None)
-    course_grades.release_course_grades(course=term, user=ada)
+    grade_services.release_grades(graded=pets, user=None)
+    grade_services.release_grades(graded=term, user=ada)
     assert Notice.objects.filter(user=bo).latest("pk").link == f"/course/{term.slug}/grade/"
     weigh(term, drop_lowest=1)
     student, host = Client(), Client()
@@ -130,7 +130,7 @@ def test_ada_sets_weights_by_clicks_and_faults_are_named(term: Course, ada: User
     assert response.status_code == 409
     assert "a weight can&#x27;t be negative." in response.content.decode()
     assert client.post(page, {**form, "weight-birds": "40", "periods": "3", "most": "2"}).status_code == 303
-    assert CourseRules.objects.get().values["slack"] == {"periods": 3, "most": 2}
+    assert SavedRules.objects.get(course=term).values["slack"] == {"periods": 3, "most": 2}
     for kind in ("plain", "moodle", "brightspace"):
         response = client.get(f"/course/{term.slug}/grades/files/{kind}.csv")
         assert response.status_code == 200, kind
@@ -150,10 +150,10 @@ def test_late_days_are_used_in_the_order_of_deadlines_and_only_where_they_help(
         late(file, competition, hours=47)
         boards.reveal_competition(competition=competition)
     with pytest.raises(CannotHost) as refused:
-        grade_services.release_grades(competition=birds, user=None)
+        grade_services.release_grades(graded=birds, user=None)
     assert "Release the grades of “Cats or dogs” first" in refused.value.details[0]
-    grade_services.release_grades(competition=pets, user=None)
-    grade_services.release_grades(competition=birds, user=None)
+    grade_services.release_grades(graded=pets, user=None)
+    grade_services.release_grades(graded=birds, user=None)
     given = Grade.objects.order_by("release__competition__closes_at").values_list("points", "slack")
     assert list(given) == [(100, 2), (90, 1)]
     assert marks(pets.course) == {"bo": 96}

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
-from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from leaderboard.accounts.models import User
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.queries import only_row
 from leaderboard.competitions.models import Competition, Course, Membership
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.models.course import lock_course
-from leaderboard.competitions.services import CannotHost
 
 from .marks import ZERO, Mark, Person, ScoreScale, points_of, points_text, round_half_up
-from .models import CourseRules, Grade, GradeRelease, HandPoints, Override
+from .models import Grade, GradeRelease, HandPoints, Override, SavedRules
 from .queries import GradeRow, GradeSheet, overrides_of, released_marks, students_from
 from .reading import BadRules
 from .reasons import Reason
-from .rules import CoursePart, CourseScheme, Rules, Term
-from .services import save_rules, store_release, withdraw_release
+from .rules import CoursePart, CourseScheme, GradeRules, Term
 from .students import Student
 from .values import fields_of_sources, fraction_of, hand_points, needs_of, teams_in
 
@@ -103,7 +97,7 @@ def course_sheet(course: Course, competitions: Sequence[Competition] | None = No
     """
     there = {one.slug: one for one in (course_competitions(course) if competitions is None else competitions)}
     overrides = Override.objects.filter(course=OuterRef("course"))
-    stored = only_row(CourseRules.objects.filter(course=course).annotate(has_overrides=Exists(overrides)))
+    stored = only_row(SavedRules.objects.filter(course=course).annotate(has_overrides=Exists(overrides)))
     rules = CourseScheme.from_values(stored.values) if stored else suggested_scheme(list(there.values()), course.title)
     release = GradeRelease.current(course)
     sheet = GradeSheet(rules, stored is not None, release=release)
@@ -146,7 +140,7 @@ def _released_points(course: Course) -> tuple[dict[tuple[str, int], Fraction], d
     """((competition, user) → released points, competition → full mark of the released rules)."""
     releases = GradeRelease.current_of_course(course.pk)
     out_of = {
-        slug: Rules.from_values(rules).out_of for slug, rules in releases.values_list("competition__slug", "rules")
+        slug: GradeRules.from_values(rules).out_of for slug, rules in releases.values_list("competition__slug", "rules")
     }
     grades = Grade.objects.filter(release__in=releases.values("pk"), points__isnull=False).order_by()
     rows = grades.values_list("release__competition__slug", "user", "points")
@@ -165,49 +159,3 @@ def _plus_points(course: Course, terms: Sequence[Term]) -> Callable[[int], list[
         return [points_of(term, scale, person) for term in terms]
 
     return plus
-
-
-# --- rules and release --------------------------------------------------------------------------------------------
-
-
-def set_course_rules(*, course: Course, values: Mapping[str, Any], user: User | None) -> CourseScheme:
-    """Replace the course's rules; released grades do not change. Raises `CannotHost` with all faults."""
-    try:
-        scheme = CourseScheme.from_values(values)
-    except BadRules as error:
-        raise CannotHost(_("These grade rules don't work."), map(str, error.faults)) from error
-    there = {competition.slug for competition in course_competitions(course)}
-    named = {part.competition for part in scheme.parts} | {slug for term in scheme.plus for slug in term.sources}
-    if missing := sorted(named - there):
-        text = _("The course has no competition “%(name)s”.")
-        raise CannotHost(_("These grade rules don't work."), [text % {"name": name} for name in missing])
-    with transaction.atomic():
-        lock_course(course.pk)
-        stored = CourseRules.objects.filter(course=course).first() or CourseRules(course=course)
-        save_rules(stored, scheme.as_json(), user=user, about=course)
-    return scheme
-
-
-def course_release_obstacles(sheet: GradeSheet) -> list[str]:
-    """Reasons why the course's grades cannot be released yet."""
-    if not sheet.is_saved:
-        return [*sheet.faults, _("Save the grade rules first.")]
-    text = _("Release the grades of “%(title)s” first.")
-    return [*sheet.faults, *(text % {"title": title} for title in sheet.unreleased)]
-
-
-def release_course_grades(*, course: Course, user: User | None) -> GradeRelease:
-    """Store the course's marks as they are now and show them to the students. Raises `CannotHost`."""
-    with transaction.atomic():
-        lock_course(course.pk)
-        sheet = course_sheet(course)
-        if obstacles := course_release_obstacles(sheet):
-            raise CannotHost(_("Grades can't be released yet."), obstacles)
-        return store_release(course, sheet, user)
-
-
-def withdraw_course_grades(*, course: Course, user: User | None) -> None:
-    """Hide the released grades of the course from students. Raises `CannotHost` without any."""
-    with transaction.atomic():
-        lock_course(course.pk)
-        withdraw_release(course, user)
