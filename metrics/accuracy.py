@@ -19,7 +19,6 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum
-from .numerics.averages import quotient
 from .reading.column_kinds import Label
 
 
@@ -36,7 +35,6 @@ def place_of_each(truth: Coded) -> np.ndarray | None:
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """1 for a right row, and 1 for the row."""
     known = truth.once(places_of_values)
     same = np.array([known.get(value, -1) for value in prediction.values] or [-1], truth.codes.dtype)
     place = truth.once(place_of_each)
@@ -49,16 +47,9 @@ accuracy = Metric(
     title="Accuracy",
     group="Labels",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Label(),
-    submission=Label(),
-    computation=RowSum(
-        rows=rows,
-        total=quotient,
-        parts=("right", "rows"),
-        last_line="{right} / {rows}",
-    ),
+    computation=RowSum(rows=rows, parts=("right", "rows")),
     example=Example(
         truth="id,label\n1,1\n2,1\n3,0\n4,0\n",
         submission="id,label\n1,1\n2,1\n3,1\n4,0\n",

@@ -74,7 +74,6 @@ def parts(truth: Coded, prediction: Coded) -> tuple[float, float, float, float]:
 
 
 def score(truth: Coded, prediction: Coded, *, average: Average = "arithmetic") -> float:
-    """The share of what is possible beyond chance."""
     shared, true, said, chance = parts(truth, prediction)
     if shared == true == said:
         return 1.0
@@ -82,8 +81,7 @@ def score(truth: Coded, prediction: Coded, *, average: Average = "arithmetic") -
     return min(1.0, (shared - chance) / (min(under, -_LEAST) if under < 0 else max(under, _LEAST)))
 
 
-def figures(truth: Coded, prediction: Coded, *, average: Average = "arithmetic") -> list[Figure]:
-    """The rows in common, and the parts of the score."""
+def figures(truth: Coded, prediction: Coded, *, average: Average) -> list[Figure]:
     names = ["mutual information", "entropy of the truth", "entropy of the prediction", "expected by chance"]
     cells = [[value] for value in (*parts(truth, prediction), score(truth, prediction, average=average))]
     return [*contingency(truth, prediction), Grid("In nats", [*names, "score"], ["value"], cells)]
@@ -93,9 +91,7 @@ adjusted_mutual_information = Metric(
     title="Adjusted mutual information",
     group="Clusterings",
     direction="maximize",
-    best=1.0,
     truth=Cluster(),
-    submission=Cluster(),
     computation=WholeColumn(score=score),
     figures=figures,
     example=Example(

@@ -20,8 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, Rules, WholeColumn
-from .numerics.averages import quotient
+from .core.contract import Example, Metric, Rules, WholeColumn, quotient
 from .numerics.ranks import (
     Ranks,
     average_precision_of,
@@ -36,7 +35,6 @@ from .reading.column_kinds import Binary, RankedScore
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
-    """For each 1 the precision at its score, and 1 for each 1."""
     return np.column_stack([precision_at_ones(truth, prediction), truth])
 
 
@@ -46,7 +44,6 @@ def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
 
 
 def relevant_rows(truth: np.ndarray) -> int:
-    """The number of 1s."""
     return int(np.count_nonzero(truth))
 
 
@@ -54,7 +51,6 @@ average_precision = Metric(
     title="Average precision",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(),
     submission=RankedScore(),
@@ -63,7 +59,6 @@ average_precision = Metric(
         total=quotient,
         score=score,
         parts=("precision", "ones"),
-        last_line="{precision} / {ones}",
         influence=precision_influence,
         relevant_rows=relevant_rows,
         ready=ranks_of,

@@ -33,17 +33,14 @@ def rows(truth: Coded, prediction: Coded) -> Contributions:
 
 
 def total(sums: np.ndarray) -> float:
-    """The sum."""
     return float(sums[0])
 
 
 def score(truth: Coded, prediction: Coded) -> float:
-    """The mean over labels, from whole counts."""
     return mean_over_labels(cross(truth, prediction).outcomes, RECALL, "macro")
 
 
 def influence(truth: Coded, prediction: Coded) -> np.ndarray:
-    """The influence of each row through the recall of its true label."""
     found = cross(truth, prediction)
     tp, _, fn = effects(found.outcomes, RECALL, "macro").T
     return np.where(found.is_right, tp[found.true], fn[found.true])[found.of_row]
@@ -58,10 +55,8 @@ balanced_accuracy = Metric(
     title="Balanced accuracy",
     group="Labels",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Label(),
-    submission=Label(),
     computation=WholeColumn(
         rows=rows,
         total=total,

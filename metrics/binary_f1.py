@@ -21,12 +21,10 @@ from .reading.column_kinds import Binary
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> Contributions:
-    """The cell of the two-by-two table of each row."""
     return confusion(truth, prediction, positive)
 
 
 def total(sums: np.ndarray) -> float:
-    """F1."""
     tp, _, fp, fn = sums
     return f_beta(tp, fp, fn)
 
@@ -35,10 +33,8 @@ binary_f1 = Metric(
     title="Binary F1",
     group="Labels",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(),
-    submission=Binary(),
     computation=RowSum(
         rows=rows,
         total=total,

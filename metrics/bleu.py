@@ -63,7 +63,6 @@ def rows(
 
 
 def total(sums: np.ndarray) -> float:
-    """BLEU."""
     said, true, *counts = map(float, sums)
     logs, missing = [], 1.0
     for shared, every in zip(counts[::2], counts[1::2], strict=True):
@@ -74,21 +73,12 @@ def total(sums: np.ndarray) -> float:
     return 100 * min(1.0, math.exp(1 - true / said)) * math.exp(math.fsum(logs) / len(logs))
 
 
-def last_line(*, order: Order = 4) -> str:
-    """The formula of the score from the sums."""
+def last_line(*, order: Order) -> str:
     shares = " · ".join(f"{{shared_{step}}}/{{of_{step}}}" for step in range(1, min(order, 4) + 1))
     return f"100 · min(1, e^(1 − {{reference_words}}/{{words}})) · ({shares})^(1/{order})"
 
 
-def unscorable(
-    truth: Coded,
-    *,
-    order: Order = 4,
-    tokens: Tokens = "13a",
-    lowercase: Lowercase = False,
-    references: References = None,
-) -> str:
-    """The reason why references without a run of the last order cannot be scored, or ``""``."""
+def unscorable(truth: Coded, *, order: Order, tokens: Tokens, lowercase: Lowercase, references: References) -> str:
     starts, true = truth.once(pieces_of, split_function(tokens, lowercase), references)
     if (true.counts[starts[:-1]][truth.codes] >= order).any():
         return ""
@@ -102,7 +92,6 @@ bleu = Metric(
     best=100.0,
     worst=0.0,
     truth=Words(),
-    submission=Words(),
     computation=RowSum(rows=rows, total=total, parts=PARTS, last_line=last_line),
     rules=Rules(unscorable=unscorable, perfect=first_references),
     example=Example(

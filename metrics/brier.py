@@ -19,7 +19,6 @@ from .reading.column_kinds import Binary, Probability
 
 
 def squared_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The squared error of each row."""
     return (prediction - truth) ** 2
 
 
@@ -27,7 +26,6 @@ brier = Metric(
     title="Brier score",
     group="Probabilities",
     direction="minimize",
-    best=0.0,
     worst=1.0,
     truth=Binary(),
     submission=Probability(),

@@ -20,18 +20,15 @@ from __future__ import annotations
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
-from .numerics.averages import quotient
 from .numerics.tokens import Lowercase, characters, nothing_true, pooled
 from .reading.column_kinds import Words
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Contributions:
-    """The number of edits of each row, and of its true characters."""
     return pooled(truth, prediction, truth.once(characters, lowercase), prediction.once(characters, lowercase))
 
 
-def unscorable(truth: Coded, *, lowercase: Lowercase = False) -> str:
-    """The reason why a truth without characters cannot be scored, or ``""``."""
+def unscorable(truth: Coded, *, lowercase: Lowercase) -> str:
     return nothing_true(truth, truth.once(characters, lowercase).lengths)
 
 
@@ -39,15 +36,8 @@ character_error_rate = Metric(
     title="Character error rate",
     group="Text",
     direction="minimize",
-    best=0.0,
     truth=Words(),
-    submission=Words(),
-    computation=RowSum(
-        rows=rows,
-        total=quotient,
-        parts=("changes", "characters"),
-        last_line="{changes} / {characters}",
-    ),
+    computation=RowSum(rows=rows, parts=("changes", "characters")),
     rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,text\n1,to be or not\n2,hello\n3,abc\n",

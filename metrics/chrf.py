@@ -77,12 +77,10 @@ def rows(
 
 
 def total(sums: np.ndarray, *, beta: Beta = 2.0) -> float:
-    """chrF."""
     return float(100 * f_score(sums.reshape(1, -1, 3), beta)[0])
 
 
-def unscorable(truth: Coded, *, references: References = None) -> str:
-    """The reason why references without a character cannot be scored, or ``""``."""
+def unscorable(truth: Coded, *, references: References) -> str:
     starts, true = truth.once(pieces_of, characters_of, references)
     return "" if true.counts[starts[:-1]][truth.codes].any() else Message("all its answers are empty.")
 
@@ -94,7 +92,6 @@ chrf = Metric(
     best=100.0,
     worst=0.0,
     truth=Words(),
-    submission=Words(),
     computation=RowSum(
         rows=rows,
         total=total,

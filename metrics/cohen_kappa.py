@@ -47,7 +47,6 @@ def rows(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> Contr
 
 
 def total(sums: np.ndarray) -> float:
-    """1 minus the ratio of costs."""
     cost, chance = sums
     return ratio(chance - cost, chance)
 
@@ -61,7 +60,7 @@ def score(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> floa
     return max(-1.0, float((expected - exact_sum(cost) * found.rows) / expected)) if expected else 0.0
 
 
-def influence(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> np.ndarray:
+def influence(truth: Coded, prediction: Coded, *, weights: Weights) -> np.ndarray:
     """The derivative of kappa by the weight of each row; it depends only on the row's cell of the confusion matrix."""
     found = cross(truth, prediction)
     cost = distances(found, weights) / found.rows
@@ -74,8 +73,7 @@ def influence(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> 
     return ((share * (true + said - chance / found.rows) - cost) / chance)[found.of_row]
 
 
-def unscorable(truth: Coded, *, weights: Weights = "none") -> str:
-    """The reason why labels do not differ, or why their distances are 0 or not finite; or ``""``."""
+def unscorable(truth: Coded, *, weights: Weights) -> str:
     if (same := one_label(truth)) or weights == "none":
         return same
     if len(too_large(truth)):
@@ -85,7 +83,7 @@ def unscorable(truth: Coded, *, weights: Weights = "none") -> str:
     return "" if chance else Message("its ratings are so close together that their distances are 0.")
 
 
-def verify(columns: Sequence[Cells], prediction: Coded, *, weights: Weights = "none") -> None:
+def verify(columns: Sequence[Cells], prediction: Coded, *, weights: Weights) -> None:
     """Refuse numbers whose distances would not be finite, whether or not the truth's labels are numbers."""
     if weights != "none" and len(places := too_large(prediction)):
         columns[0].refuse("too_large_values", TOO_LARGE, places, {"bound": f"{LARGEST:g}"})
@@ -95,10 +93,8 @@ cohen_kappa = Metric(
     title="Cohen's kappa",
     group="Labels",
     direction="maximize",
-    best=1.0,
     worst=-1.0,
     truth=Label(),
-    submission=Label(),
     computation=WholeColumn(
         rows=rows,
         total=total,

@@ -43,7 +43,6 @@ Matching = Annotated[
 def rows(
     truth: Coded, prediction: Coded, *, threshold: Threshold = 0.5, matching: Matching = "per_truth"
 ) -> Contributions:
-    """tp, fp and fn of each row."""
     true, said = truth.once(phrases_of), prediction.once(phrases_of)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     table = counts(true, said, true_cells, said_cells, threshold, matching)
@@ -51,12 +50,11 @@ def rows(
 
 
 def total(sums: np.ndarray, *, beta: Beta = 0.5) -> float:
-    """F-beta of the pooled counts."""
     tp, fp, fn = sums
     return f_beta(tp, fp, fn, beta)
 
 
-def perfect(truth: Coded, *, matching: Matching = "per_truth") -> list[list[str]]:
+def perfect(truth: Coded, *, matching: Matching) -> list[list[str]]:
     """The true phrases, each distinct one once, unless the matching needs a prediction for every phrase."""
     cells = truth if matching == "one_to_one" else truth.map(distinct_phrases)
     return [[cells.values[code] for code in cells.codes]]
@@ -66,7 +64,6 @@ coleridge_fbeta = Metric(
     title="Coleridge F-beta",
     group="Text",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Words(Message("phrases separated by |"), "first phrase|second phrase"),
     submission=Words(Message("phrases separated by |"), "first phrase|second phrase", minds_case=False),

@@ -42,12 +42,10 @@ Padding = Annotated[int, Range(0, 1000), "So many rows with answer 1 and score 1
 
 
 def share(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The part of one column's average precision that each 1 adds."""
     return precision_at_ones(truth, prediction) / max(1.0, float(truth.sum()))
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> np.ndarray:
-    """The part of the mean that each row adds."""
     return added_over(truth, prediction, counted_columns(truth, skip), share)[:, None]
 
 
@@ -63,27 +61,23 @@ def values(truth: np.ndarray, prediction: np.ndarray, skip: bool, padding: int) 
 
 
 def score(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False, padding: Padding = 0) -> float:
-    """The mean over columns."""
     return mean_of_columns(list(values(truth, prediction, skip, padding).values()))
 
 
-def influence(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False, padding: Padding = 0) -> np.ndarray:
-    """The influence of each row on the mean over columns."""
+def influence(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip, padding: Padding) -> np.ndarray:
     places = counted_columns(truth, skip and not padding)
     return added_over(truth, prediction, places, lambda true, said: precision_influence(true, said, padding))
 
 
-def figures(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False, padding: Padding = 0) -> list[Figure]:
-    """The average precision of each column."""
+def figures(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip, padding: Padding) -> list[Figure]:
     return table_of_columns(truth, values(truth, prediction, skip, padding), "average precision")
 
 
-def last_line(*, padding: Padding = 0) -> str:
-    """The formula of the last line; ``""`` with padding, whose rows are not in the file."""
+def last_line(*, padding: Padding) -> str:
     return "" if padding else "{precision}"
 
 
-def unscorable(truth: np.ndarray, *, skip: Skip = False, padding: Padding = 0) -> str:
+def unscorable(truth: np.ndarray, *, skip: Skip, padding: Padding) -> str:
     """The reason why a column (with ``skip``: every column) has one class only, or ``""``; padding adds 1s, so it needs
     none."""
     return "" if padding else missing_class(truth, skip=skip)
@@ -93,7 +87,6 @@ columnwise_average_precision = Metric(
     title="Column-wise average precision",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(many=True),
     submission=RankedScore(many=True),

@@ -16,20 +16,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum
-from .numerics.averages import Unscored, quotient
+from .core.contract import Example, Metric, RowSum, quotient
+from .numerics.averages import Unscored
 from .numerics.log_losses import Clip, surprise_of_answer
 from .reading.column_kinds import Binary, Probability
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:
-    """The summed surprise of each row, and its number of cells."""
     lost = surprise_of_answer(truth, prediction, clip).sum(axis=1)
     return np.column_stack([lost, np.full(len(truth), truth.shape[1])])
 
 
 def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
-    """The mean over all cells."""
     return quotient(sums)
 
 
@@ -37,7 +35,6 @@ columnwise_log_loss = Metric(
     title="Column-wise log loss",
     group="Probabilities",
     direction="minimize",
-    best=0.0,
     truth=Binary(many=True),
     submission=Probability(many=True),
     computation=RowSum(

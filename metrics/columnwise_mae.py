@@ -19,18 +19,15 @@ from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The sum of the absolute errors of each row, and the number of its cells."""
     errors = np.abs(prediction - truth)
     return np.column_stack([errors.sum(axis=1), np.full(len(errors), float(errors.shape[1]))])
 
 
 def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
-    """The mean over all cells."""
     return ratio(*sums)
 
 
 def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
-    """The MAE of each column."""
     return by_column("MAE of each column", np.abs(prediction - truth).mean(axis=0).tolist())
 
 
@@ -38,9 +35,7 @@ columnwise_mae = Metric(
     title="Column-wise MAE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(many=True),
-    submission=Number(many=True),
     computation=RowSum(
         rows=rows, total=total, parts=("absolute_error", "cells"), last_line="{absolute_error} / {cells}"
     ),

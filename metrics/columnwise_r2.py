@@ -48,24 +48,20 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, average: Average = "colum
 
 
 def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
-    """1 minus the share of variance that is left."""
     return 1 - ratio(*sums)
 
 
-def influence(truth: np.ndarray, prediction: np.ndarray, *, average: Average = "columns") -> np.ndarray:
-    """The derivative by the weight of each row."""
+def influence(truth: np.ndarray, prediction: np.ndarray, *, average: Average) -> np.ndarray:
     if average == "pooled":
         return share_left(rows(truth, prediction, average=average))
     return np.asarray(np.mean([share_left(column) for column in pairs(truth, prediction)], axis=0))
 
 
 def unscorable(truth: np.ndarray) -> str:
-    """The reason why a column without variance cannot be scored, or ``""``."""
     return constant(truth) or next(filter(None, map(no_variance, truth.T)), "")
 
 
 def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
-    """The R² of each column."""
     return by_column("R² of each column", [total(column.sum(axis=0)) for column in pairs(truth, prediction)])
 
 
@@ -73,9 +69,7 @@ columnwise_r2 = Metric(
     title="Column-wise R²",
     group="Numbers",
     direction="maximize",
-    best=1.0,
     truth=Number(many=True),
-    submission=Number(many=True),
     computation=WholeColumn(
         rows=rows,
         total=total,

@@ -27,27 +27,23 @@ Average = Annotated[Literal["columns", "pooled"], "columns: mean of the columns'
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """1 for the row, and the squared errors of its columns: their sum, then each."""
     return squares_of((prediction - truth) ** 2)
 
 
 def total(sums: np.ndarray, *, average: Average = "columns", unscored: Unscored = None) -> float:
-    """The mean of the roots, or the root of the mean over all cells."""
     if average == "columns":
         return mean_root(sums)
     count, squares, *columns = sums
     return root(ratio(squares, count * len(columns)))
 
 
-def last_line(*, average: Average = "columns") -> str:
-    """The formula of the last line."""
+def last_line(*, average: Average) -> str:
     if average == "columns":
         return "mean over columns of √(squared errors of the column / {rows})"
     return "√({squared_errors} / ({rows} · columns))"
 
 
 def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
-    """The RMSE of each column."""
     return by_column("RMSE of each column", roots_of(rows(truth, prediction).sum(axis=0)))
 
 
@@ -55,9 +51,7 @@ columnwise_rmse = Metric(
     title="Column-wise RMSE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(many=True),
-    submission=Number(many=True),
     computation=RowSum(
         rows=rows,
         total=total,

@@ -25,17 +25,14 @@ from .reading.column_kinds import Amount, Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:
-    """1 for the row, and the squared differences of the logarithms of its columns: their sum, then each."""
     return squares_of((logarithm(prediction, offset) - logarithm(truth, offset)) ** 2)
 
 
 def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
-    """The mean of the roots."""
     return mean_root(sums)
 
 
-def figures(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> list[Figure]:
-    """The RMSLE of each column."""
+def figures(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset) -> list[Figure]:
     sums = rows(truth, prediction, offset=offset).sum(axis=0)
     return by_column("RMSLE of each column", roots_of(sums))
 
@@ -44,7 +41,6 @@ columnwise_rmsle = Metric(
     title="Column-wise RMSLE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(many=True, minimum=0),
     submission=Amount(many=True),
     computation=RowSum(

@@ -44,18 +44,15 @@ Average = Annotated[
 
 
 def share(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The part of one column's area that each 1 adds."""
     ordered, pairs = wins(truth, prediction).T
     return ordered / max(1.0, float(pairs.sum()))
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> np.ndarray:
-    """The part of the mean area that each row adds."""
     return added_over(truth, prediction, counted_columns(truth, skip), share)[:, None]
 
 
 def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
-    """The sum of the parts."""
     return float(sums[0])
 
 
@@ -66,22 +63,18 @@ def areas(truth: np.ndarray, prediction: np.ndarray, skip: bool) -> dict[int, fl
 
 
 def score(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> float:
-    """The mean of exact areas."""
     return mean_of_columns(list(areas(truth, prediction, skip).values()))
 
 
-def influence(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> np.ndarray:
-    """The influence of each row on the mean of the columns' areas."""
+def influence(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip) -> np.ndarray:
     return added_over(truth, prediction, counted_columns(truth, skip), roc_influence)
 
 
-def figures(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> list[Figure]:
-    """The area of each column."""
+def figures(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip) -> list[Figure]:
     return table_of_columns(truth, areas(truth, prediction, skip), "AUC")
 
 
 def adapted(*, average: Average = "macro", skip: Skip = False) -> Metric:
-    """The metric with this average."""
     return columnwise_roc_auc if average == "macro" else of_columns(columnwise_roc_auc, adapted)
 
 
@@ -89,7 +82,6 @@ columnwise_roc_auc = Metric(
     title="Column-wise ROC AUC",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(many=True),
     submission=RankedScore(many=True),

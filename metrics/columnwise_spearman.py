@@ -16,45 +16,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, Rules, WholeColumn, ratio
-from .core.figures import Figure
-from .numerics.averages import Unscored, added_over, by_column
+from .core.contract import Example, Metric, Rules
+from .numerics.averages import each_column, mean_over_columns
 from .numerics.correlation import constant, correlation, mid_ranks, rank_correlation_influence
 from .reading.column_kinds import Number
 
 
-def of_columns(truth: np.ndarray, prediction: np.ndarray) -> list[float]:
-    """Spearman's correlation of each column."""
-    return [correlation(mid_ranks(true), mid_ranks(said)) for true, said in zip(truth.T, prediction.T, strict=True)]
-
-
-def score(truth: np.ndarray, prediction: np.ndarray, *, unscored: Unscored = None) -> float:
-    """The mean over columns."""
-    found = of_columns(truth, prediction)
-    return ratio(sum(found), len(found))
-
-
-def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The influence of each row on the mean of the columns' correlations."""
-    return added_over(truth, prediction, range(truth.shape[1]), rank_correlation_influence)
-
-
-def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
-    """The correlation of each column."""
-    return by_column("Spearman's correlation of each column", of_columns(truth, prediction))
+def of_column(truth: np.ndarray, prediction: np.ndarray) -> float:
+    return correlation(mid_ranks(truth), mid_ranks(prediction))
 
 
 columnwise_spearman = Metric(
     title="Column-wise Spearman",
     group="Numbers",
     direction="maximize",
-    best=1.0,
     worst=-1.0,
     truth=Number(many=True, largest=np.inf),
-    submission=Number(many=True, largest=np.inf),
-    computation=WholeColumn(score=score, influence=influence),
+    computation=mean_over_columns(of_column, rank_correlation_influence),
     rules=Rules(unscorable=constant),
-    figures=figures,
+    figures=each_column("Spearman's correlation of each column", of_column),
     example=Example(
         truth="id,a,b\n1,1,1\n2,2,2\n3,3,3\n4,4,60\n",
         submission="id,a,b\n1,1,0.1\n2,2,0.3\n3,3,0.2\n4,9,0.4\n",

@@ -18,19 +18,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn
-from .numerics.averages import quotient
+from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, quotient
 from .numerics.ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
 from .reading.column_kinds import Binary, RankedScore
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
-    """For each 1 the number of 0s below it, ties counting half, and of all its pairs."""
     return wins(truth, prediction)
 
 
 def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
-    """The concordance index."""
     return roc_area(truth, prediction)
 
 
@@ -38,7 +35,6 @@ concordance_index = Metric(
     title="Concordance index",
     group="Survival",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(),
     submission=RankedScore(),
@@ -47,7 +43,6 @@ concordance_index = Metric(
         total=quotient,
         score=score,
         parts=("ordered", "pairs"),
-        last_line="{ordered} / {pairs}",
         influence=roc_influence,
         effective_size=roc_effective_size,
         ready=ranks_of,

@@ -32,7 +32,7 @@ from .core.figures import numbers_in
 from .core.messages import Message
 from .core.parameters import Range
 from .numerics.averages import mean_over_rows
-from .numerics.sigmas import VALUE_AND_SIGMA, answers_with_sigma, names_with_sigma
+from .numerics.log_losses import VALUE_AND_SIGMA, answers_with_sigma, names_with_sigma
 from .reading.column_kinds import Number
 
 
@@ -71,7 +71,6 @@ def ensemble(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 def loss(
     truth: np.ndarray, prediction: np.ndarray, *, form: Form = "gaussian", quantiles: Quantiles = DECILES
 ) -> np.ndarray:
-    """The CRPS of each row."""
     if form != "quantiles":
         return (gaussian if form == "gaussian" else ensemble)(truth, prediction)
     gaps, levels = truth[:, None] - prediction, np.array(levels_in(quantiles))
@@ -79,7 +78,6 @@ def loss(
 
 
 def adapted(*, form: Form = "gaussian", members: Members = 10, quantiles: Quantiles = DECILES) -> Metric:
-    """The metric with the columns of this form."""
     if form == "gaussian":
         return crps
     names = tuple(f"member_{place + 1}" for place in range(members))
@@ -94,21 +92,15 @@ def adapted(*, form: Form = "gaussian", members: Members = 10, quantiles: Quanti
     )
 
 
-def perfect(truth: np.ndarray) -> list[list[str]]:
-    """The answers, with a sigma of 0."""
-    return answers_with_sigma(truth, 0.0)
-
-
 crps = Metric(
     title="CRPS",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
     submission=VALUE_AND_SIGMA,
     computation=mean_over_rows(loss),
     format=SubmissionFormat(names=names_with_sigma, aliases=("Confidence",)),
-    rules=Rules(perfect=perfect),
+    rules=Rules(perfect=answers_with_sigma),
     by_parameters=ByParameters(metric=adapted),
     example=Example(
         truth="id,y\n1,10\n2,20\n3,30\n",

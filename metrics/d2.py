@@ -25,10 +25,10 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from .core.contract import ByParameters, Example, Metric, Rules, WholeColumn, ratio
+from .core.contract import ByParameters, Example, Metric, Rules
 from .core.messages import Message
 from .core.parameters import Range
-from .numerics.correlation import no_variance, share_left
+from .numerics.correlation import no_variance, share_explained
 from .numerics.log_losses import FLOOR, unit_deviance
 from .numerics.sums import exact_sum
 from .pinball import loss as pinball_loss
@@ -50,7 +50,6 @@ def rows(
     quantile: Quantile = 0.5,
     power: Power = 1.5,
 ) -> np.ndarray:
-    """The loss of each row, and that of the best constant."""
     if loss == "tweedie":
         mean = np.full(len(truth), float(exact_sum(truth) / len(truth)))
         return np.column_stack([unit_deviance(truth, said, power) for said in (prediction, mean)])
@@ -60,25 +59,7 @@ def rows(
     return np.column_stack([pinball_loss(truth, said, quantile=quantile) for said in (prediction, constant)])
 
 
-def total(sums: np.ndarray) -> float:
-    """1 minus the share of the loss that is left."""
-    return 1 - ratio(*sums)
-
-
-def influence(
-    truth: np.ndarray,
-    prediction: np.ndarray,
-    *,
-    loss: Loss = "pinball",
-    quantile: Quantile = 0.5,
-    power: Power = 1.5,
-) -> np.ndarray:
-    """The derivative by the weight of each row; that of the best constant has no effect of first order."""
-    return share_left(rows(truth, prediction, loss=loss, quantile=quantile, power=power))
-
-
-def unscorable(truth: np.ndarray, *, loss: Loss = "pinball", quantile: Quantile = 0.5, power: Power = 1.5) -> str:
-    """The reason why answers that hardly differ, or are 0 where they must not be, cannot be scored; or ``""``."""
+def unscorable(truth: np.ndarray, *, loss: Loss, quantile: Quantile, power: Power) -> str:
     wrong = no_variance(truth) or (forbidden(truth, power=power) if loss == "tweedie" else "")
     if wrong or rows(truth, truth, loss=loss, quantile=quantile, power=power)[:, 1].sum() >= _LEAST:
         return wrong
@@ -86,7 +67,6 @@ def unscorable(truth: np.ndarray, *, loss: Loss = "pinball", quantile: Quantile 
 
 
 def adapted(*, loss: Loss = "pinball") -> Metric:
-    """The metric with the columns of this loss."""
     if loss == "pinball":
         return d2
     return replace(
@@ -98,16 +78,8 @@ d2 = Metric(
     title="D²",
     group="Numbers",
     direction="maximize",
-    best=1.0,
     truth=Number(),
-    submission=Number(),
-    computation=WholeColumn(
-        rows=rows,
-        total=total,
-        parts=("left", "of_constant"),
-        last_line="1 − {left} / {of_constant}",
-        influence=influence,
-    ),
+    computation=share_explained(rows, "left", "of_constant"),
     rules=Rules(unscorable=unscorable),
     by_parameters=ByParameters(metric=adapted),
     example=Example(

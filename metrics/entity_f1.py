@@ -35,7 +35,6 @@ Average = Annotated[Literal["micro", "macro", "weighted"], "micro: pooled counts
 
 
 def rows(truth: Coded, prediction: Coded, *, scheme: Scheme = "lenient") -> Contributions:
-    """tp, fp and fn of each row: of all types, then of each type."""
     true, said = truth.once(entities_of, scheme), prediction.once(entities_of, scheme)
     types = sorted({name for cells in (true, said) for cell in cells for _, _, name in cell})
     place = {name: 3 + 3 * number for number, name in enumerate(types)}
@@ -50,15 +49,13 @@ def rows(truth: Coded, prediction: Coded, *, scheme: Scheme = "lenient") -> Cont
 
 
 def total(sums: np.ndarray, *, average: Average = "micro", beta: Beta = 1.0) -> float:
-    """F-beta of all entities, or its average over types."""
     if average == "micro":
         tp, fp, fn = sums[:3]
         return f_beta(tp, fp, fn, beta)
     return mean_over_labels(sums[3:].reshape(-1, 3), f_share(beta), average)
 
 
-def last_line(*, average: Average = "micro", beta: Beta = 1.0) -> str:
-    """The formula of the last line; in words for averages over types."""
+def last_line(*, average: Average, beta: Beta) -> str:
     if average != "micro":
         return f"{average} average over types of F-beta; of all types {{tp}} tp, {{fp}} fp, {{fn}} fn"
     return "2·{tp} / (2·{tp} + {fp} + {fn})" if beta == 1 else "F-beta of {tp} tp, {fp} fp and {fn} fn"
@@ -68,10 +65,8 @@ entity_f1 = Metric(
     title="Entity F1",
     group="Text",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Tags(),
-    submission=Tags(),
     computation=RowSum(rows=rows, total=total, parts=("tp", "fp", "fn"), last_line=last_line),
     rules=Rules(unscorable=foreign_answers, hint=foreign_tags),
     example=Example(

@@ -50,17 +50,13 @@ def binned(answers: np.ndarray, said: np.ndarray, bins: int) -> tuple[np.ndarray
 
 
 def score(truth: np.ndarray | Classes, prediction: np.ndarray, *, bins: Bins = 10, norm: Norm = "mean") -> float:
-    """The mean or the largest gap."""
     _, counts, gaps = binned(*likeliest(truth, prediction), bins)
     if norm == "max":
         return float((np.abs(gaps) / np.maximum(counts, 1)).max())
     return float(exact_sum(np.abs(gaps)) / int(counts.sum()))
 
 
-def influence(
-    truth: np.ndarray | Classes, prediction: np.ndarray, *, bins: Bins = 10, norm: Norm = "mean"
-) -> np.ndarray:
-    """The derivative by the weight of each row, through the gap of its bin."""
+def influence(truth: np.ndarray | Classes, prediction: np.ndarray, *, bins: Bins, norm: Norm) -> np.ndarray:
     answers, said = likeliest(truth, prediction)
     places, counts, gaps = binned(answers, said, bins)
     own = np.sign(gaps)[places] * (said - answers)
@@ -71,8 +67,7 @@ def influence(
     return np.where(places == worst, own - means[worst], 0.0) / counts[worst]
 
 
-def figures(truth: np.ndarray | Classes, prediction: np.ndarray, *, bins: Bins = 10) -> list[Figure]:
-    """The reliability of each bin that has rows."""
+def figures(truth: np.ndarray | Classes, prediction: np.ndarray, *, bins: Bins) -> list[Figure]:
     answers, said = likeliest(truth, prediction)
     places, counts, _ = binned(answers, said, bins)
     used = np.flatnonzero(counts)
@@ -86,7 +81,6 @@ def figures(truth: np.ndarray | Classes, prediction: np.ndarray, *, bins: Bins =
 
 
 def adapted(*, classes: Kind = "binary") -> Metric:
-    """The metric for two or more classes."""
     metric, rules = expected_calibration_error, Rules(perfect=certain)
     if classes == "binary":
         return metric
@@ -99,7 +93,6 @@ expected_calibration_error = Metric(
     title="Expected calibration error",
     group="Probabilities",
     direction="minimize",
-    best=0.0,
     worst=1.0,
     truth=Binary(),
     submission=Probability(),

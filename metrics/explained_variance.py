@@ -14,40 +14,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, Rules, WholeColumn, ratio
-from .numerics.correlation import centred, centred_differences, no_variance, share_left
+from .core.contract import Example, Metric, Rules
+from .numerics.correlation import centred, centred_differences, no_variance, share_explained
 from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The squared distance of each row's error from the mean error, and of its answer from the mean answer."""
     return np.column_stack([centred_differences(prediction, truth) ** 2, centred(truth) ** 2])
-
-
-def total(sums: np.ndarray) -> float:
-    """1 minus the share of variance that is left."""
-    return 1 - ratio(*sums)
-
-
-def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The derivative by the weight of each row."""
-    return share_left(rows(truth, prediction))
 
 
 explained_variance = Metric(
     title="Explained variance",
     group="Numbers",
     direction="maximize",
-    best=1.0,
     truth=Number(),
-    submission=Number(),
-    computation=WholeColumn(
-        rows=rows,
-        total=total,
-        parts=("error_variance", "truth_variance"),
-        last_line="1 − {error_variance} / {truth_variance}",
-        influence=influence,
-    ),
+    computation=share_explained(rows, "error_variance", "truth_variance"),
     rules=Rules(unscorable=no_variance),
     example=Example(
         truth="id,y\n1,1\n2,2\n3,3\n4,6\n",

@@ -38,12 +38,10 @@ Average = Annotated[
 
 
 def share(*, average: Average = "macro", label: OneLabel = None) -> Share:
-    """The ratio of each label; the parameters are only declared."""
     return F1
 
 
 def figures(truth: Coded, prediction: Coded) -> list[Figure]:
-    """The confusion matrix, and the F1 of each label."""
     return confusion_matrix(truth, prediction) + by_label(truth, prediction, F1, "F1")
 
 
@@ -51,10 +49,8 @@ f1 = Metric(
     title="F1",
     group="Labels",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Label(),
-    submission=Label(),
     computation=average_over_labels(share),
     rules=Rules(unscorable=label_missing),
     figures=figures,

@@ -33,23 +33,19 @@ from .reading.column_kinds import Binary
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> Contributions:
-    """The cell of the two-by-two table of each row."""
     return confusion(truth, prediction, positive)
 
 
 def total(sums: np.ndarray, *, beta: Beta = 1.0) -> float:
-    """F-beta."""
     tp, _, fp, fn = sums
     return f_beta(tp, fp, fn, beta)
 
 
 def share(*, average: Average = "binary", label: OneLabel = None, beta: Beta = 1.0) -> Share:
-    """The ratio of each label; the parameters about labels are only declared."""
     return f_share(beta)
 
 
 def adapted(*, average: Average = "binary", label: OneLabel = None) -> Metric:
-    """The metric for labels in place of 0 and 1."""
     return fbeta if (average, label) == ("binary", None) else with_labels(fbeta, share)
 
 
@@ -57,10 +53,8 @@ fbeta = Metric(
     title="F-beta",
     group="Labels",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(),
-    submission=Binary(),
     computation=RowSum(
         rows=rows,
         total=total,

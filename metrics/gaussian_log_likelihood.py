@@ -22,10 +22,10 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import ByParameters, Example, Metric, Rules, SubmissionFormat
+from .core.contract import ByParameters, Example, Metric, Rules, SubmissionFormat, quotient
 from .core.parameters import Range
-from .numerics.averages import mean_over_rows, quotient
-from .numerics.sigmas import VALUE_AND_SIGMA, answers_with_sigma, names_with_sigma
+from .numerics.averages import mean_over_rows
+from .numerics.log_losses import VALUE_AND_SIGMA, answers_with_sigma, names_with_sigma
 from .reading.column_kinds import Number
 
 Sigma = Annotated[float, Range(1e-9, 1e9), "A smaller sigma counts as this one."]
@@ -38,18 +38,11 @@ def loss(truth: np.ndarray, prediction: np.ndarray, *, sigma_minimum: Sigma = 0.
 
 
 def total(sums: np.ndarray, *, sigma_minimum: Sigma = 0.001) -> float:
-    """The best value minus the mean loss."""
     return best_for(sigma_minimum=sigma_minimum) - quotient(sums)
 
 
 def best_for(*, sigma_minimum: Sigma = 0.001) -> float:
-    """The value without any error and with the smallest sigma."""
     return -math.log(math.sqrt(2 * math.pi) * sigma_minimum)
-
-
-def perfect(truth: np.ndarray, *, sigma_minimum: Sigma = 0.001) -> list[list[str]]:
-    """The answers, with the smallest sigma that counts."""
-    return answers_with_sigma(truth, sigma_minimum)
 
 
 gaussian_log_likelihood = Metric(
@@ -61,7 +54,7 @@ gaussian_log_likelihood = Metric(
     submission=VALUE_AND_SIGMA,
     computation=mean_over_rows(loss, total, "−ln(√(2π) · {sigma_minimum}) − {loss} / {rows}"),
     format=SubmissionFormat(names=names_with_sigma, aliases=("Confidence",)),
-    rules=Rules(perfect=perfect),
+    rules=Rules(perfect=answers_with_sigma),
     by_parameters=ByParameters(best=best_for),
     example=Example(
         truth="id,y\n1,10\n2,20\n3,30\n",

@@ -67,7 +67,6 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def total(sums: np.ndarray) -> float:
-    """The area divided by the best possible area."""
     return float(np.clip(ratio(*sums), -1.0, 1.0))
 
 
@@ -81,12 +80,10 @@ def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
-    """Lorenz curves by score and in the best order."""
     return [lorenz(truth, prediction, "By score"), lorenz(truth, truth, "In the best order")]
 
 
 def unscorable(truth: np.ndarray) -> str:
-    """The reason why constant answers cannot be scored, or ``""``."""
     if (truth == truth[0]).all():
         return Message("all its answers are {answer}; different ones are needed.", answer=f"{truth[0]:g}")
     return ""
@@ -96,7 +93,6 @@ gini = Metric(
     title="Normalised Gini",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=-1.0,
     truth=Number(minimum=0),
     submission=RankedScore(),

@@ -19,15 +19,13 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded, Ranked
-from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio
+from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, quotient, ratio
 from .core.messages import Message
-from .numerics.averages import quotient
 from .numerics.ranks import Sorted, has_answer, in_order, ranking_of
 from .reading.column_kinds import LabelOrNone, RankedLabel
 
 
 def rows(truth: Coded, prediction: Ranked | Sorted) -> np.ndarray:
-    """For each right answer the precision at its rank, and 1 for each row with a true label."""
     found = ranking_of(truth, prediction)
     precision = found.ranks.precision
     return np.column_stack([found.of_rows(np.zeros(len(precision)), precision), found.sought])
@@ -52,17 +50,14 @@ def influence(truth: Coded, prediction: Ranked | Sorted) -> np.ndarray:
 
 
 def relevant_rows(truth: Coded) -> int:
-    """The number of rows with a true label."""
     return int(np.count_nonzero(has_answer(truth)))
 
 
 def unscorable(truth: Coded) -> str:
-    """The reason why a truth without any label cannot be scored, or ``""``."""
     return "" if has_answer(truth).any() else Message("all its answers are empty.")
 
 
 def perfect(truth: Coded) -> list[list[str]]:
-    """The true labels with confidence 1."""
     return [[f"{text} 1" if (text := truth.values[code]) else "" for code in truth.codes]]
 
 
@@ -70,7 +65,6 @@ global_average_precision = Metric(
     title="Global average precision",
     group="Rankings",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=LabelOrNone(),
     submission=RankedLabel(),
@@ -79,7 +73,6 @@ global_average_precision = Metric(
         total=quotient,
         score=score,
         parts=("precision", "sought"),
-        last_line="{precision} / {sought}",
         influence=influence,
         relevant_rows=relevant_rows,
         ready=in_order,

@@ -23,10 +23,9 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, Rules, WholeColumn
+from .core.contract import Contributions, Example, Metric, Rules, WholeColumn, quotient
 from .core.messages import Message
 from .core.parameters import Range
-from .numerics.averages import quotient
 from .numerics.cells import expand
 from .numerics.label_sets import FN, FP, LabelSetPairs, Separator, label_sets
 from .reading.column_kinds import LabelSet
@@ -44,21 +43,18 @@ def known(truth: Coded, separator: str | None, labels: int | None) -> int:
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, labels: Labels = None) -> Contributions:
-    """The number of wrong yes-or-no answers of each row, and of all its answers."""
     found = LabelSetPairs(truth, prediction, separator)
     counts = found.by_pair()
     answers = np.full(len(counts), known(truth, separator, labels))
     return Contributions(np.column_stack([counts[:, FP] + counts[:, FN], answers]).astype(np.float64), found.of_row)
 
 
-def influence(truth: Coded, prediction: Coded, *, separator: Separator = None, labels: Labels = None) -> np.ndarray:
-    """The deviation of each row's wrong answers from the mean, per answer."""
+def influence(truth: Coded, prediction: Coded, *, separator: Separator, labels: Labels) -> np.ndarray:
     wrong, answers = rows(truth, prediction, separator=separator, labels=labels).dense().T
     return (wrong - wrong.mean()) / max(float(answers.sum()), 1.0)
 
 
-def unscorable(truth: Coded, *, separator: Separator = None, labels: Labels = None) -> str:
-    """The reason why there are no labels, or fewer in the parameter than in the truth; or ``""``."""
+def unscorable(truth: Coded, *, separator: Separator, labels: Labels) -> str:
     found = known(truth, separator, None)
     if labels is not None and labels < found:
         return Message(
@@ -71,14 +67,11 @@ hamming_loss = Metric(
     title="Hamming loss",
     group="Labels",
     direction="minimize",
-    best=0.0,
     truth=LabelSet(),
-    submission=LabelSet(),
     computation=WholeColumn(
         rows=rows,
         total=quotient,
         parts=("wrong", "answers"),
-        last_line="{wrong} / {answers}",
         influence=influence,
     ),
     rules=Rules(unscorable=unscorable),

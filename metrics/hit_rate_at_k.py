@@ -16,13 +16,12 @@ Equals scikit-learn's `top_k_accuracy_score` where each row has one relevant lab
 from __future__ import annotations
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules
+from .core.contract import Contributions, Example, Metric, Rules
 from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
-    """Hits, relevant labels and whether there is a hit in each row, and 1 for the row."""
     return mean_over_lists(truth, prediction, k, separator, lambda hits: hits.sum() > 0)
 
 
@@ -30,16 +29,10 @@ hit_rate_at_k = Metric(
     title="Hit rate@k",
     group="Rankings",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=LabelSet(),
     submission=LabelList(),
-    computation=RowSum(
-        rows=rows,
-        total=mean_of_lists,
-        parts=("hits", "relevant", "hit_rows", "rows"),
-        last_line="{hit_rows} / {rows}",
-    ),
+    computation=mean_of_lists(rows, "hit_rows"),
     rules=Rules(perfect=perfect),
     example=Example(
         truth="id,items\nu1,a\nu2,b c\nu3,d\n",

@@ -26,7 +26,6 @@ Delta = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "Errors beyond t
 
 
 def loss(truth: np.ndarray, prediction: np.ndarray, *, delta: Delta = 1.0) -> np.ndarray:
-    """The loss of each row."""
     size = np.abs(prediction - truth)
     return np.where(size <= delta, size**2 / 2, delta * (size - delta / 2))
 
@@ -35,9 +34,7 @@ huber = Metric(
     title="Huber loss",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
-    submission=Number(),
     computation=mean_over_rows(loss),
     example=Example(
         truth="id,y\n1,1\n2,2\n3,3\n",

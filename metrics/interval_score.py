@@ -29,14 +29,12 @@ Level = Annotated[float, Range(0.01, 0.999), "The share of answers that the inte
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, level: Level = 0.9) -> np.ndarray:
-    """Of each row the width, the price of a miss, whether the answer is inside, and 1."""
     lower, upper = prediction.T
     missed = np.maximum(lower - truth, 0) + np.maximum(truth - upper, 0)
     return np.column_stack([upper - lower, missed * (2 / (1 - level)), missed == 0, np.ones(len(truth))])
 
 
 def total(sums: np.ndarray) -> float:
-    """The mean of width and price."""
     width, price, _, count = sums
     return ratio(width + price, count)
 
@@ -50,7 +48,6 @@ def crossed(prediction: np.ndarray) -> str:
 
 
 def perfect(truth: np.ndarray) -> list[list[str]]:
-    """Intervals without width."""
     return [[repr(float(value)) for value in truth]] * 2
 
 
@@ -58,7 +55,6 @@ interval_score = Metric(
     title="Interval score",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
     submission=Fields(Message("lower, upper"), lower=Number(), upper=Number()),
     computation=RowSum(

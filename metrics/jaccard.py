@@ -32,7 +32,6 @@ from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:
-    """Labels in both and in either set, their ratio, and 1 for the row."""
     found = LabelSetPairs(truth, prediction, separator)
     counts = found.by_pair()
     both, either = counts[:, TP], counts.sum(axis=1)
@@ -49,25 +48,18 @@ def total(sums: np.ndarray, *, average: Average = "samples") -> float | None:
 
 
 def score(truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples") -> float:
-    """The average over labels."""
     return LabelSetPairs(truth, prediction, separator).mean(JACCARD, average)
 
 
-def influence(
-    truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples"
-) -> np.ndarray:
-    """The influence of each row through the ratios of its labels."""
+def influence(truth: Coded, prediction: Coded, *, separator: Separator, average: Average) -> np.ndarray:
     return LabelSetPairs(truth, prediction, separator).influence(JACCARD, average)
 
 
-def last_line(*, average: Average = "samples") -> str:
-    """The formula of the last line; ``""`` for averages over labels, which have no formula of sums."""
+def last_line(*, average: Average) -> str:
     return {"samples": "{similarity} / {rows}", "micro": "{both} / {either}"}.get(average, "")
 
 
-def figures(
-    truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples"
-) -> list[Figure]:
+def figures(truth: Coded, prediction: Coded, *, separator: Separator, average: Average) -> list[Figure]:
     """A table of the labels, if the score is an average over labels."""
     if average in ("samples", "micro"):
         return []
@@ -78,10 +70,8 @@ jaccard = Metric(
     title="Jaccard",
     group="Labels",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=LabelSet(),
-    submission=LabelSet(),
     computation=RowSum(
         rows=rows,
         total=total,

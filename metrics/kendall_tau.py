@@ -62,10 +62,8 @@ kendall_tau = Metric(
     title="Kendall's tau",
     group="Numbers",
     direction="maximize",
-    best=1.0,
     worst=-1.0,
     truth=Number(largest=np.inf),
-    submission=Number(largest=np.inf),
     computation=WholeColumn(
         rows=rows,
         total=total,

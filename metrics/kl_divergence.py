@@ -23,9 +23,9 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric
+from .core.contract import Example, Metric, quotient
 from .core.parameters import Range
-from .numerics.averages import mean_over_rows, quotient
+from .numerics.averages import mean_over_rows
 from .reading.class_columns import ClassProbabilities
 
 Clip = Annotated[float, Range(0, 1e-3, exclusive_minimum=True), "Probabilities below this count as this."]
@@ -35,7 +35,6 @@ Normalise = Annotated[bool, "Divide the probabilities of each row by their sum; 
 def divergence(
     truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15, normalise: Normalise = True
 ) -> np.ndarray:
-    """The divergence of each row."""
     if normalise:
         truth = truth / truth.sum(axis=1, keepdims=True)
         prediction = prediction / prediction.sum(axis=1, keepdims=True)
@@ -54,9 +53,7 @@ kl_divergence = Metric(
     title="Kullback-Leibler divergence",
     group="Probabilities",
     direction="minimize",
-    best=0.0,
     truth=ClassProbabilities(whole=True),
-    submission=ClassProbabilities(whole=True),
     computation=mean_over_rows(divergence, total),
     example=Example(
         truth="id,seizure,other\n1,1,0\n2,0.5,0.5\n3,0.25,0.75\n",

@@ -52,7 +52,6 @@ def precisions(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The sum of precisions of each row, its number of true labels, their mean precision, and 1 for the row."""
     step = max(1, BLOCK // truth.shape[1])
     blocks = [slice(start, start + step) for start in range(0, len(truth), step)]
     added = np.concatenate([precisions(truth[block], prediction[block]) for block in blocks] or [np.zeros(0)])
@@ -62,18 +61,15 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def total(sums: np.ndarray, *, weights: Weights = "samples") -> float:
-    """The mean over rows or over true labels."""
     added, labels, means, count = sums
     return ratio(means, count) if weights == "samples" else ratio(added, labels)
 
 
-def last_line(*, weights: Weights = "samples") -> str:
-    """The formula of the last line of a worked example."""
+def last_line(*, weights: Weights) -> str:
     return "{mean_precision} / {rows}" if weights == "samples" else "{precision} / {labels}"
 
 
-def unscorable(truth: np.ndarray, *, weights: Weights = "samples") -> str:
-    """The reason why a truth without any true label cannot be scored, or ``""``."""
+def unscorable(truth: np.ndarray, *, weights: Weights) -> str:
     return "" if weights == "samples" or truth.any() else Message("it has no true label.")
 
 
@@ -81,7 +77,6 @@ label_ranking_average_precision = Metric(
     title="Label ranking average precision",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(many=True),
     submission=RankedScore(many=True),

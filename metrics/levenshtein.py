@@ -31,7 +31,6 @@ Normalised = Annotated[bool, "Whether each distance is divided by the length of 
 
 
 def distance(truth: Coded, prediction: Coded, *, normalised: Normalised = False) -> Contributions:
-    """The distance of each row."""
     true, said = truth.once(characters, False), prediction.once(characters, False)
     distance, ours, theirs, of_row = edits(truth, prediction, true, said)
     if normalised:
@@ -40,7 +39,6 @@ def distance(truth: Coded, prediction: Coded, *, normalised: Normalised = False)
 
 
 def worst(*, normalised: Normalised = False) -> float | None:
-    """1 for normalised distances; others have no end."""
     return 1.0 if normalised else None
 
 
@@ -48,9 +46,7 @@ levenshtein = Metric(
     title="Levenshtein distance",
     group="Text",
     direction="minimize",
-    best=0.0,
     truth=Words(),
-    submission=Words(),
     computation=mean_over_rows(distance),
     by_parameters=ByParameters(worst=worst),
     example=Example(

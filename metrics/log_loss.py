@@ -33,7 +33,6 @@ log_loss = Metric(
     title="Log loss",
     group="Probabilities",
     direction="minimize",
-    best=0.0,
     truth=Binary(),
     submission=Probability(),
     computation=mean_over_rows(surprise),

@@ -17,7 +17,6 @@ from .reading.column_kinds import Number
 
 
 def absolute_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The absolute error of each row."""
     return np.abs(prediction - truth)
 
 
@@ -25,9 +24,7 @@ mae = Metric(
     title="MAE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
-    submission=Number(),
     computation=mean_over_rows(absolute_error),
     example=Example(
         truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",

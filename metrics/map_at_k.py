@@ -19,13 +19,12 @@ Humpback Whale Identification (k = 5), H&M Personalized Fashion Recommendations 
 from __future__ import annotations
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules
+from .core.contract import Contributions, Example, Metric, Rules
 from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 5, separator: Separator = None) -> Contributions:
-    """Hits, relevant labels and average precision of each row, and 1 for the row."""
     return mean_over_lists(
         truth, prediction, k, separator, lambda hits: hits.sum(hits.nth / hits.rank) / hits.reachable(k)
     )
@@ -35,16 +34,10 @@ map_at_k = Metric(
     title="MAP@k",
     group="Rankings",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=LabelSet(),
     submission=LabelList(),
-    computation=RowSum(
-        rows=rows,
-        total=mean_of_lists,
-        parts=("hits", "relevant", "average_precision", "rows"),
-        last_line="{average_precision} / {rows}",
-    ),
+    computation=mean_of_lists(rows, "average_precision"),
     rules=Rules(perfect=perfect),
     example=Example(
         truth="id,items\nu1,a\nu2,b c\nu3,d\n",

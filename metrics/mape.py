@@ -18,25 +18,22 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric
-from .numerics.averages import mean_over_rows, quotient
+from .core.contract import Example, Metric, quotient
+from .numerics.averages import mean_over_rows
 from .reading.column_kinds import NonZero, Number
 
 Percent = Annotated[bool, "Give the score in per cent: 12.5 instead of 0.125."]
 
 
 def relative_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The relative error of each row."""
     return np.abs(prediction - truth) / np.abs(truth)
 
 
 def total(sums: np.ndarray, *, percent: Percent = False) -> float:
-    """The mean."""
     return (100 if percent else 1) * quotient(sums)
 
 
-def last_line(*, percent: Percent = False) -> str:
-    """The formula of the last line of a worked example."""
+def last_line(*, percent: Percent) -> str:
     return "100 · {relative_error} / {rows}" if percent else "{relative_error} / {rows}"
 
 
@@ -44,7 +41,6 @@ mape = Metric(
     title="MAPE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=NonZero(),
     submission=Number(),
     computation=mean_over_rows(relative_error, total, last_line),

@@ -26,7 +26,6 @@ from .reading.column_kinds import Number
 
 
 def scaled_error(truth: Answers, prediction: np.ndarray) -> np.ndarray:
-    """The scaled error of each row."""
     found: np.ndarray = np.abs(prediction - truth.answer) / truth["scale"]
     return found
 
@@ -35,9 +34,7 @@ mase = Metric(
     title="MASE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
-    submission=Number(),
     roles={"scale": Role(Number(above=0, smallest=1e-50), "The error of a naive forecast of the row's series.")},
     computation=mean_over_rows(scaled_error),
     example=Example(

@@ -38,7 +38,6 @@ def covariances(found: Crossing) -> tuple[int, int, int]:
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """The contribution of each row to the covariance and to the two variances."""
     found = cross(truth, prediction)
     true, said = found.truly / found.rows, found.predicted / found.rows
     table = [found.is_right - said[found.true], 1 - true[found.true], 1 - said[found.said]]
@@ -46,7 +45,6 @@ def rows(truth: Coded, prediction: Coded) -> Contributions:
 
 
 def total(sums: np.ndarray) -> float:
-    """The correlation."""
     together, truth, prediction = sums
     under = math.sqrt(truth * prediction)
     return float(together / under) if under else 0.0
@@ -79,10 +77,8 @@ matthews_correlation = Metric(
     title="Matthews correlation",
     group="Labels",
     direction="maximize",
-    best=1.0,
     worst=-1.0,
     truth=Label(),
-    submission=Label(),
     computation=WholeColumn(
         rows=rows,
         total=total,

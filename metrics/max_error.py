@@ -28,13 +28,11 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def total(sums: np.ndarray) -> float:
-    """The largest error."""
     _, error, largest = sums
     return ratio(error, largest)
 
 
 def score(truth: np.ndarray, prediction: np.ndarray) -> float:
-    """The largest error."""
     return float(np.abs(prediction - truth).max())
 
 
@@ -52,9 +50,7 @@ max_error = Metric(
     title="Max error",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
-    submission=Number(),
     computation=WholeColumn(
         rows=rows,
         total=total,

@@ -40,7 +40,6 @@ Inner = Annotated[
 def score(
     truth: Answers, prediction: Any, *, metric: Inner = DEFAULT, average: Average = "groups", skip: Skip = False
 ) -> float:
-    """The mean of the values of the groups."""
     return groups_of(truth, prediction, inner_of(metric, "minimize"), skip).mean(average)
 
 

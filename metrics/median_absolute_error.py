@@ -27,13 +27,11 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def total(sums: np.ndarray) -> float:
-    """The mean of the errors in the middle."""
     _, in_the_middle, middle = sums
     return ratio(in_the_middle, middle)
 
 
 def score(truth: np.ndarray, prediction: np.ndarray) -> float:
-    """The median."""
     return float(np.median(np.abs(prediction - truth)))
 
 
@@ -41,9 +39,7 @@ median_absolute_error = Metric(
     title="Median absolute error",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
-    submission=Number(),
     computation=WholeColumn(
         rows=rows,
         total=total,

@@ -74,7 +74,6 @@ Wrong = Annotated[float, Range(0, 1e9), "The cost of every other mistake."]
 
 
 def cost(truth: Coded, prediction: Coded, *, costs: Costs = None, wrong: Wrong = 1.0) -> Contributions:
-    """The cost of each row."""
     found, known = cross(truth, prediction), costs_in(costs or "")
 
     def of_pair(answer: Any, said: Any) -> float:
@@ -87,8 +86,7 @@ def cost(truth: Coded, prediction: Coded, *, costs: Costs = None, wrong: Wrong =
     return Contributions(np.array(values, np.float64)[:, None], found.of_row)
 
 
-def unscorable(truth: Coded, *, costs: Costs = None) -> str:
-    """The reason why the costs do not fit the answers, or ``""``."""
+def unscorable(truth: Coded, *, costs: Costs) -> str:
     values = set(truth.values)
     named = dict.fromkeys(str(answer) for answer, _ in costs_in(costs or "") if answer != ANY)
     missing = [name for name in named if not values & {name, to_decimal(name)}]
@@ -99,9 +97,7 @@ misclassification_cost = Metric(
     title="Misclassification cost",
     group="Labels",
     direction="minimize",
-    best=0.0,
     truth=Label(),
-    submission=Label(),
     computation=mean_over_rows(cost),
     rules=Rules(unscorable=unscorable),
     figures=confusion_matrix,

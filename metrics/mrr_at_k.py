@@ -16,13 +16,12 @@ Source: Voorhees 1999 (TREC-8 question answering). With one relevant label per r
 from __future__ import annotations
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules
+from .core.contract import Contributions, Example, Metric, Rules
 from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
-    """Hits, relevant labels and reciprocal rank of each row, and 1 for the row."""
     return mean_over_lists(truth, prediction, k, separator, lambda hits: hits.sum((hits.nth == 1) / hits.rank))
 
 
@@ -30,16 +29,10 @@ mrr_at_k = Metric(
     title="MRR@k",
     group="Rankings",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=LabelSet(),
     submission=LabelList(),
-    computation=RowSum(
-        rows=rows,
-        total=mean_of_lists,
-        parts=("hits", "relevant", "reciprocal_rank", "rows"),
-        last_line="{reciprocal_rank} / {rows}",
-    ),
+    computation=mean_of_lists(rows, "reciprocal_rank"),
     rules=Rules(perfect=perfect),
     example=Example(
         truth="id,items\nu1,a\nu2,b c\nu3,d\n",

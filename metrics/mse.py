@@ -19,7 +19,6 @@ from .reading.column_kinds import Number
 
 
 def squared_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The squared error of each row."""
     return (prediction - truth) ** 2
 
 
@@ -27,9 +26,7 @@ mse = Metric(
     title="MSE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
-    submission=Number(),
     computation=mean_over_rows(squared_error),
     example=Example(
         truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",

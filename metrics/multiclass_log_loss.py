@@ -43,7 +43,6 @@ def rows(
     normalise: Normalise = True,
     class_weights: Weights = None,
 ) -> np.ndarray:
-    """The weighted surprise of each row, and its weight."""
     weights = np.array(weights_for(class_weights, len(truth.names)))[truth.codes]
     return np.column_stack([weights * surprise_of_class(truth, prediction, clip, normalise), weights])
 
@@ -61,31 +60,22 @@ def score(
     normalise: Normalise = True,
     class_weights: Weights = None,
 ) -> float:
-    """The mean over classes."""
     found = by_class(truth, surprise_of_class(truth, prediction, clip, normalise), class_weights)
     return float((found.means * found.shares).sum())
 
 
 def influence(
-    truth: Classes,
-    prediction: np.ndarray,
-    *,
-    clip: Clip = 1e-15,
-    normalise: Normalise = True,
-    class_weights: Weights = None,
+    truth: Classes, prediction: np.ndarray, *, clip: Clip, normalise: Normalise, class_weights: Weights
 ) -> np.ndarray:
-    """The influence of each row on the mean over classes, through the mean of its class."""
     lost = surprise_of_class(truth, prediction, clip, normalise)
     return by_class(truth, lost, class_weights).influence(truth, lost)
 
 
-def last_line(*, average: Average = "rows") -> str:
-    """The formula of the last line; ``""`` for a mean over classes, which has no formula of sums."""
+def last_line(*, average: Average) -> str:
     return "{surprise} / {weight}" if average == "rows" else ""
 
 
-def unscorable(truth: Classes, *, class_weights: Weights = None) -> str:
-    """The reason why the weights do not fit the classes, or no row counts; or ``""``."""
+def unscorable(truth: Classes, *, class_weights: Weights) -> str:
     weights = np.array(weights_for(class_weights, len(truth.names)))[truth.codes]
     unfit = wrong_weights(class_weights, len(truth.names), Plural("{count} class", "{count} classes"))
     return unfit or ("" if weights.any() else Message("all its rows are of classes with weight 0."))
@@ -95,7 +85,6 @@ multiclass_log_loss = Metric(
     title="Multi-class log loss",
     group="Probabilities",
     direction="minimize",
-    best=0.0,
     truth=OneClass(),
     submission=ClassProbabilities(),
     computation=RowSum(

@@ -36,7 +36,6 @@ from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, beta: Beta = 1.0) -> Contributions:
-    """tp, fp, fn and F-beta of each row, and 1 for the row."""
     found = LabelSetPairs(truth, prediction, separator)
     tp, fp, fn = found.by_pair().T
     return Contributions(np.column_stack([tp, fp, fn, f_beta(tp, fp, fn, beta), np.ones(len(tp))]), found.of_row)
@@ -45,21 +44,14 @@ def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, beta: 
 def score(
     truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples", beta: Beta = 1.0
 ) -> float:
-    """The average over labels."""
     return LabelSetPairs(truth, prediction, separator).mean(f_share(beta), average)
 
 
-def influence(
-    truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples", beta: Beta = 1.0
-) -> np.ndarray:
-    """The influence of each row through the F-beta of its labels."""
+def influence(truth: Coded, prediction: Coded, *, separator: Separator, average: Average, beta: Beta) -> np.ndarray:
     return LabelSetPairs(truth, prediction, separator).influence(f_share(beta), average)
 
 
-def figures(
-    truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples", beta: Beta = 1.0
-) -> list[Figure]:
-    """A table of the labels, if the score is an average over labels."""
+def figures(truth: Coded, prediction: Coded, *, separator: Separator, average: Average, beta: Beta) -> list[Figure]:
     if average in ("samples", "micro"):
         return []
     return LabelSetPairs(truth, prediction, separator).table(f_share(beta), f"F{beta:g}")
@@ -69,10 +61,8 @@ multilabel_f1 = Metric(
     title="Multi-label F1",
     group="Labels",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=LabelSet(),
-    submission=LabelSet(),
     computation=RowSum(
         rows=rows,
         total=total_f_beta,

@@ -28,7 +28,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules
+from .core.contract import Contributions, Example, Metric, Rules
 from .numerics.ranked_lists import (
     Hits,
     K,
@@ -52,7 +52,6 @@ Gain = Annotated[
 def rows(
     truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None, gain: Gain = "binary"
 ) -> Contributions:
-    """Hits, relevant labels and relative gain of each row, and 1 for the row."""
     discount = 1 / np.log2(np.arange(k) + 2)
     if gain == "binary":
         most = np.cumsum(discount)
@@ -74,15 +73,14 @@ def rows(
     return mean_over_lists(truth, prediction, k, separator, relative_gain, graded_labels)
 
 
-def unscorable(truth: Coded, *, separator: Separator = None, gain: Gain = "binary") -> str:
-    """The reason why grades cannot be read, or ``""``."""
+def unscorable(truth: Coded, *, separator: Separator, gain: Gain) -> str:
     if gain == "binary":
         return ""
     wrong = truth.once(graded_labels, separator).wrong
     return next((wrong[code] for code in np.unique(truth.codes).tolist() if code in wrong), "")
 
 
-def perfect(truth: Coded, *, separator: Separator = None, gain: Gain = "binary") -> list[list[str]]:
+def perfect(truth: Coded, *, separator: Separator, gain: Gain) -> list[list[str]]:
     """The relevant labels, each once, highest grade first."""
     if gain == "binary":
         return named_once(truth, separator=separator)
@@ -94,16 +92,10 @@ ndcg_at_k = Metric(
     title="NDCG@k",
     group="Rankings",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=LabelSet(),
     submission=LabelList(),
-    computation=RowSum(
-        rows=rows,
-        total=mean_of_lists,
-        parts=("hits", "relevant", "ndcg", "rows"),
-        last_line="{ndcg} / {rows}",
-    ),
+    computation=mean_of_lists(rows, "ndcg"),
     rules=Rules(unscorable=unscorable, perfect=perfect),
     example=Example(
         truth="id,items\nu1,a\nu2,b c\nu3,d\n",

@@ -47,13 +47,11 @@ def rows(truth: Coded, prediction: Coded) -> Contributions:
 
 
 def total(sums: np.ndarray, *, average: Average = "arithmetic") -> float:
-    """The ratio; 1.0 if both columns put all rows together."""
     shared, truth, prediction = map(float, sums)
     return ratio(max(shared, 0.0), mean(truth, prediction, average), empty=float(truth == prediction))
 
 
-def influence(truth: Coded, prediction: Coded, *, average: Average = "arithmetic") -> np.ndarray:
-    """The derivative of a ratio of means by the weight of each row."""
+def influence(truth: Coded, prediction: Coded, *, average: Average) -> np.ndarray:
     found = rows(truth, prediction)
     shared, true, said = found.table.T
     sums = np.bincount(found.of_row) @ found.table
@@ -69,8 +67,7 @@ def influence(truth: Coded, prediction: Coded, *, average: Average = "arithmetic
     return ((shared - float(sums[0]) / under * means) / under)[found.of_row]
 
 
-def last_line(*, average: Average = "arithmetic") -> str:
-    """The formula of the last line of a worked example."""
+def last_line(*, average: Average) -> str:
     under = {"arithmetic": "(({truth} + {prediction}) / 2)", "geometric": "√({truth} · {prediction})"}
     return "{shared} / " + under.get(average, f"{average}({{truth}}, {{prediction}})")
 
@@ -79,10 +76,8 @@ normalised_mutual_information = Metric(
     title="Normalised mutual information",
     group="Clusterings",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Cluster(),
-    submission=Cluster(),
     computation=WholeColumn(
         rows=rows,
         total=total,

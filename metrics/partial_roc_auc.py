@@ -67,12 +67,7 @@ def score(
 
 
 def influence(
-    truth: np.ndarray,
-    prediction: np.ndarray | Ranks,
-    *,
-    side: Side = "fpr",
-    limit: Limit = 0.1,
-    scale: Scale = "standard",
+    truth: np.ndarray, prediction: np.ndarray | Ranks, *, side: Side, limit: Limit, scale: Scale
 ) -> np.ndarray:
     """The derivative by the weight of each row: a 1 is found along a part of the axis, and a 0 above the cut moves the
     cut, as in a trimmed mean."""
@@ -91,7 +86,6 @@ def influence(
 
 
 def best_for(*, limit: Limit = 0.1, scale: Scale = "standard") -> float:
-    """1, or the limit for an area."""
     return limit if scale == "area" else 1.0
 
 
@@ -99,7 +93,6 @@ partial_roc_auc = Metric(
     title="Partial ROC AUC",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(),
     submission=RankedScore(),

@@ -21,12 +21,10 @@ from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The product of the deviations of answer and prediction from their means, and the square of each."""
     return correlation_rows(truth, prediction)
 
 
 def total(sums: np.ndarray) -> float:
-    """The correlation; 0 for constant predictions."""
     return correlation_of(sums)
 
 
@@ -34,10 +32,8 @@ pearson = Metric(
     title="Pearson correlation",
     group="Numbers",
     direction="maximize",
-    best=1.0,
     worst=-1.0,
     truth=Number(largest=np.inf),
-    submission=Number(largest=np.inf),
     computation=WholeColumn(
         rows=rows,
         total=total,

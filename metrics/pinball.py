@@ -24,7 +24,6 @@ Quantile = Annotated[float, Range(0, 1), "Share of the answers that should lie b
 
 
 def loss(truth: np.ndarray, prediction: np.ndarray, *, quantile: Quantile = 0.5) -> np.ndarray:
-    """The loss of each row."""
     gaps = truth - prediction
     return np.maximum(quantile * gaps, (quantile - 1) * gaps)
 
@@ -33,9 +32,7 @@ pinball = Metric(
     title="Pinball loss",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
-    submission=Number(),
     computation=mean_over_rows(loss),
     example=Example(
         truth="id,y\n1,30\n2,20\n3,5\n4,10\n",

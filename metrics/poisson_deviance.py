@@ -21,7 +21,6 @@ from .reading.column_kinds import Number
 
 
 def deviance(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The deviance of each row."""
     return unit_deviance(truth, prediction, 1)
 
 
@@ -29,7 +28,6 @@ poisson_deviance = Metric(
     title="Poisson deviance",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(minimum=0, smallest=FLOOR),
     submission=Number(minimum=0),
     computation=mean_over_rows(deviance),

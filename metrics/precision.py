@@ -33,23 +33,19 @@ from .reading.column_kinds import Binary
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> Contributions:
-    """The cell of the two-by-two table of each row."""
     return confusion(truth, prediction, positive)
 
 
 def total(sums: np.ndarray) -> float:
-    """Precision."""
     tp, _, fp, fn = sums
     return found_share(tp, fp, fn)
 
 
 def share(*, average: Average = "binary", label: OneLabel = None) -> Share:
-    """The ratio of each label. The parameters are only declared."""
     return PRECISION_OR_ZERO
 
 
 def adapted(*, average: Average = "binary", label: OneLabel = None) -> Metric:
-    """The metric for labels in place of 0 and 1."""
     return precision if (average, label) == ("binary", None) else with_labels(precision, share)
 
 
@@ -57,10 +53,8 @@ precision = Metric(
     title="Precision",
     group="Labels",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(),
-    submission=Binary(),
     computation=RowSum(rows=rows, total=total, parts=PARTS, last_line="{tp} / ({tp} + {fp})"),
     by_parameters=ByParameters(metric=adapted),
     figures=two_by_two,

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules
+from .core.contract import Contributions, Example, Metric, Rules
 from .core.messages import Message
 from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect, shortest
 from .reading.column_kinds import LabelSet
@@ -35,7 +35,6 @@ Divisor = Annotated[
 def rows(
     truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None, divisor: Divisor = "reachable"
 ) -> Contributions:
-    """Hits, relevant labels and precision of each row, and 1 for the row."""
     return mean_over_lists(
         truth,
         prediction,
@@ -45,8 +44,7 @@ def rows(
     )
 
 
-def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None, divisor: Divisor = "reachable") -> str:
-    """The reason why a row has too few labels to reach 1 when divided by k, or ``""``."""
+def unscorable(truth: Coded, *, k: K, separator: Separator, divisor: Divisor) -> str:
     least = shortest(truth, separator)
     if divisor == "reachable" or least is None or least >= k:
         return ""
@@ -62,16 +60,10 @@ precision_at_k = Metric(
     title="Precision@k",
     group="Rankings",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=LabelSet(),
     submission=LabelList(),
-    computation=RowSum(
-        rows=rows,
-        total=mean_of_lists,
-        parts=("hits", "relevant", "precision", "rows"),
-        last_line="{precision} / {rows}",
-    ),
+    computation=mean_of_lists(rows, "precision"),
     rules=Rules(unscorable=unscorable, perfect=perfect),
     example=Example(
         truth="id,items\nu1,a\nu2,b c\nu3,d\n",

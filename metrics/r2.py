@@ -14,40 +14,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, Rules, WholeColumn, ratio
-from .numerics.correlation import centred, no_variance, share_left
+from .core.contract import Example, Metric, Rules
+from .numerics.correlation import centred, no_variance, share_explained
 from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The squared error of each row, and its answer's squared distance from the mean answer."""
     return np.column_stack([(prediction - truth) ** 2, centred(truth) ** 2])
-
-
-def total(sums: np.ndarray) -> float:
-    """1 minus the share of variance that is left."""
-    return 1 - ratio(*sums)
-
-
-def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The derivative by the weight of each row."""
-    return share_left(rows(truth, prediction))
 
 
 r2 = Metric(
     title="R²",
     group="Numbers",
     direction="maximize",
-    best=1.0,
     truth=Number(),
-    submission=Number(),
-    computation=WholeColumn(
-        rows=rows,
-        total=total,
-        parts=("squared_error", "squared_distance"),
-        last_line="1 − {squared_error} / {squared_distance}",
-        influence=influence,
-    ),
+    computation=share_explained(rows, "squared_error", "squared_distance"),
     rules=Rules(unscorable=no_variance),
     example=Example(
         truth="id,y\n1,1\n2,2\n3,3\n4,6\n",

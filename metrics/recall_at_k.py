@@ -20,19 +20,17 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules
+from .core.contract import Contributions, Example, Metric, Rules
 from .core.messages import Message
 from .numerics.ranked_lists import K, LabelList, Separator, longest, mean_of_lists, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
-    """Hits, relevant labels and recall of each row, and 1 for the row."""
     return mean_over_lists(truth, prediction, k, separator, lambda hits: hits.sum() / np.maximum(hits.relevant, 1))
 
 
-def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None) -> str:
-    """The reason why a row has more than k labels, so that no list could find them all; or ``""``."""
+def unscorable(truth: Coded, *, k: K, separator: Separator) -> str:
     most = longest(truth, separator)
     if most <= k:
         return ""
@@ -48,16 +46,10 @@ recall_at_k = Metric(
     title="Recall@k",
     group="Rankings",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=LabelSet(),
     submission=LabelList(),
-    computation=RowSum(
-        rows=rows,
-        total=mean_of_lists,
-        parts=("hits", "relevant", "recall", "rows"),
-        last_line="{recall} / {rows}",
-    ),
+    computation=mean_of_lists(rows, "recall"),
     rules=Rules(unscorable=unscorable, perfect=perfect),
     example=Example(
         truth="id,items\nu1,a\nu2,b c\nu3,d\n",

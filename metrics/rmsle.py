@@ -24,7 +24,6 @@ from .reading.column_kinds import Amount, Number
 
 
 def squared_log_error(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:
-    """The squared difference of the logarithms of each row."""
     return (logarithm(prediction, offset) - logarithm(truth, offset)) ** 2
 
 
@@ -32,7 +31,6 @@ rmsle = Metric(
     title="RMSLE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(minimum=0),
     submission=Amount(),
     computation=root_mean_over_rows(squared_log_error),

@@ -21,7 +21,6 @@ from .reading.column_kinds import NonZero, Number
 
 
 def squared_relative_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The squared relative error of each row."""
     return ((prediction - truth) / truth) ** 2
 
 
@@ -29,7 +28,6 @@ rmspe = Metric(
     title="RMSPE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=NonZero(),
     submission=Number(),
     computation=root_mean_over_rows(squared_relative_error),

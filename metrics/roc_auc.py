@@ -25,8 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import ByParameters, Example, Metric, Rules, WholeColumn
-from .numerics.averages import quotient
+from .core.contract import ByParameters, Example, Metric, Rules, WholeColumn, quotient
 from .numerics.class_areas import Average, OneLabel, of_classes, of_label
 from .numerics.ranks import (
     Ranks,
@@ -48,12 +47,10 @@ def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
 
 
 def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
-    """The area under the curve."""
     return roc_area(truth, prediction)
 
 
 def adapted(*, average: Average = "binary", label: OneLabel = None) -> Metric:
-    """The metric for labels in place of 0 and 1."""
     if label is not None:
         return of_label(roc_auc, label)
     return roc_auc if average == "binary" else of_classes(roc_auc, adapted)
@@ -63,7 +60,6 @@ roc_auc = Metric(
     title="ROC AUC",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(),
     submission=RankedScore(),
@@ -72,7 +68,6 @@ roc_auc = Metric(
         total=quotient,
         score=score,
         parts=("ordered", "pairs"),
-        last_line="{ordered} / {pairs}",
         influence=roc_influence,
         effective_size=roc_effective_size,
         ready=ranks_of,

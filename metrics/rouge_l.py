@@ -44,7 +44,6 @@ def words_of(text: str) -> list[str]:
 
 
 def f_score(truth: Coded, prediction: Coded, *, beta: Beta = 1.0, references: References = None) -> Contributions:
-    """The F-score of each row."""
     from rapidfuzz.distance import LCSseq
     from rapidfuzz.process import cpdist
 
@@ -70,7 +69,6 @@ rouge_l = Metric(
     title="ROUGE-L",
     group="Text",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Words(),
     submission=Words(minds_case=False),

@@ -18,9 +18,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from .core.contract import ByParameters, Example, Metric
+from .core.contract import ByParameters, Example, Metric, quotient
 from .core.parameters import Range
-from .numerics.averages import mean_over_rows, quotient
+from .numerics.averages import mean_over_rows
 from .reading.column_kinds import Number
 
 Scale = Annotated[Literal[200, 100, 2, 1], "The largest value: 200 or 100 in per cent, 2 or 1 as a share."]
@@ -28,19 +28,16 @@ Shift = Annotated[float, Range(-1e9, 1e9), "Added to answer and prediction befor
 
 
 def share(truth: np.ndarray, prediction: np.ndarray, *, offset: Shift = 0.0) -> np.ndarray:
-    """The error of each row as a share of both sizes, from 0 to 1."""
     true, said = truth + offset, prediction + offset
     sizes = np.abs(true) + np.abs(said)
     return np.divide(np.abs(said - true), sizes, out=np.zeros(len(true)), where=sizes > 0)
 
 
 def total(sums: np.ndarray, *, scale: Scale = 200) -> float:
-    """The mean on the chosen scale."""
     return scale * quotient(sums)
 
 
 def worst(*, scale: Scale = 200) -> float:
-    """The largest value, where the signs of all pairs differ."""
     return float(scale)
 
 
@@ -48,9 +45,7 @@ smape = Metric(
     title="SMAPE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
-    submission=Number(),
     computation=mean_over_rows(share, total, "{scale} · {share} / {rows}"),
     by_parameters=ByParameters(worst=worst),
     example=Example(

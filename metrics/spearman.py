@@ -23,12 +23,10 @@ from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The product of the deviations of both ranks from the middle rank, and the square of each."""
     return correlation_rows(mid_ranks(truth), mid_ranks(prediction))
 
 
 def total(sums: np.ndarray) -> float:
-    """The correlation; 0 for constant predictions."""
     return correlation_of(sums)
 
 
@@ -36,10 +34,8 @@ spearman = Metric(
     title="Spearman correlation",
     group="Numbers",
     direction="maximize",
-    best=1.0,
     worst=-1.0,
     truth=Number(largest=np.inf),
-    submission=Number(largest=np.inf),
     computation=WholeColumn(
         rows=rows,
         total=total,

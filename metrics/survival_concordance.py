@@ -45,7 +45,6 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def total(sums: np.ndarray) -> float:
-    """The share of concordant pairs; 0.5 without pairs."""
     concordant, comparable = sums
     return ratio(concordant, comparable, empty=0.5)
 
@@ -68,7 +67,6 @@ def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def unscorable(truth: np.ndarray) -> str:
-    """The reason why a truth without comparable pairs cannot be scored, or ``""``."""
     return "" if later(truth).any() else Message("it has no comparable pair (an event before another time).")
 
 
@@ -81,7 +79,6 @@ survival_concordance = Metric(
     title="Survival concordance",
     group="Survival",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=TimeAndEvent(),
     submission=RankedScore(),

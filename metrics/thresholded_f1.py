@@ -40,7 +40,6 @@ def predicted(scores: np.ndarray, threshold: float, count: int | None) -> np.nda
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, threshold: Threshold = 0.5, count: Count = None) -> np.ndarray:
-    """tp, fp, fn and F1 of each row, and 1 for the row."""
     true, said = truth == 1, predicted(prediction, threshold, count)
     tp = (true & said).sum(axis=1)
     fp, fn = said.sum(axis=1) - tp, true.sum(axis=1) - tp
@@ -48,7 +47,6 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, threshold: Threshold = 0.
 
 
 def total(sums: np.ndarray, *, average: Average = "samples") -> float | None:
-    """The mean over rows, or the F1 of pooled counts."""
     return total_f_beta(sums, average=average)
 
 
@@ -60,19 +58,12 @@ def score(
     count: Count = None,
     average: Average = "samples",
 ) -> float:
-    """The average over classes."""
     return mean_over_labels(_outcomes(truth == 1, predicted(prediction, threshold, count)), F1, average)
 
 
 def influence(
-    truth: np.ndarray,
-    prediction: np.ndarray,
-    *,
-    threshold: Threshold = 0.5,
-    count: Count = None,
-    average: Average = "samples",
+    truth: np.ndarray, prediction: np.ndarray, *, threshold: Threshold, count: Count, average: Average
 ) -> np.ndarray:
-    """The influence of each row through the F1 of the classes."""
     true, said = truth == 1, predicted(prediction, threshold, count)
     changes = effects(_outcomes(true, said), F1, average)
     of_rows = np.zeros(len(true))
@@ -88,7 +79,7 @@ def _outcomes(true: np.ndarray, said: np.ndarray) -> np.ndarray:
     return np.column_stack([tp, said.sum(axis=0) - tp, true.sum(axis=0) - tp])
 
 
-def perfect(truth: np.ndarray, *, threshold: Threshold = 0.5) -> list[list[str]]:
+def perfect(truth: np.ndarray, *, threshold: Threshold) -> list[list[str]]:
     """Scores above the threshold for the true classes, and equal to it for the others."""
     above, below = repr(threshold + max(1.0, abs(threshold))), repr(threshold)
     return [[above if value else below for value in column] for column in truth.T]
@@ -98,7 +89,6 @@ thresholded_f1 = Metric(
     title="Thresholded F1",
     group="Labels",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(many=True),
     submission=RankedScore(many=True),

@@ -31,7 +31,6 @@ Normalise = Annotated[bool, "Whether punctuation and the words a, an, the are dr
 
 
 def f1(truth: Coded, prediction: Coded, *, lowercase: Lowercase = True, normalise: Normalise = False) -> Contributions:
-    """The F1 of each row."""
     true, said = truth.once(bags, lowercase, normalise), prediction.once(bags, lowercase, normalise)
     ours, theirs, of_row = distinct_pairs(truth, prediction)
     words = true.counts[ours] + said.counts[theirs]
@@ -42,10 +41,8 @@ token_f1 = Metric(
     title="Token F1",
     group="Text",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Words(),
-    submission=Words(),
     computation=mean_over_rows(f1),
     example=Example(
         truth="id,answer\n1,the cat sat on the mat\n2,Denver Broncos\n3,1912\n4,in the year 1912\n",

@@ -40,8 +40,7 @@ def right(truth: Classes, prediction: np.ndarray, *, k: K = 2) -> np.ndarray:
     return before < k
 
 
-def unscorable(truth: Classes, *, k: K = 2) -> str:
-    """The reason why every file would score 1, or ``""``."""
+def unscorable(truth: Classes, *, k: K) -> str:
     if k < len(truth.names):
         return ""
     return Message.counted(
@@ -56,7 +55,6 @@ top_k_accuracy = Metric(
     title="Top-k accuracy",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=OneClass(),
     submission=RankedScore(many=True),

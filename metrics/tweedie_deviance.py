@@ -33,18 +33,15 @@ Power = Annotated[float, Range(1, 3), "From 1 (Poisson) over 2 (gamma) to 3 (inv
 
 
 def deviance(truth: np.ndarray, prediction: np.ndarray, *, power: Power = 1.5) -> np.ndarray:
-    """The deviance of each row."""
     return unit_deviance(truth, prediction, power)
 
 
-def verify(columns: Sequence[Cells], prediction: np.ndarray, *, power: Power = 1.5) -> None:
-    """Refuse predictions of 0 for a power of 2 or more."""
+def verify(columns: Sequence[Cells], prediction: np.ndarray, *, power: Power) -> None:
     if power >= 2 and len(places := np.flatnonzero(prediction == 0)):
         columns[0].refuse("too_small", NOT_ABOVE, places, {"bound": "0"})
 
 
-def unscorable(truth: np.ndarray, *, power: Power = 1.5) -> str:
-    """The reason why a truth with answers of 0 cannot be scored with a power of 2 or more, or ``""``."""
+def unscorable(truth: np.ndarray, *, power: Power) -> str:
     if power >= 2 and (truth == 0).any():
         return Message("it holds an answer of 0, which needs a power below 2.")
     return ""
@@ -54,7 +51,6 @@ tweedie_deviance = Metric(
     title="Tweedie deviance",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(minimum=0, smallest=FLOOR),
     submission=Amount(),
     computation=mean_over_rows(deviance),

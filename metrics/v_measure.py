@@ -45,8 +45,7 @@ def total(sums: np.ndarray, *, beta: Beta = 1.0) -> float:
     return float(max((1 + weight) * shared, Fraction(0)) / under) if under else 1.0
 
 
-def influence(truth: Coded, prediction: Coded, *, beta: Beta = 1.0) -> np.ndarray:
-    """The derivative of a ratio of means by the weight of each row."""
+def influence(truth: Coded, prediction: Coded, *, beta: Beta) -> np.ndarray:
     found = rows(truth, prediction)
     shared, true, said = found.table.T
     counts = np.bincount(found.of_row)
@@ -61,10 +60,8 @@ v_measure = Metric(
     title="V-measure",
     group="Clusterings",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Cluster(),
-    submission=Cluster(),
     computation=WholeColumn(
         rows=rows,
         total=total,

@@ -19,17 +19,14 @@ import numpy as np
 
 from .core.contract import Example, Metric, RowSum, Rules
 from .core.messages import Message
-from .numerics.averages import quotient
 from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The absolute error of each row, and the absolute value of its answer."""
     return np.column_stack([np.abs(prediction - truth), np.abs(truth)])
 
 
 def unscorable(truth: np.ndarray) -> str:
-    """The reason why a truth with only 0s cannot be scored, or ``""``."""
     return "" if truth.any() else Message("all its answers are 0.")
 
 
@@ -37,15 +34,8 @@ wape = Metric(
     title="WAPE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
-    submission=Number(),
-    computation=RowSum(
-        rows=rows,
-        total=quotient,
-        parts=("error", "answers"),
-        last_line="{error} / {answers}",
-    ),
+    computation=RowSum(rows=rows, parts=("error", "answers")),
     rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,y\n1,10\n2,100\n3,0\n",

@@ -18,17 +18,14 @@ import numpy as np
 from .core.arrays import Answers
 from .core.contract import Example, Metric, Role, RowSum, Rules
 from .core.messages import Message
-from .numerics.averages import quotient
 from .reading.column_kinds import Number
 
 
 def rows(truth: Answers, prediction: np.ndarray) -> np.ndarray:
-    """The weighted error of each row, and its weight."""
     return np.column_stack([truth["weight"] * np.abs(prediction - truth.answer), truth["weight"]])
 
 
 def unscorable(truth: Answers) -> str:
-    """The reason why a truth whose weights are all 0 cannot be scored, or ``""``."""
     return "" if truth["weight"].any() else Message("all its weights are 0.")
 
 
@@ -36,16 +33,9 @@ weighted_mae = Metric(
     title="Weighted MAE",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=Number(),
-    submission=Number(),
     roles={"weight": Role(Number(minimum=0), "The weight of each row.")},
-    computation=RowSum(
-        rows=rows,
-        total=quotient,
-        parts=("weighted_error", "weight"),
-        last_line="{weighted_error} / {weight}",
-    ),
+    computation=RowSum(rows=rows, parts=("weighted_error", "weight")),
     rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,y,weight\n1,10,1\n2,20,5\n3,30,2\n",

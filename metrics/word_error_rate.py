@@ -19,19 +19,16 @@ from __future__ import annotations
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
-from .numerics.averages import quotient
 from .numerics.tokens import Lowercase, nothing_true, pooled, spelled, spelled_like, words
 from .reading.column_kinds import Words
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Contributions:
-    """The number of edits of each row, and of its true words."""
     said = spelled_like(prediction, truth.once(words, lowercase), lowercase)
     return pooled(truth, prediction, truth.once(spelled, lowercase), said)
 
 
-def unscorable(truth: Coded, *, lowercase: Lowercase = False) -> str:
-    """The reason why a truth without words cannot be scored, or ``""``."""
+def unscorable(truth: Coded, *, lowercase: Lowercase) -> str:
     return nothing_true(truth, truth.once(words, lowercase).counts)
 
 
@@ -39,15 +36,8 @@ word_error_rate = Metric(
     title="Word error rate",
     group="Text",
     direction="minimize",
-    best=0.0,
     truth=Words(),
-    submission=Words(),
-    computation=RowSum(
-        rows=rows,
-        total=quotient,
-        parts=("changes", "words"),
-        last_line="{changes} / {words}",
-    ),
+    computation=RowSum(rows=rows, parts=("changes", "words")),
     rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,text\n1,turn the light on\n2,good morning\n3,stop now\n",

@@ -38,7 +38,6 @@ def words_of(array: Any, lowercase: bool) -> Tokens:
 
 
 def similarity(truth: Coded, prediction: Coded, *, lowercase: Lowercase = True) -> Contributions:
-    """The similarity of each row."""
     true = truth.once(words, lowercase)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     found = np.ones(len(true_cells))
@@ -54,10 +53,8 @@ word_jaccard = Metric(
     title="Word Jaccard",
     group="Text",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Words(),
-    submission=Words(),
     computation=mean_over_rows(similarity),
     example=Example(
         truth='id,text\n1,"Hello, how are you?"\n2,Be happy my friend\n3,It\'s good.\n',

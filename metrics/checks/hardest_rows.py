@@ -25,6 +25,7 @@ from ..core.evaluate import contributions_of
 from ..core.messages import Message
 from ..core.parameters import chosen
 from ..core.truth import Truth, prepare
+from ..numerics.other_metrics import slopes_of
 from ..reading.column_kinds import Number, RankedScore
 from ..reading.headers import SPLITS
 from ..reading.sources import Source
@@ -198,7 +199,8 @@ def _why_not(truth: Truth) -> str:
             "{metric} is computed on whole columns: no row has a part of its own in the score.", metric=metric.title
         )
     columns = contributions_of(truth, truth.read_submission(truth.perfect_submission())[0])
-    if _total_of(truth, np.ones(columns.shape[1])) is None:
+    total = metric.computation.total
+    if total is None or total(np.ones(columns.shape[1]), **chosen(total, truth.params)) is None:
         return Message(
             "{metric} is an average over labels under these parameters: no row has a part of its own.",
             metric=metric.title,
@@ -212,31 +214,12 @@ def _losses_by_row(truth: Truth, submissions: Sequence[Source]) -> tuple[np.ndar
     lost, files = np.zeros(len(truth.scored)), []
     for submission, prediction in _readable(truth, submissions):
         found = contributions_of(truth, prediction)
-        effect = (best - found) @ _score_gradient(truth, found.sum(axis=0))
+        effect = (best - found) @ slopes_of(truth.metric, truth.params, found.sum(axis=0))
         lost += effect if truth.metric.direction == "maximize" else -effect
         files.append(submission)
     # Rows that all files have right may have a loss by rounding, which is set to 0.
     lost[lost < 1e-12 * max(1.0, float(np.abs(lost).max(initial=0.0)))] = 0.0
     return lost / max(1, len(files)), files
-
-
-def _score_gradient(truth: Truth, sums: np.ndarray) -> np.ndarray:
-    """The derivative of the score by each sum; 0 where it is undefined."""
-    found = np.zeros(len(sums))
-    with np.errstate(all="ignore"):
-        for place, value in enumerate(sums):
-            step = np.zeros(len(sums))
-            step[place] = 1e-6 * max(1.0, abs(float(value)))
-            up, down = _total_of(truth, sums + step), _total_of(truth, sums - step)
-            if up is not None and down is not None and np.isfinite(up - down):
-                found[place] = (up - down) / (2 * step[place])
-    return found
-
-
-def _total_of(truth: Truth, sums: np.ndarray) -> float | None:
-    total = truth.metric.computation.total
-    assert total is not None
-    return total(sums, **chosen(total, truth.params))
 
 
 def cells_of(truth: Truth, submission: Source, rows: np.ndarray) -> list[tuple[str, ...]]:

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.errors import shown
 from ..core.messages import EXAMPLES, Message, Plural, listed
 from ..core.truth import Truth
+from ..numerics.correlation import mid_ranks
 from ..reading.column_kinds import LabelSet, Words
 from ..reading.columns import Cells, read_numbers
 from ..reading.repairs import mend_letters
@@ -337,8 +338,5 @@ def _variance_between(rank: np.ndarray, codes: np.ndarray) -> float:
 
 
 def _rank_correlation(rank: np.ndarray, values: np.ndarray) -> float:
-    distinct, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if len(distinct) < 2:
-        return 0.0
-    middle = np.cumsum(counts) - (counts - 1) / 2
-    return float(np.corrcoef(rank, middle[places])[0, 1])
+    ranks = mid_ranks(values)
+    return 0.0 if (ranks == ranks[0]).all() else float(np.corrcoef(rank, ranks)[0, 1])

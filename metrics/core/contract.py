@@ -1,6 +1,7 @@
 """The contract of a metric file: one ``Metric`` value named like the file, made of functions and kinds of column.
 
 There are two ways to define one: a **sum over rows** (``RowSum``) or a value of the **whole column** (``WholeColumn``).
+``rows``, ``total`` and ``score`` declare the parameters with their defaults; the other functions get those they name.
 
 Uncertainty is computed from the sums if a metric is a sum over rows; else from ``influence``; else by scoring resampled
 rows again (``uncertainty``).
@@ -68,20 +69,26 @@ class Role:
     may_lack: str = ""
 
 
+def quotient(sums: np.ndarray) -> float:
+    """The first of two sums divided by the second: a mean if the second counts the rows."""
+    return ratio(*sums)
+
+
 @dataclass(frozen=True)
 class RowSum:
     """A sum over rows: ``rows(truth, prediction)`` returns the contribution of each row, ``total(sums)`` the score from
     the summed contributions.
 
-    ``parts`` names the columns that ``rows`` returns. ``last_line`` is a formula of the score from their sums, such as
-    ``"{right} / {rows}"``, which may use parameters, too; it is a function of the parameters if they change it.
+    Without ``total`` it is the first sum divided by the second. ``parts`` names the columns that ``rows`` returns.
+    ``last_line`` is a formula of the score from their sums, such as ``"1 − {wrong} / {rows}"``, which may use
+    parameters, too; it is a function of the parameters if they change it, and a quotient needs none.
 
     If ``total`` returns ``None`` for some parameters (averages over labels), ``score(truth, prediction)`` returns the
     value and ``influence`` its uncertainty.
     """
 
     rows: Callable[..., np.ndarray | Contributions]
-    total: Callable[..., float | None]
+    total: Callable[..., float | None] = quotient
     parts: tuple[str, ...] = ()
     last_line: str | Callable[..., str] = ""
     score: Callable[..., float] | None = None
@@ -184,9 +191,10 @@ class ByParameters:
 class Metric:
     """A metric as its file declares it.
 
-    ``best`` and ``worst`` are the ends of its scale; ``worst`` is ``None`` if there is no end. ``best`` is infinite if
-    the best value of a custom metric is unknown. ``truth`` and ``submission`` are the kinds of column on both sides,
-    ``roles`` further truth columns.
+    ``best`` and ``worst`` are the ends of its scale: ``best`` is 1 where higher is better and 0 where lower is, unless
+    given, and infinite if that of a custom metric is unknown; ``worst`` is ``None`` if there is no end. ``truth`` and
+    ``submission`` are the kinds of column on both sides, one kind for both if only ``truth`` is given; ``roles`` are
+    further truth columns.
 
     ``figures(truth, prediction, **params)`` returns drawings that explain a small file: a matrix, a curve.
 
@@ -197,17 +205,22 @@ class Metric:
     title: str
     group: str
     direction: Literal["maximize", "minimize"]
-    best: float
     truth: Kind
-    submission: Kind
     computation: RowSum | WholeColumn
     example: Example
+    submission: Kind = field(default=cast(Kind, None))
+    best: float = math.nan
     worst: float | None = None
     roles: Mapping[str, Role] = field(default_factory=dict)
     format: SubmissionFormat = SubmissionFormat()
     rules: Rules = Rules()
     by_parameters: ByParameters = ByParameters()
     figures: Callable[..., list[Figure]] | None = None
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.best):
+            object.__setattr__(self, "best", 1.0 if self.direction == "maximize" else 0.0)
+        object.__setattr__(self, "submission", self.submission or self.truth)
 
     @property
     def is_custom(self) -> bool:
@@ -310,6 +323,14 @@ class Metric:
         """The text that the host must confirm before publishing with these parameters; ``""`` if there is none."""
         full = complete(self.parameters, params)
         return joined([words[full[name]] for name, words in self.rules.confirm.items() if full.get(name) in words])
+
+
+def last_line_of(how: RowSum | WholeColumn, params: Mapping[str, Any]) -> str:
+    """The formula of the score from the sums under these parameters, or ``""``."""
+    if callable(how.last_line):
+        return how.last_line(**chosen(how.last_line, params))
+    is_quotient = how.total is quotient and not how.last_line
+    return f"{{{how.parts[0]}}} / {{{how.parts[1]}}}" if is_quotient else how.last_line
 
 
 def each_pair(truth: Any, prediction: Any, contribution: Callable[[Any, Any], Sequence[float]]) -> Contributions:

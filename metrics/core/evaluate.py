@@ -126,11 +126,13 @@ def measure(truth: PreparedTruth, prediction: Any, *, uncertainty: bool = False,
         values: dict[str, float] = {}
         uncertainties: dict[str, Uncertainty] = {}
         named = {name: _named(metric.computation.parts, exact) for name, exact in sums.items()}
-        totals = {name: _total_of_sums(truth, exact) for name, exact in sums.items()}
+        totals = {name: _total_of_sums(metric, truth.params, exact) for name, exact in sums.items()}
         for name in tuple(parts):
             # A part and its results can be freed after this.
             part, total = parts.pop(name), totals.get(name)
-            values[name] = _finite(_score_of_part(truth, part) if total is None else total)
+            if total is None:
+                total = _score_of_column(metric, truth.params, part.answers, part.prediction)
+            values[name] = _finite(total)
             if with_parts and not sums:
                 named[name] = _extra_sums(truth, part)
             if uncertainty:
@@ -179,8 +181,8 @@ def _exact_sums(truth: PreparedTruth, parts: dict[str, Part]) -> tuple[Any, dict
     if not how.is_made_of_sums:
         return None, {}
     if how.is_whole:
-        return None, {name: sums_of(_finite_contributions(truth, part), None) for name, part in parts.items()}
-    contributions = _finite_contributions(truth, parts[OVERALL])
+        return None, {name: sums_of(_rows_of(truth, part), None) for name, part in parts.items()}
+    contributions = _rows_of(truth, parts[OVERALL])
     # Contiguous columns, because they are summed one after the other.
     if isinstance(contributions, Contributions):
         contributions = Contributions(np.asfortranarray(contributions.table), contributions.of_row)
@@ -193,21 +195,40 @@ def _exact_sums(truth: PreparedTruth, parts: dict[str, Part]) -> tuple[Any, dict
     return contributions, sums
 
 
-def _finite_contributions(truth: PreparedTruth, part: Part) -> Any:
-    found = row_contributions(truth.metric, part.answers, part.prediction, truth.params)
+def value_of_arrays(metric: Metric, params: Mapping[str, Any], answers: Any, prediction: Any) -> float:
+    """The score of some rows, to the last bit as ``measure`` computes it. Raises ``NotFinite``."""
+    value, how = None, metric.computation
+    if how.is_made_of_sums:
+        value = _total_of_sums(metric, params, sums_of(finite_rows(metric, params, answers, prediction), None))
+    return _finite(_score_of_column(metric, params, answers, prediction) if value is None else value)
+
+
+def _score_of_column(metric: Metric, params: Mapping[str, Any], answers: Any, prediction: Any) -> float:
+    score = metric.computation.score
+    assert score is not None, f"{metric.key} can score no whole column"
+    return score(answers, prediction, **chosen(score, params))
+
+
+def _rows_of(truth: PreparedTruth, part: Part) -> Any:
+    return finite_rows(truth.metric, truth.params, part.answers, part.prediction)
+
+
+def finite_rows(metric: Metric, params: Mapping[str, Any], answers: Any, prediction: Any) -> Any:
+    """The contribution of each row. Raises ``NotFinite``."""
+    found = row_contributions(metric, answers, prediction, params)
     if not np.isfinite(found.table if isinstance(found, Contributions) else found).all():
         raise NotFinite
     return found
 
 
-def _total_of_sums(truth: PreparedTruth, exact: list[Fraction]) -> float | None:
-    total = truth.metric.computation.total
+def _total_of_sums(metric: Metric, params: Mapping[str, Any], exact: list[Fraction]) -> float | None:
+    total = metric.computation.total
     assert total is not None
     try:
         sums = np.array([float(value) for value in exact])
     except OverflowError:
         raise NotFinite from None
-    return total(sums, **chosen(total, truth.params))
+    return total(sums, **chosen(total, params))
 
 
 def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
@@ -224,12 +245,6 @@ def _extra_sums(truth: PreparedTruth, part: Part) -> dict[str, float]:
     columns = contributions_of(truth, part.prediction, part.answers).T
     sums = zip(metric.computation.parts, (float(column.sum()) for column in columns), strict=False)
     return {name: int(value) if value == int(value) else value for name, value in sums if math.isfinite(value)}
-
-
-def _score_of_part(truth: PreparedTruth, part: Part) -> float:
-    score = truth.metric.computation.score
-    assert score is not None, f"{truth.metric.key} can score no whole column"
-    return score(part.answers, part.prediction, **chosen(score, truth.params))
 
 
 def _uncertainty_of_part(truth: PreparedTruth, name: str, part: Part, contributions: Any, value: float) -> Uncertainty:
@@ -266,15 +281,11 @@ def _sample_rows(part: Part, buckets: Buckets, how: RowSum | WholeColumn) -> tup
 
 
 def value_of(truth: PreparedTruth, part: Part) -> float | None:
-    """The score of some rows, or ``None`` if they cannot be scored."""
-    metric = truth.metric
-    check = metric.rules.unscorable
+    """The score of some rows, or ``None`` if they cannot be scored. Raises ``NotFinite``."""
+    check = truth.metric.rules.unscorable
     if check is not None and check(part.answers, **chosen(check, truth.params)):
         return None
-    if metric.computation.score is None:
-        contributions = row_contributions(metric, part.answers, part.prediction, truth.params)
-        return _total_of_sums(truth, sums_of(contributions, None))
-    return _score_of_part(truth, part)
+    return value_of_arrays(truth.metric, truth.params, part.answers, part.prediction)
 
 
 def _finite(value: float) -> float:

@@ -12,6 +12,7 @@ from ..reading.headers import SPLITS, USAGE
 from ..reading.sources import Source
 from ..reading.tables import csv_bytes
 from .arrays import take
+from .contract import last_line_of
 from .evaluate import OVERALL, Result, contributions_of
 from .figures import Figure
 from .parameters import chosen
@@ -60,7 +61,7 @@ def explain(
     added = {name: _short_number(values.sum()) for name, values in zip(how.parts, contributions, strict=False)}
     # Only finite numbers, because JSON has no others.
     sums = dict(result.parts.get(OVERALL, {})) or {name: value for name, value in added.items() if np.isfinite(value)}
-    line = how.last_line(**chosen(how.last_line, prepared.params)) if callable(how.last_line) else how.last_line
+    line = last_line_of(how, prepared.params)
     known = {**prepared.params, **added, **sums}
     in_words = {name: f"{value:.10g}" if isinstance(value, float) else str(value) for name, value in known.items()}
     figures: Sequence[Figure] = ()

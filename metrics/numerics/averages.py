@@ -13,16 +13,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from ..core.contract import Contributions, RowSum, ratio, root
+from ..core.contract import Contributions, RowSum, WholeColumn, quotient, ratio, root
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
 from ..core.parameters import Longest, Range
 from .sums import exact_sum
-
-
-def quotient(sums: np.ndarray) -> float:
-    """The first of two sums divided by the second: a mean if the second counts the rows."""
-    return ratio(*sums)
 
 
 def mean_over_rows(
@@ -192,7 +187,7 @@ def total_f_beta(sums: np.ndarray, *, average: Average = "samples", beta: Beta =
     return ratio(f, count) if average == "samples" else None
 
 
-def last_line_of_f_beta(*, average: Average = "samples", beta: Beta = 1.0) -> str:
+def last_line_of_f_beta(*, average: Average, beta: Beta = 1.0) -> str:
     """The last line of a worked example; ``""`` for averages over labels, which have no formula of sums."""
     pooled = "2·{tp} / (2·{tp} + {fp} + {fn})"
     if beta != 1:
@@ -231,6 +226,29 @@ def by_column(title: str, values: Sequence[float]) -> list[Figure]:
     return [Grid(title, [*names, "mean"], ["score"], cells, note="The score is the mean of the columns' own scores.")]
 
 
+Value = Callable[[np.ndarray, np.ndarray], float]
+"""A function from the answers and the predictions of one column to its score."""
+
+
+def mean_over_columns(value: Value, influence: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> WholeColumn:
+    """The mean over columns of ``value``, which belongs to the metric's file; ``influence`` is that of each row."""
+
+    def score(truth: np.ndarray, prediction: np.ndarray, *, unscored: Unscored = None) -> float:
+        found = list(map(value, truth.T, prediction.T))
+        return ratio(sum(found), len(found))
+
+    def of_rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+        return added_over(truth, prediction, range(truth.shape[1]), influence)
+
+    score.__module__ = value.__module__
+    return WholeColumn(score=score, influence=of_rows)
+
+
+def each_column(title: str, value: Value) -> Callable[..., list[Figure]]:
+    """The figure with the score of each column."""
+    return lambda truth, prediction: by_column(title, list(map(value, truth.T, prediction.T)))
+
+
 Skip = Annotated[bool, "Leave out columns with only one class in a split, instead of refusing the truth."]
 
 
@@ -244,7 +262,7 @@ def counted_columns(truth: np.ndarray, skip: bool) -> Sequence[int]:
     return np.flatnonzero(has_both(truth)).tolist() if skip else range(truth.shape[1])
 
 
-def missing_class(truth: np.ndarray, *, skip: Skip = False) -> str:
+def missing_class(truth: np.ndarray, *, skip: Skip) -> str:
     """The reason why a column cannot be scored because it has one class only, or ``""``."""
     both = has_both(truth)
     if both.all() or (skip and both.any()):

@@ -16,20 +16,14 @@ import numpy as np
 from ..core.arrays import Answers, take
 from ..core.contract import ByParameters, Contributions, Example, Metric, Role, Rules, WholeColumn
 from ..core.errors import shown
+from ..core.evaluate import finite_rows, value_of_arrays
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
 from ..core.parameters import chosen
 from ..core.uncertainty import totals_of
 from ..reading.column_kinds import Label
 from ..reading.columns import Cells
-from .other_metrics import (
-    finite_rows,
-    has_influence,
-    influence_of_arrays,
-    metric_named,
-    split_parameters,
-    value_of_arrays,
-)
+from .other_metrics import has_influence, influence_of_arrays, metric_named, split_parameters
 from .sums import exact_sum, group_numbers, group_sums
 
 _SHOWN = 50

@@ -267,7 +267,7 @@ def confusion(truth: np.ndarray, prediction: np.ndarray, positive: int) -> Contr
     return Contributions(_CELLS, cells)
 
 
-def two_by_two(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> list[Figure]:
+def two_by_two(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive) -> list[Figure]:
     """The two-by-two table: rows by truth, columns by prediction."""
     tp, tn, fp, fn = (int(count) for count in sums_of(confusion(truth, prediction, positive), None))
     values = (f"{positive}", f"{1 - positive}")

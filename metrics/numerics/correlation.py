@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import wraps
+from typing import Any
 
 import numpy as np
 
-from ..core.contract import ratio
+from ..core.contract import WholeColumn, ratio
 from ..core.messages import Message
 from .sums import exact_sum
 
@@ -79,6 +82,22 @@ def share_left(contributions: np.ndarray) -> np.ndarray:
     left, whole = contributions.T
     over, under = _added(contributions)
     return (whole * ratio(over, under) - left) / (under or 1.0)
+
+
+def one_minus_quotient(sums: np.ndarray) -> float:
+    """1 minus the share that is left."""
+    return 1 - ratio(*sums)
+
+
+def share_explained(rows: Callable[..., np.ndarray], left: str, whole: str) -> WholeColumn:
+    """1 minus the sum of ``left`` divided by that of ``whole``, the two columns of ``rows``."""
+
+    @wraps(rows)
+    def influence(truth: np.ndarray, prediction: np.ndarray, **params: Any) -> np.ndarray:
+        return share_left(rows(truth, prediction, **params))
+
+    line = f"1 − {{{left}}} / {{{whole}}}"
+    return WholeColumn(rows=rows, total=one_minus_quotient, parts=(left, whole), last_line=line, influence=influence)
 
 
 def mid_ranks(values: np.ndarray) -> np.ndarray:

@@ -59,14 +59,14 @@ def tags_that_are_none(column: Coded, scheme: str) -> list[str]:
     return [piece for piece in pieces if not _is_tag(piece, scheme)]
 
 
-def foreign_answers(truth: Coded, *, scheme: Scheme = "lenient") -> str:
+def foreign_answers(truth: Coded, *, scheme: Scheme) -> str:
     """The reason why a truth with other pieces than tags cannot be scored, or ``""``."""
     if not (wrong := truth.once(tags_that_are_none, scheme)):
         return ""
     return Message("{tags} is no tag such as B-PER, I-PER or O, with white space between tags.", tags=shown(wrong[0]))
 
 
-def foreign_tags(prediction: Coded, *, scheme: Scheme = "lenient") -> str:
+def foreign_tags(prediction: Coded, *, scheme: Scheme) -> str:
     """A hint about pieces of a submission that are no tags and so outside of any entity, or ``""``."""
     if not (wrong := prediction.once(tags_that_are_none, scheme)):
         return ""

@@ -81,7 +81,7 @@ def _count_labels(
     return found, found.outcomes * are_label(found.labels, label)[:, None], "macro"
 
 
-def label_missing(truth: Coded, *, label: OneLabel = None) -> str:
+def label_missing(truth: Coded, *, label: OneLabel) -> str:
     """The reason why the only label that counts cannot be scored, or ``""``."""
     if label is None or are_label(truth.values, label)[truth.codes].any():
         return ""

@@ -1,6 +1,7 @@
 """Losses of rows that several metrics share: log losses of probabilities, logarithms of amounts, and deviances.
 
-Errors of logarithms suit amounts whose ratio matters. Deviances are those of Poisson, gamma and Tweedie models.
+Errors of logarithms suit amounts whose ratio matters. Deviances are those of Poisson, gamma and Tweedie models. At the
+end are predictions that are a value and its standard deviation, sigma.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ..core.figures import weights_for
 from ..core.messages import Message, Plural
 from ..core.parameters import Range
 from ..reading.class_columns import Classes, refuse_sums
+from ..reading.column_kinds import Fields, Number
 from ..reading.columns import Cells
 from .sums import exact_sum
 
@@ -38,7 +40,7 @@ def surprise_of_class(truth: Classes, prediction: np.ndarray, clip: float, norma
     return -np.log(np.maximum(given, clip)) + 0.0
 
 
-def must_sum(columns: Sequence[Cells], prediction: np.ndarray, *, normalise: Normalise = True) -> None:
+def must_sum(columns: Sequence[Cells], prediction: np.ndarray, *, normalise: Normalise) -> None:
     """Refuse rows of probabilities that do not sum to 1, unless ``normalise`` divides them by their sum."""
     if not normalise:
         refuse_sums(columns, prediction)
@@ -80,7 +82,7 @@ def logarithm(values: np.ndarray, offset: float) -> np.ndarray:
     return np.log1p(values) if offset == 1 else np.log(values + offset)
 
 
-def verify(columns: Sequence[Cells], prediction: np.ndarray, *, offset: Offset = 1.0) -> None:
+def verify(columns: Sequence[Cells], prediction: np.ndarray, *, offset: Offset) -> None:
     """Refuse predictions of 0 if no offset is added, because 0 has no logarithm."""
     if offset == 0:
         for cells, values in zip(columns, np.atleast_2d(prediction.T), strict=True):
@@ -88,7 +90,7 @@ def verify(columns: Sequence[Cells], prediction: np.ndarray, *, offset: Offset =
                 cells.refuse("too_small", _NO_LOGARITHM, places)
 
 
-def unscorable(truth: np.ndarray, *, offset: Offset = 1.0) -> str:
+def unscorable(truth: np.ndarray, *, offset: Offset) -> str:
     """The reason why a truth with answers of 0 cannot be scored without an offset, or ``""``."""
     if offset == 0 and (truth == 0).any():
         return Message("it holds an answer of 0, which has no logarithm; choose an offset above 0.")
@@ -144,3 +146,18 @@ def _far(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
 def _excess(share: np.ndarray) -> np.ndarray:
     """``x - ln(1 + x)``, which is never below 0."""
     return share - np.log1p(share)
+
+
+Sigma = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller sigma counts as this one."]
+VALUE_AND_SIGMA = Fields(Message("value, sigma"), value=Number(), sigma=Number(minimum=0))
+
+
+def names_with_sigma(truth: np.ndarray, targets: tuple[str, ...]) -> tuple[str, ...]:
+    """The submission's columns: the value under the truth's name, and ``sigma`` (``Confidence`` if the truth's name is
+    sigma)."""
+    return (*targets, "Confidence" if "sigma" in targets else "sigma")
+
+
+def answers_with_sigma(truth: np.ndarray, *, sigma_minimum: float = 0.0) -> list[list[str]]:
+    """The columns of a perfect submission: the answers, with the smallest sigma that counts."""
+    return [[repr(float(value)) for value in truth], [repr(sigma_minimum)] * len(truth)]

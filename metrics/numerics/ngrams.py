@@ -119,7 +119,7 @@ def references_in(cell: str, separator: str | None) -> list[str]:
     return [part.strip() for part in cell.split(separator) if part.strip()] or [""]
 
 
-def first_references(truth: Coded, *, references: References = None) -> list[list[str]]:
+def first_references(truth: Coded, *, references: References) -> list[list[str]]:
     """The columns of a perfect submission: the first reference of each row."""
     firsts = [references_in(cell, references)[0] for cell in truth.values]
     return [[firsts[code] for code in truth.codes.tolist()]]

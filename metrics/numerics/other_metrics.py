@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.contract import Contributions, Metric, sums_of
-from ..core.errors import NotFinite, ParameterError, shown
-from ..core.evaluate import row_contributions
+from ..core.errors import ParameterError, shown
+from ..core.evaluate import finite_rows
 from ..core.messages import Message, joined
 from ..core.parameters import chosen, complete
 
@@ -43,32 +42,6 @@ def split_parameters(metric: Metric, words: Sequence[str]) -> tuple[dict[str, An
     return params, tuple(word for word, is_given in zip(words, are_given, strict=True) if not is_given)
 
 
-def value_of_arrays(metric: Metric, params: Mapping[str, Any], answers: Any, prediction: Any) -> float:
-    """The same value, to the last bit, that the metric has by itself. Raises ``NotFinite``."""
-    value = None
-    how = metric.computation
-    if how.is_made_of_sums and how.total is not None:
-        try:
-            sums = [float(added) for added in sums_of(finite_rows(metric, params, answers, prediction), None)]
-        except OverflowError:
-            raise NotFinite from None
-        value = how.total(np.array(sums), **chosen(how.total, params))
-    if value is None:
-        assert how.score is not None
-        value = how.score(answers, prediction, **chosen(how.score, params))
-    if not math.isfinite(value):
-        raise NotFinite
-    return float(value)
-
-
-def finite_rows(metric: Metric, params: Mapping[str, Any], answers: Any, prediction: Any) -> np.ndarray | Contributions:
-    """The contribution of each row. Raises ``NotFinite``."""
-    found: np.ndarray | Contributions = row_contributions(metric, answers, prediction, params)
-    if not np.isfinite(found.table if isinstance(found, Contributions) else found).all():
-        raise NotFinite
-    return found
-
-
 def has_influence(metric: Metric) -> bool:
     """Whether the influence of each row on the metric is known."""
     return metric.computation.influence is not None or metric.computation.is_plain_sum
@@ -79,18 +52,26 @@ def influence_of_arrays(metric: Metric, params: Mapping[str, Any], answers: Any,
     how = metric.computation
     if how.influence is not None:
         return how.influence(answers, prediction, **chosen(how.influence, params))
-    assert how.total is not None
     contributions = finite_rows(metric, params, answers, prediction)
     rows = contributions.dense() if isinstance(contributions, Contributions) else contributions
     sums = np.array([float(added) for added in sums_of(contributions, None)])
-    arguments = chosen(how.total, params)
-    slopes = np.zeros(len(sums))
-    for place, value in enumerate(sums):
-        step = np.zeros(len(sums))
-        step[place] = 1e-6 * max(1.0, abs(value))
-        up, down = (how.total(sums + sign * step, **arguments) for sign in (1, -1))
-        if up is not None and down is not None and math.isfinite(up - down):
-            slopes[place] = (up - down) / (2 * step[place])
+    slopes = slopes_of(metric, params, sums)
     # A total of sums over rows is a ratio, so the effects of all rows add up to 0.
     found: np.ndarray = (rows * slopes).sum(axis=1)
+    return found
+
+
+def slopes_of(metric: Metric, params: Mapping[str, Any], sums: np.ndarray) -> np.ndarray:
+    """The derivative of the total by each sum; 0 where it is undefined."""
+    total = metric.computation.total
+    assert total is not None
+    arguments = chosen(total, params)
+    found = np.zeros(len(sums))
+    with np.errstate(all="ignore"):
+        for place, value in enumerate(sums):
+            step = np.zeros(len(sums))
+            step[place] = 1e-6 * max(1.0, abs(float(value)))
+            up, down = (total(sums + sign * step, **arguments) for sign in (1, -1))
+            if up is not None and down is not None and np.isfinite(up - down):
+                found[place] = (up - down) / (2 * step[place])
     return found

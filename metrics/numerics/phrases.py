@@ -156,9 +156,7 @@ MOST_ROWS, MOST_PHRASES = 3, 20
 Marked = frozenset[tuple[int, int]]
 
 
-def similarity_matrices(
-    truth: Coded, prediction: Coded, *, threshold: float = 0.5, matching: str = "per_truth"
-) -> list[Figure]:
+def similarity_matrices(truth: Coded, prediction: Coded, *, threshold: float, matching: str) -> list[Figure]:
     """A matrix for each of the first three rows with one to twenty phrases on both sides."""
     true, said = truth.once(phrases_of), prediction.once(phrases_of)
     ours, theirs = true.cells.counts[truth.codes], said.cells.counts[prediction.codes]

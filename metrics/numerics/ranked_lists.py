@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..core.arrays import Coded
-from ..core.contract import Contributions, distinct_pairs, ratio
+from ..core.contract import Contributions, RowSum, distinct_pairs, ratio
 from ..core.errors import error_message, shown
 from ..core.messages import Message
 from ..core.parameters import Range
@@ -177,8 +177,13 @@ def mean_over_lists(
     return Contributions(np.column_stack([table, np.ones(len(table))]), of_row)
 
 
-def mean_of_lists(sums: np.ndarray) -> float:
-    """The mean over rows, from the sums of ``mean_over_lists``."""
+def mean_of_lists(rows: Callable[..., Contributions], value: str) -> RowSum:
+    """The mean over rows of the value that ``rows`` returns by ``mean_over_lists``, under this name."""
+    parts = ("hits", "relevant", value, "rows")
+    return RowSum(rows=rows, total=_mean_value, parts=parts, last_line=f"{{{value}}} / {{rows}}")
+
+
+def _mean_value(sums: np.ndarray) -> float:
     *_, value, count = sums
     return ratio(value, count)
 
@@ -194,7 +199,7 @@ def shortest(truth: Coded, separator: str | None) -> int | None:
     return int(counts[counts > 0].min()) if counts.any() else None
 
 
-def perfect(truth: Coded, *, separator: Separator = None) -> list[list[str]]:
+def perfect(truth: Coded, *, separator: Separator) -> list[list[str]]:
     """A perfect submission: the relevant labels, each once."""
     cells = truth.map(_once_each, separator)
     return [[cells.values[code] for code in cells.codes]]

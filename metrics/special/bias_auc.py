@@ -33,18 +33,15 @@ Power = Annotated[float, Range(-20, -0.1), "The power of the mean over subgroups
 
 
 def score(truth: np.ndarray, prediction: np.ndarray, *, power: Power = -5.0) -> float:
-    """The mean of the overall area and three power means."""
     means = power_means(areas_of_subgroups(truth, prediction), power)
     return float((roc_area(truth[:, 0], prediction) + means.sum()) / 4)
 
 
-def influence(truth: np.ndarray, prediction: np.ndarray, *, power: Power = -5.0) -> np.ndarray:
-    """The influence of each row on the mean of the four."""
+def influence(truth: np.ndarray, prediction: np.ndarray, *, power: Power) -> np.ndarray:
     return (roc_influence(truth[:, 0], prediction) + influence_of_subgroups(truth, prediction, power)) / 4
 
 
-def figures(truth: np.ndarray, prediction: np.ndarray, *, power: Power = -5.0) -> list[Figure]:
-    """All areas and their means."""
+def figures(truth: np.ndarray, prediction: np.ndarray, *, power: Power) -> list[Figure]:
     areas = areas_of_subgroups(truth, prediction)
     cells = [*areas.tolist(), power_means(areas, power).tolist()]
     names = [*(f"subgroup {place + 1}" for place in range(len(areas))), "power mean"]
@@ -54,7 +51,6 @@ def figures(truth: np.ndarray, prediction: np.ndarray, *, power: Power = -5.0) -
 
 
 def perfect(truth: np.ndarray) -> list[list[str]]:
-    """The answers."""
     return [[f"{answer:g}" for answer in truth[:, 0]]]
 
 
@@ -67,7 +63,6 @@ bias_auc = Metric(
     title="Bias AUC",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(many=True),
     submission=RankedScore(),

@@ -49,12 +49,10 @@ IouStop = Annotated[float, Range(0, 1, exclusive_minimum=True), "The last IoU of
 def rows(
     truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> np.ndarray:
-    """True, right and wrong boxes of each row, and the part of the score of its right ones."""
     return found_by_row(ranking_of(truth, prediction, boxes, classes, iou))
 
 
 def total(sums: np.ndarray) -> float:
-    """The sum of the rows' parts."""
     return float(sums[-1])
 
 
@@ -65,17 +63,11 @@ def score(
     return average_precision(ranking_of(truth, prediction, boxes, classes, iou))
 
 
-def influence(
-    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
-) -> np.ndarray:
-    """The derivative of the score by the weight of each row."""
+def influence(truth: Coded, prediction: Coded, *, boxes: Layout, classes: Classes, iou: Iou) -> np.ndarray:
     return effects(ranking_of(truth, prediction, boxes, classes, iou))
 
 
-def figures(
-    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
-) -> list[Figure]:
-    """Precision by recall of the first classes, and the IoU of all boxes of the first pictures."""
+def figures(truth: Coded, prediction: Coded, *, boxes: Layout, classes: Classes, iou: Iou) -> list[Figure]:
     names = truth.once(boxes_of, boxes, classes, False).vocabulary
     drawn = curves(ranking_of(truth, prediction, boxes, classes, iou), names)
     return drawn + matrix(truth, prediction, boxes, classes, iou, strict=False)
@@ -96,7 +88,6 @@ box_map = Metric(
     title="mAP of boxes",
     group="Masks and boxes",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=BoxList(),
     submission=BoxList(confidence=True),

@@ -41,23 +41,16 @@ HEADS = ("true boxes", "right", "wrong", "missed", "empty pictures", "average pr
 def score(
     truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> float:
-    """The mean over the classes of the truth."""
     values = np.array([one.value for _, one in answers_of(truth, prediction, boxes, classes, iou)])
     return float(exact_sum(values)) / max(len(values), 1)
 
 
-def influence(
-    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
-) -> np.ndarray:
-    """The derivative of the score by the weight of each row."""
+def influence(truth: Coded, prediction: Coded, *, boxes: Layout, classes: Classes, iou: Iou) -> np.ndarray:
     found = [one.effects(len(truth)) for _, one in answers_of(truth, prediction, boxes, classes, iou)]
     return np.sum(found, axis=0) / len(found)
 
 
-def figures(
-    truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
-) -> list[Figure]:
-    """A table of the counts behind the average precision of each class."""
+def figures(truth: Coded, prediction: Coded, *, boxes: Layout, classes: Classes, iou: Iou) -> list[Figure]:
     vocabulary = truth.once(boxes_of, boxes, classes, False).vocabulary
     found = list(answers_of(truth, prediction, boxes, classes, iou))
     names = [vocabulary[one.label] if classes else "all boxes" for _, one in found]
@@ -70,7 +63,6 @@ box_map_with_empty = Metric(
     title="mAP of boxes with empty pictures",
     group="Masks and boxes",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=BoxList(),
     submission=BoxList(confidence=True),

@@ -52,13 +52,11 @@ def _places_for(weights: np.ndarray, share: float) -> float:
 
 
 def total(sums: np.ndarray) -> float:
-    """Captured ones divided by those that can be captured."""
     captured, possible = np.rint(sums)
     return ratio(captured, possible)
 
 
-def unscorable(truth: np.ndarray, *, share: Share = 0.1, zero_weight: ZeroWeight = 1.0) -> str:
-    """The reason why nothing can be captured, or ``""``."""
+def unscorable(truth: np.ndarray, *, share: Share, zero_weight: ZeroWeight) -> str:
     if not truth.any():
         return Message("it has no 1.")
     if _places_for(np.where(truth > 0, 1.0, zero_weight), share) < 1:
@@ -70,7 +68,6 @@ capture_rate = Metric(
     title="Capture rate",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(),
     submission=RankedScore(),

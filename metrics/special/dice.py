@@ -53,13 +53,11 @@ def rows(
 
 
 def total(sums: np.ndarray, *, pooling: Pooling = "rows", beta: Beta = 1.0) -> float:
-    """The mean over rows, or Dice of all pixels."""
     common, true, said, dice, count = sums
     return ratio(dice, count) if pooling == "rows" else f_beta(common, said - common, true - common, beta)
 
 
-def last_line(*, pooling: Pooling = "rows", beta: Beta = 1.0) -> str:
-    """The formula of the last line of a worked example."""
+def last_line(*, pooling: Pooling, beta: Beta) -> str:
     if pooling == "rows":
         return "{dice} / {rows}"
     if beta == 1:
@@ -70,7 +68,7 @@ def last_line(*, pooling: Pooling = "rows", beta: Beta = 1.0) -> str:
 verify, beyond_picture = beyond(several=False)
 
 
-def unscorable(truth: Coded, *, pixels: Pixels = None, both_empty: BothEmpty = "1") -> str:
+def unscorable(truth: Coded, *, pixels: Pixels, both_empty: BothEmpty) -> str:
     """The reason why masks leave the picture, or why there is no mask although empty ones do not count; or ``""``."""
     if both_empty == "skip" and not truth.once(masks_of, False).area()[truth.codes].any():
         return Message("it has no mask to be found.")
@@ -81,10 +79,8 @@ dice = Metric(
     title="Dice",
     group="Masks and boxes",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=RunLengths(),
-    submission=RunLengths(),
     computation=RowSum(
         rows=rows,
         total=total,

@@ -55,15 +55,11 @@ def quantiles_of(
 def score(
     truth: Answers, prediction: np.ndarray, *, first: First = 0.5, second: Second = 0.95, radius: Radius = 6371000.0
 ) -> float:
-    """The mean over groups."""
     *_, found = quantiles_of(truth, prediction, radius, (first, second))
     return float(exact_sum(found.sum(axis=1))) / (2 * len(found))
 
 
-def figures(
-    truth: Answers, prediction: np.ndarray, *, first: First = 0.5, second: Second = 0.95, radius: Radius = 6371000.0
-) -> list[Figure]:
-    """Both quantiles of each group."""
+def figures(truth: Answers, prediction: np.ndarray, *, first: First, second: Second, radius: Radius) -> list[Figure]:
     names, counts, found = quantiles_of(truth, prediction, radius, (first, second))
     cells = np.column_stack([counts, found, found.sum(axis=1) / 2]).tolist()
     heads = ["rows", f"{first:g}-quantile", f"{second:g}-quantile", "mean"]
@@ -75,9 +71,7 @@ distance_quantiles_by_group = Metric(
     title="Distance quantiles by group",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=PLACE,
-    submission=PLACE,
     roles={"group": Role(Label(), "The group of each row.")},
     computation=WholeColumn(score=score),
     figures=figures,

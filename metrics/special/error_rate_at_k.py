@@ -21,13 +21,11 @@ import numpy as np
 
 from ..core.arrays import Coded
 from ..core.contract import Contributions, Example, Metric, RowSum, Rules
-from ..numerics.averages import quotient
 from ..numerics.ranked_lists import K, LabelList, Separator, mean_over_lists, perfect
 from ..reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 1, separator: Separator = None) -> Contributions:
-    """1 for a row without a hit, and 1 for the row."""
     found = mean_over_lists(truth, prediction, k, separator, lambda hits: hits.sum() > 0)
     *_, hit, count = found.table.T
     return Contributions(np.column_stack([count - hit, count]), found.of_row)
@@ -37,16 +35,10 @@ error_rate_at_k = Metric(
     title="Error rate@k",
     group="Rankings",
     direction="minimize",
-    best=0.0,
     worst=1.0,
     truth=LabelSet(),
     submission=LabelList(),
-    computation=RowSum(
-        rows=rows,
-        total=quotient,
-        parts=("wrong", "rows"),
-        last_line="{wrong} / {rows}",
-    ),
+    computation=RowSum(rows=rows, parts=("wrong", "rows")),
     rules=Rules(perfect=perfect),
     example=Example(
         truth="id,species\n1,71\n2,108\n3,339\n4,5\n",

@@ -46,12 +46,11 @@ def measured(truth: Answers, prediction: Coded, numbering: str) -> list[tuple[Vo
 
 
 def score(truth: Answers, prediction: Coded, *, numbering: Numbering = "columns") -> float:
-    """The mean over volumes."""
     values = np.array([1.0 - apart for _, apart in measured(truth, prediction, numbering)])
     return float(exact_sum(values)) / len(values) if len(values) else 0.0
 
 
-def influence(truth: Answers, prediction: Coded, *, numbering: Numbering = "columns") -> np.ndarray:
+def influence(truth: Answers, prediction: Coded, *, numbering: Numbering) -> np.ndarray:
     """The influence of each volume on the mean, divided among its rows so that their squares add up to that of the
     volume."""
     found = measured(truth, prediction, numbering)
@@ -62,8 +61,7 @@ def influence(truth: Answers, prediction: Coded, *, numbering: Numbering = "colu
     return effects
 
 
-def figures(truth: Answers, prediction: Coded, *, numbering: Numbering = "columns") -> list[Figure]:
-    """The distance of each volume."""
+def figures(truth: Answers, prediction: Coded, *, numbering: Numbering) -> list[Figure]:
     found = measured(truth, prediction, numbering)
     names = [str(truth["volume"].values[truth["volume"].codes[volume.rows[0]]]) for volume, _ in found]
     cells = [[len(volume.rows), volume.shape[0], apart, 1.0 - apart] for volume, apart in found]
@@ -72,7 +70,6 @@ def figures(truth: Answers, prediction: Coded, *, numbering: Numbering = "column
 
 
 def unscorable(truth: Answers) -> str:
-    """The reason why volumes cannot be measured, or ``""``."""
     last = truth.answer.once(masks_of, False).last()[truth.answer.codes]
     if not last.any():
         return Message("it has no mask to be found.")
@@ -92,10 +89,8 @@ hausdorff_3d = Metric(
     title="Hausdorff distance of volumes",
     group="Masks and boxes",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=RunLengths(),
-    submission=RunLengths(),
     roles={
         "volume": Role(Label(), "The volume of each row."),
         "slice": Role(Number(), "A number by which the slices of a volume are ordered."),

@@ -39,13 +39,11 @@ def rows(truth: Coded, prediction: Coded, *, pixels: Pixels = None) -> Contribut
 
 
 def total(sums: np.ndarray, *, pooling: Pooling = "rows") -> float:
-    """The mean over rows, or IoU of all pixels."""
     intersection, union, iou, count = sums
     return ratio(iou, count) if pooling == "rows" else ratio(intersection, union, empty=1.0)
 
 
-def last_line(*, pooling: Pooling = "rows") -> str:
-    """The formula of the last line of a worked example."""
+def last_line(*, pooling: Pooling) -> str:
     return "{iou} / {rows}" if pooling == "rows" else "{intersection} / {union}"
 
 
@@ -55,10 +53,8 @@ iou = Metric(
     title="IoU",
     group="Masks and boxes",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=RunLengths(),
-    submission=RunLengths(),
     computation=RowSum(
         rows=rows,
         total=total,

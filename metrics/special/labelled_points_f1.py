@@ -62,26 +62,22 @@ def found_in(boxes: list[Item], points: list[Item]) -> tuple[int, int, int]:
 
 
 def total(sums: np.ndarray) -> float:
-    """F1 of the pooled counts."""
     tp, fp, fn = sums
     return f_beta(tp, fp, fn, 1.0)
 
 
-def verify(columns: Sequence[Cells], prediction: Coded, *, most: Most = 1200) -> None:
-    """Refuse cells with too many points."""
+def verify(columns: Sequence[Cells], prediction: Coded, *, most: Most) -> None:
     many = np.array([len(items or ()) > most for items in prediction.map(items_of, 2).values], bool)
     if len(places := np.flatnonzero(many[prediction.codes]) if len(many) else many):
         columns[0].refuse("too_many_points", _TOO_MANY, places, {"most": most}, quote=False)
 
 
 def unscorable(truth: Coded) -> str:
-    """The reason why a truth without boxes cannot be scored, or ``""``."""
     counts = np.array([len(items) for items in truth.map(items_of, 4).values])
     return "" if counts[truth.codes].any() else Message("it has no box to be found.")
 
 
 def perfect(truth: Coded) -> list[list[str]]:
-    """The centre of each box."""
     cells = [
         " ".join(f"{label} {x + width / 2!r} {y + height / 2!r}" for label, (x, y, width, height) in items)
         for items in truth.map(items_of, 4).values
@@ -93,7 +89,6 @@ labelled_points_f1 = Metric(
     title="F1 of labelled points",
     group="Masks and boxes",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=LabelledBoxes(),
     submission=LabelledPoints(),

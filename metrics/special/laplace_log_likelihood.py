@@ -23,10 +23,10 @@ from typing import Annotated
 
 import numpy as np
 
-from ..core.contract import ByParameters, Example, Metric, Rules, SubmissionFormat
+from ..core.contract import ByParameters, Example, Metric, Rules, SubmissionFormat, quotient
 from ..core.parameters import Range
-from ..numerics.averages import mean_over_rows, quotient
-from ..numerics.sigmas import VALUE_AND_SIGMA, Sigma, answers_with_sigma, names_with_sigma
+from ..numerics.averages import mean_over_rows
+from ..numerics.log_losses import VALUE_AND_SIGMA, Sigma, answers_with_sigma, names_with_sigma
 from ..reading.column_kinds import Number
 
 Error = Annotated[float | None, Range(0, 1e9), "A larger error counts as this one; empty means no limit."]
@@ -42,18 +42,11 @@ def loss(
 
 
 def total(sums: np.ndarray, *, sigma_minimum: Sigma = 70.0) -> float:
-    """The best value minus the mean loss."""
     return best_for(sigma_minimum=sigma_minimum) - quotient(sums)
 
 
 def best_for(*, sigma_minimum: Sigma = 70.0) -> float:
-    """The value without any error and with the smallest sigma."""
     return -math.log(math.sqrt(2) * sigma_minimum)
-
-
-def perfect(truth: np.ndarray, *, sigma_minimum: Sigma = 70.0) -> list[list[str]]:
-    """The answers, with the smallest sigma that counts."""
-    return answers_with_sigma(truth, sigma_minimum)
 
 
 laplace_log_likelihood = Metric(
@@ -65,7 +58,7 @@ laplace_log_likelihood = Metric(
     submission=VALUE_AND_SIGMA,
     computation=mean_over_rows(loss, total, "−ln(√2 · {sigma_minimum}) − {loss} / {rows}"),
     format=SubmissionFormat(names=names_with_sigma, aliases=("Confidence",)),
-    rules=Rules(perfect=perfect),
+    rules=Rules(perfect=answers_with_sigma),
     by_parameters=ByParameters(best=best_for),
     example=Example(
         truth="id,FVC\n1,2000\n2,2500\n3,3000\n4,1800\n",

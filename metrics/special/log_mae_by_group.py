@@ -37,26 +37,22 @@ def groups_of(truth: Answers, prediction: np.ndarray) -> tuple[list[str], np.nda
 
 
 def best_for(*, floor: Floor = 1e-9) -> float:
-    """The logarithm of the floor."""
     return float(np.log(floor))
 
 
 def score(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) -> float:
-    """The mean of the groups' logarithms."""
     *_, maes = groups_of(truth, prediction)
     logs = np.log(np.maximum(maes, floor))
     return float(exact_sum(logs) / len(logs)) if np.isfinite(logs).all() else np.inf
 
 
-def influence(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) -> np.ndarray:
-    """The derivative by the weight of each row; 0 in a group at the floor."""
+def influence(truth: Answers, prediction: np.ndarray, *, floor: Floor) -> np.ndarray:
     _, group, counts, maes = groups_of(truth, prediction)
     errors, means = np.abs(prediction - truth.answer), np.maximum(maes, floor)[group]
     return (errors / means - 1) / counts[group] * (maes > floor)[group] / len(counts)
 
 
-def figures(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) -> list[Figure]:
-    """MAE and logarithm of each group."""
+def figures(truth: Answers, prediction: np.ndarray, *, floor: Floor) -> list[Figure]:
     names, _, counts, maes = groups_of(truth, prediction)
     cells = np.column_stack([counts, maes, np.log(np.maximum(maes, floor))]).tolist()
     note = "The score is the mean of the last column."
@@ -69,7 +65,6 @@ log_mae_by_group = Metric(
     direction="minimize",
     best=best_for(),
     truth=Number(),
-    submission=Number(),
     roles={"group": Role(Label(), "The group of each row.")},
     computation=WholeColumn(score=score, influence=influence),
     by_parameters=ByParameters(best=best_for),

@@ -32,7 +32,6 @@ DIRECTION = Fields(Message("azimuth, zenith"), by_name=True, azimuth=Number(), z
 
 
 def angle(truth: np.ndarray, prediction: np.ndarray, *, unit: Unit = "radians") -> np.ndarray:
-    """The angle of each row."""
     read, write = (np.radians, np.degrees) if unit == "degrees" else (np.positive, np.positive)
     turn, height = read(prediction - truth).T
     mirrored = read((180 if unit == "degrees" else np.pi) - prediction[:, 1] - truth[:, 1])
@@ -41,7 +40,6 @@ def angle(truth: np.ndarray, prediction: np.ndarray, *, unit: Unit = "radians") 
 
 
 def worst(*, unit: Unit = "radians") -> float:
-    """The angle of opposite directions."""
     return 180.0 if unit == "degrees" else math.pi
 
 
@@ -49,9 +47,7 @@ mean_angular_error = Metric(
     title="Mean angular error",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=DIRECTION,
-    submission=DIRECTION,
     computation=mean_over_rows(angle),
     by_parameters=ByParameters(worst=worst),
     example=Example(

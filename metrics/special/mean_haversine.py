@@ -53,7 +53,6 @@ def arc(height: np.ndarray, mirrored: np.ndarray, turn: np.ndarray, widths: np.n
 
 
 def distance(truth: np.ndarray, prediction: np.ndarray, *, radius: Radius = 6371.0) -> np.ndarray:
-    """The distance of each row."""
     height = np.radians(prediction[:, 0] - truth[:, 0])
     mirrored = np.radians(prediction[:, 0] + truth[:, 0])
     turn = np.radians(_turn(truth[:, 1], prediction[:, 1]))
@@ -75,7 +74,6 @@ def _turn(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def worst(*, radius: Radius = 6371.0) -> float:
-    """Half of a great circle."""
     return math.pi * radius
 
 
@@ -83,9 +81,7 @@ mean_haversine = Metric(
     title="Mean haversine distance",
     group="Numbers",
     direction="minimize",
-    best=0.0,
     truth=PLACE,
-    submission=PLACE,
     computation=mean_over_rows(distance),
     by_parameters=ByParameters(worst=worst),
     example=Example(

@@ -66,8 +66,7 @@ def rows(
     return Contributions(table_of(true, said, matches, beta), of_row)
 
 
-def figures(truth: Coded, prediction: Coded, *, start: Start = 0.5) -> list[Figure]:
-    """The IoU of all objects of the first pictures."""
+def figures(truth: Coded, prediction: Coded, *, start: Start) -> list[Figure]:
     true, said = truth.once(masks_of, True).objects, prediction.once(masks_of, True).objects
 
     def met(row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -84,10 +83,8 @@ mean_precision_at_iou = Metric(
     title="Mean precision at IoU",
     group="Masks and boxes",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=RunLengths(several=True),
-    submission=RunLengths(several=True),
     computation=RowSum(rows=rows, total=total, parts=PARTS, last_line=last_line),
     rules=Rules(verify=verify, unscorable=unscorable),
     figures=figures,

@@ -77,8 +77,7 @@ def rows(
     return Contributions(table, of_row)
 
 
-def figures(truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", start: Start = 0.5) -> list[Figure]:
-    """The IoU of all boxes of the first pictures."""
+def figures(truth: Coded, prediction: Coded, *, boxes: Layout, start: Start) -> list[Figure]:
     return matrix(truth, prediction, boxes, False, start, strict=True)
 
 
@@ -86,7 +85,6 @@ mean_precision_at_iou_of_boxes = Metric(
     title="Mean precision at IoU of boxes",
     group="Masks and boxes",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=BoxList(),
     submission=BoxList(confidence=True),

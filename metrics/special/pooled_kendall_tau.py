@@ -35,7 +35,6 @@ _EVERY = 1 << 62
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """The number of reversed pairs of each list, and of all its pairs."""
     by_value = truth.once(are_numbers_in, None)
     true, predicted = (column.once(ranked_labels, None, _EVERY, by_value) for column in (truth, prediction))
     true_cells, predicted_cells, of_row = distinct_pairs(truth, prediction)
@@ -81,13 +80,11 @@ def _numbers(owner: np.ndarray, ranks: np.ndarray) -> np.ndarray:
 
 
 def total(sums: np.ndarray) -> float:
-    """1 if no pair is reversed, -1 if all are."""
     reversed_pairs, pairs = sums
     return 1.0 - 2.0 * ratio(reversed_pairs, pairs)
 
 
 def unscorable(truth: Coded) -> str:
-    """The reason why lists without a pair cannot be scored, or ``""``."""
     lengths = _lengths(truth.once(ranked_labels, None, _EVERY))[truth.codes]
     return "" if (lengths > 1).any() else Message("no list has two items.")
 
@@ -96,7 +93,6 @@ pooled_kendall_tau = Metric(
     title="Kendall's tau of lists",
     group="Rankings",
     direction="maximize",
-    best=1.0,
     worst=-1.0,
     truth=LabelSet(),
     submission=LabelList(),

@@ -29,7 +29,6 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def total(sums: np.ndarray, *, beta: Beta = 1.0) -> float:
-    """F-beta of the summed fractions."""
     tp, fp, fn = sums
     return f_beta(tp, fp, fn, beta)
 
@@ -38,7 +37,6 @@ probabilistic_f1 = Metric(
     title="Probabilistic F1",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(),
     submission=Probability(),

@@ -34,7 +34,6 @@ ZeroWeight = Annotated[float, Range(0, 1e6, exclusive_minimum=True), "Weight of 
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, zero_weight: ZeroWeight = 1.0) -> np.ndarray:
-    """The contribution of each row to the area by its rank, and to the best possible area."""
     weights = np.where(truth > 0, 1.0, zero_weight)
     return np.column_stack([truth * _lead(weights, scores) for scores in (prediction, truth)])
 
@@ -51,7 +50,6 @@ def _lead(weights: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 def total(sums: np.ndarray) -> float:
-    """The area divided by the best possible area."""
     return min(ratio(*sums), 1.0)
 
 
@@ -59,7 +57,6 @@ weighted_gini = Metric(
     title="Weighted Gini",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     truth=Binary(),
     submission=RankedScore(),
     computation=WholeColumn(

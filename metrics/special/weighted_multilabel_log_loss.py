@@ -27,20 +27,17 @@ from ..core.arrays import Answers
 from ..core.contract import Example, Metric, Role, RowSum, Rules
 from ..core.figures import Weights, weights_for, wrong_weights
 from ..core.messages import Message, Plural
-from ..numerics.averages import quotient
 from ..numerics.log_losses import Clip, surprise_of_answer
 from ..reading.column_kinds import Binary, Number, Probability
 
 
 def rows(truth: Answers, prediction: np.ndarray, *, clip: Clip = 1e-15, label_weights: Weights = None) -> np.ndarray:
-    """The weighted surprise of each row, and its weight."""
     weights = np.array(weights_for(label_weights, prediction.shape[1]))
     lost = (surprise_of_answer(truth.answer, prediction, clip) * weights).sum(axis=1)
     return np.column_stack([truth["weight"] * lost, truth["weight"] * weights.sum()])
 
 
-def unscorable(truth: Answers, *, label_weights: Weights = None) -> str:
-    """The reason why weights are all 0 or do not fit the columns, or ``""``."""
+def unscorable(truth: Answers, *, label_weights: Weights) -> str:
     if not truth["weight"].any():
         return Message("all its weights are 0.")
     columns = Plural("{count} column of answers", "{count} columns of answers")
@@ -51,16 +48,10 @@ weighted_multilabel_log_loss = Metric(
     title="Weighted multi-label log loss",
     group="Probabilities",
     direction="minimize",
-    best=0.0,
     truth=Binary(many=True),
     submission=Probability(many=True),
     roles={"weight": Role(Number(minimum=0), "The weight of each row.")},
-    computation=RowSum(
-        rows=rows,
-        total=quotient,
-        parts=("surprise", "weight"),
-        last_line="{surprise} / {weight}",
-    ),
+    computation=RowSum(rows=rows, parts=("surprise", "weight")),
     rules=Rules(unscorable=unscorable),
     example=Example(
         truth="id,label,weight\np1_any,1,2\np1_epidural,0,1\np2_any,0,2\np2_epidural,0,1\n",

@@ -45,20 +45,17 @@ def rows(
 
 
 def total(sums: np.ndarray) -> float:
-    """1 minus the share of the area to the left of the curve."""
     height, lost = sums
     return max(0.0, 1.0 - ratio(lost, height))
 
 
 def influence(
-    truth: np.ndarray, prediction: np.ndarray, *, thresholds: Thresholds = "0, 0.4, 1", weights: RegionWeights = "2, 1"
+    truth: np.ndarray, prediction: np.ndarray, *, thresholds: Thresholds, weights: RegionWeights
 ) -> np.ndarray:
-    """The influence of each row on the weighted area."""
     return influence_of_regions(truth, prediction, Regions(edges_in(thresholds), weights_in(weights)))
 
 
-def unscorable(truth: np.ndarray, *, thresholds: Thresholds = "0, 0.4, 1", weights: RegionWeights = "2, 1") -> str:
-    """The reason why weights do not fit the regions, or a class is missing; or ``""``."""
+def unscorable(truth: np.ndarray, *, thresholds: Thresholds, weights: RegionWeights) -> str:
     regions, given = len(edges_in(thresholds)) - 1, len(weights_in(weights))
     if regions != given:
         return Message(
@@ -73,7 +70,6 @@ weighted_roc_auc = Metric(
     title="Weighted ROC AUC",
     group="Probabilities",
     direction="maximize",
-    best=1.0,
     worst=0.0,
     truth=Binary(),
     submission=RankedScore(),

@@ -227,7 +227,7 @@ def answers_of(
         )
 
 
-def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
+def unscorable(truth: Coded, *, boxes: Layout, classes: Classes) -> str:
     """The reason why a truth has cells that are not boxes, boxes without area, or no box at all; or ``""``."""
     wrong = unreadable(truth, boxes=boxes, classes=classes)
     if wrong or truth.once(boxes_of, boxes, classes, False).counts[truth.codes].any():

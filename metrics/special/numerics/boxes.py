@@ -162,7 +162,7 @@ _NOT_BOXES = Plural(
 )
 
 
-def verify(columns: Sequence[Cells], prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> None:
+def verify(columns: Sequence[Cells], prediction: Coded, *, boxes: Layout, classes: Classes = False) -> None:
     """Refuse a submission's cells that are not boxes."""
     faults = prediction.once(boxes_of, boxes, classes, True).faults
     places = np.flatnonzero(faults[prediction.codes])
@@ -171,7 +171,7 @@ def verify(columns: Sequence[Cells], prediction: Coded, *, boxes: Layout = "xywh
         columns[0].refuse("not_boxes", _NOT_BOXES, places, {"boxes": what, "most": most})
 
 
-def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
+def unscorable(truth: Coded, *, boxes: Layout, classes: Classes = False) -> str:
     """The reason why a truth cannot be scored (cells that are not boxes, boxes without area), or ``""``."""
     true = truth.once(boxes_of, boxes, classes, False)
     used = np.unique(truth.codes)

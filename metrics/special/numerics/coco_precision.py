@@ -59,7 +59,7 @@ def coco_effects(rankings: Iterable[FoundBoxes]) -> np.ndarray:
     return np.asarray(np.mean([effects(ranking) for ranking in rankings], axis=0))
 
 
-def too_many(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
+def too_many(truth: Coded, *, boxes: Layout, classes: Classes) -> str:
     """The reason why a truth cannot be scored, more boxes than count among them, or ``""``."""
     if wrong := unscorable(truth, boxes=boxes, classes=classes):
         return wrong

@@ -25,10 +25,11 @@ from ...core.contract import (
     answer_columns,
 )
 from ...core.errors import Problem, shown
+from ...core.evaluate import value_of_arrays
 from ...core.figures import Figure, Grid
 from ...core.messages import Message, joined
 from ...core.parameters import chosen
-from ...numerics.other_metrics import has_influence, influence_of_arrays, value_of_arrays
+from ...numerics.other_metrics import has_influence, influence_of_arrays
 from ...reading.column_kinds import Binary, Label
 from ...reading.columns import Cells, Kind
 from ...reading.tables import pick
@@ -106,7 +107,7 @@ def _share_of_each(parts: Sequence[CompositePart], combine: str) -> list[float]:
     return [part.weight / lines[part.line] / under for part in parts]
 
 
-def influence(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> np.ndarray:
+def influence(truth: PartArrays, prediction: PartArrays, *, combine: Combine) -> np.ndarray:
     """The influence of each row on the combined value: the weighted influences on the parts, shape (n,)."""
     found = np.zeros(len(truth))
     shares = _share_of_each(truth.parts, combine)
@@ -125,7 +126,7 @@ def unscorable(truth: PartArrays) -> str:
     return joined(found)
 
 
-def table_of_parts(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> list[Figure]:
+def table_of_parts(truth: PartArrays, prediction: PartArrays, *, combine: Combine) -> list[Figure]:
     """A table with the weight and the value of each part, and its part of the score."""
     values, parts = _values_of(truth, prediction), truth.parts
     lines = Counter(part.line for part in parts)

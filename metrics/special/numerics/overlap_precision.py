@@ -68,7 +68,7 @@ def total(sums: np.ndarray, *, beta: Beta = None, pooling: Pooling = "rows") -> 
     return float(exact_sum(values) / len(values))
 
 
-def last_line(*, pooling: Pooling = "rows") -> str:
+def last_line(*, pooling: Pooling) -> str:
     """The formula of the last line of a worked example."""
     if pooling == "rows":
         return "{value} / {pictures}"
