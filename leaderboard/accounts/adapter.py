@@ -229,7 +229,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def post_login(self, request: HttpRequest, user: User, **named: Any) -> HttpResponse:
         """Update the account from the institution's claims; log an operator's sign-in by password."""
         if social_login := (named["signal_kwargs"] or {}).get("sociallogin"):
-            apply_claims(account=user, social_account=social_login.account, is_new=named["signup"])
+            apply_claims(account=user, social_account=social_login.account)
             if not may_use_password(user) and user.has_usable_password():
                 _forget_password(request, user)
         elif not settings.LOCAL_PASSWORDS:
@@ -237,13 +237,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
                 AuditEntry.append(AuditEvent.PASSWORD_SIGN_IN, user=user, account=user)
         response: HttpResponse = super().post_login(request, user, **named)
         return response
-
-    def confirm_email(self, request: HttpRequest, email_address: Any) -> bool:
-        """Confirm, and call the hook `address_confirmed`: roles may be waiting for this address."""
-        is_confirmed: bool = super().confirm_email(request, email_address)
-        if is_confirmed:
-            hooks.address_confirmed(address=email_address.email)
-        return is_confirmed
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         """The reset link, with the page the person wanted as `next`, as in `get_email_confirmation_url`."""

@@ -26,11 +26,6 @@ def lets_in(*, code: str = "", invitation: str = "", join_card: str = "") -> boo
 
 
 @Hook
-def address_confirmed(*, address: str) -> object:
-    """Called after an account has confirmed an e-mail address."""
-
-
-@Hook
 def student_number_confirmed(*, account: User) -> object:
     """Called when an institution sends the student number of an account (`institution.people.student_numbers_of`)."""
 

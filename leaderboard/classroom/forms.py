@@ -33,8 +33,8 @@ class RoleForm(forms.Form):
         max_length=254,
         widget=forms.TextInput(attrs=PLAIN),
         help_text=gettext_lazy(
-            "If no account has confirmed this address, we reserve the role for it. Both roles see the answers"
-            " and all scores."
+            "The person needs an account, and has to have confirmed this address. Both roles see the answers and"
+            " all scores."
         ),
     )
     role = forms.ChoiceField(

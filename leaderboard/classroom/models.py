@@ -1,4 +1,4 @@
-"""The roster (the course's class list) with a one-time link per entry, and roles offered to e-mail addresses."""
+"""The roster (the course's class list) with a one-time link per entry, and the names of the roles of hosts."""
 
 from __future__ import annotations
 
@@ -200,31 +200,3 @@ class RosterDraft(models.Model):
 class HostingRole(StrEnum):
     HOST = "host"
     ASSISTANT = "assistant"
-
-
-class RoleInvitation(models.Model):
-    """A role offered to an e-mail address, until an account confirms that address.
-
-    Deleted when it is taken up or withdrawn; the audit log records both. Void if its maker no longer hosts.
-    """
-
-    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="role_invitations")
-    email = models.CharField(max_length=254)
-    role = models.CharField(max_length=10)
-    made_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    made_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    class Meta:
-        ordering: ClassVar = ["email"]
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["competition", "email"], name="role_invitation_once"),
-            models.CheckConstraint(name="role_invitation_known", condition=Q(role__in=["host", "assistant"])),
-        ]
-        indexes: ClassVar = [models.Index(fields=["email"], name="role_invitation_by_email")]
-
-    def __str__(self) -> str:
-        return self.email
-
-    @property
-    def role_label(self) -> str:
-        return gettext("host") if self.role == HostingRole.HOST else gettext("assistant")

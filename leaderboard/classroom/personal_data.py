@@ -1,4 +1,4 @@
-"""Hooks for export and deletion of a person's data: roster entries, class lists in preview, roles offered to them."""
+"""Hooks for export and deletion of a person's data: roster entries, class lists in preview."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.hooks import Leaving, PersonalData
 from leaderboard.accounts.models import User
 from leaderboard.common.hooks import on
-from leaderboard.common.models import AuditEntry, AuditEvent
 
-from .models import RoleInvitation, RosterDraft
+from .models import RosterDraft
 
 EXPORTED = (
     *("name", "email", "lms_user", "student_id", "sis_user_id", "login", "section"),
@@ -34,8 +33,8 @@ def note_competitions(*, leaving: Leaving) -> None:
 
 
 @on(accounts_hooks.forget)
-def delete_drafts_and_offers(*, leaving: Leaving) -> None:
-    # Class lists in preview that contain the person are deleted; the host has to upload them again.
+def delete_drafts(*, leaving: Leaving) -> None:
+    """Delete class lists in preview that contain the person; the host has to upload them again."""
     entries = leaving.account.roster_entries.values_list("name", "email", "login", "student_id")
     identifiers = [
         identifier.casefold() for names in (*entries, leaving.addresses) for identifier in names if identifier
@@ -44,11 +43,3 @@ def delete_drafts_and_offers(*, leaving: Leaving) -> None:
         text = draft.text.casefold()
         if any(identifier in text for identifier in identifiers):
             draft.delete()
-    # Roles offered to an address of the person.
-    for address in leaving.addresses:
-        for offer in RoleInvitation.objects.filter(email=address.casefold()).select_related("competition"):
-            before = {"invitation": offer.pk, "role": offer.role}
-            AuditEntry.append(
-                AuditEvent.ROLE_WITHDRAWN, user=leaving.user, competition=offer.competition, before=before
-            )
-            offer.delete()

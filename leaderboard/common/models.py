@@ -35,8 +35,6 @@ class AuditEvent(models.TextChoices):
     INVITED = "invited", _("People invited")
     ASSISTANT_ADDED = "assistant_added", _("Assistant added")
     ASSISTANT_REMOVED = "assistant_removed", _("Assistant removed")
-    ROLE_OFFERED = "role_offered", _("Role offered to an address")
-    ROLE_WITHDRAWN = "role_withdrawn", _("Role offer withdrawn")
     TRUTH_PUBLISHED = "truth_published", _("Answers published")
     TRUTH_APPLIED = "truth_applied", _("Answers applied")
     TRUTH_DISCARDED = "truth_discarded", _("Answers discarded")

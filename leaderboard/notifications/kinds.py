@@ -287,28 +287,3 @@ ASSISTANT_LEFT = NoticeText(
     _("“%(name)s” gave up the role. You can assign it again at any time."),
     ROLES_PAGE,
 )
-# The next two name neither competition nor host, because the address may not be the reader's.
-ROLE_OFFERED = NoticeText(
-    NoticeKind.ROLE,
-    _("You're offered a role"),
-    _("A host offered %(address)s the role of %(role)s. Confirm the address to accept."),
-    "/accounts/email/",
-)
-ROLE_OFFER_WITHDRAWN = NoticeText(
-    NoticeKind.ROLE,
-    _("A role offer was withdrawn"),
-    _("A host withdrew the role offered to %(address)s."),
-    "/accounts/email/",
-)
-ROLE_OFFER_ACCEPTED = NoticeText(
-    NoticeKind.ROLE,
-    _("Role offer accepted"),
-    _("%(address)s is confirmed, and the account has the role you offered."),
-    ROLES_PAGE,
-)
-ROLE_OFFER_FAILED = NoticeText(
-    NoticeKind.ROLE,
-    _("Role offer failed"),
-    _("%(address)s is confirmed, but the role wasn't assigned: %(reason)s"),
-    ROLES_PAGE,
-)

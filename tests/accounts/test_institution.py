@@ -18,7 +18,6 @@ from django.test import Client
 from leaderboard.accounts.institution import sessions
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.personal_data import delete_account
-from leaderboard.classroom.models import RoleInvitation
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition
 from tests.accounts.test_leaving import loaded, taken_along
@@ -405,12 +404,6 @@ def test_without_such_a_rule_the_operators_word_stays(provider: RealProvider) ->
     User.objects.update(can_host=True)
     sign_in(provider, "h2", email="eve@uni.example", affiliation="student", **CONFIRMED)
     assert User.objects.get().can_host
-
-
-def test_a_role_that_waits_for_an_address_is_given(provider: RealProvider, pets: Competition, ada: User) -> None:
-    RoleInvitation.objects.create(competition=pets, email="eve@uni.example", role="assistant", made_by=ada)
-    sign_in(provider, "h3", email="eve@uni.example", **CONFIRMED)
-    assert pets.assistants.get().email == "eve@uni.example"
 
 
 # --- without local passwords --------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from leaderboard.accounts.personal_data import delete_account
 from leaderboard.boards import board_table
 from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions, joining, roles, roster, teams
-from leaderboard.classroom.models import HostingRole, RoleInvitation, RosterEntry
+from leaderboard.classroom.models import HostingRole, RosterEntry
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.web_pools import DELAY
 from leaderboard.competitions import services as competitions
@@ -202,11 +202,10 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
 
 
 def keep_address(competition: Competition, host: User, address: str) -> None:
-    """It may join next to its whole domain and another, and a role waits for it."""
+    """It may join next to its whole domain and another."""
     competitions.change_competition(
         competition=competition, user=host, allowed_addresses=f"{address}\n@example.org\neve@example.net"
     )
-    RoleInvitation.objects.create(competition=competition, email=address, role="assistant", made_by=host)
 
 
 def whole_database() -> str:
@@ -273,17 +272,13 @@ def test_what_is_about_others_stays_as_it_was(traces: None, bo: User, cy: User, 
     assert hidden.text.startswith("“submission.csv” is off the leaderboards")
 
 
-def test_the_audit_log_tells_of_lists_and_roles_that_an_account_took_its_address_from(
+def test_the_audit_log_tells_of_lists_that_an_account_took_its_address_from(
     traces: None, pets: Competition, bo: User
 ) -> None:
     delete_account(account=bo, user=bo)
     pets.refresh_from_db()
     assert pets.admission.allowed_addresses.split() == ["@example.org", "eve@example.net"]
-    assert not RoleInvitation.objects.exists()
-    written = AuditEntry.objects.filter(
-        competition=pets.pk, by=bo.pk, event__in=[AuditEvent.CHANGED, AuditEvent.ROLE_WITHDRAWN]
-    )
-    assert written.count() == 2
+    assert AuditEntry.objects.filter(competition=pets.pk, by=bo.pk, event=AuditEvent.CHANGED).count() == 1
 
 
 def test_an_address_that_nobody_confirmed_stays_where_hosts_wrote_it(pets: Competition, ada: User, bo: User) -> None:
@@ -293,7 +288,6 @@ def test_an_address_that_nobody_confirmed_stays_where_hosts_wrote_it(pets: Compe
     delete_account(account=bo, user=bo)
     pets.refresh_from_db()
     assert "cy@example.org" in pets.admission.allowed_addresses.split()
-    assert RoleInvitation.objects.exists()
 
 
 def test_whoever_takes_anothers_name_deletes_nothing_of_theirs(pets: Competition, ada: User, bo: User) -> None:

@@ -32,7 +32,7 @@ def name_number(user: User, number: str) -> None:
     held, _is_new = SocialAccount.objects.update_or_create(
         **fields, defaults={"extra_data": {"student_number": number}}
     )
-    apply_claims(account=user, social_account=held, is_new=False)
+    apply_claims(account=user, social_account=held)
 
 
 def listed(competition: Competition, **fields: Any) -> RosterEntry:

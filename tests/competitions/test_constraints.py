@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom.models import RoleInvitation, RosterEntry
+from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import (
     Admission,
     Baseline,
@@ -181,10 +181,6 @@ OFFENCES: dict[str, Callable[[], object]] = {
     ],
     "place_of_task_exists": lambda: PageTask.objects.create(user=bo(), place=3),
     "an_extension_gives_something": lambda: Extension.objects.create(team=team(), reason="none"),
-    "role_invitation_once": lambda: twice(RoleInvitation, **here(), email="a@b.org", role="host", made_by=bo()),
-    "role_invitation_known": lambda: RoleInvitation.objects.create(
-        **here(), email="a@b.org", role="owner", made_by=bo()
-    ),
     "platform_once": lambda: twice(Platform, issuer="https://platform.example", client_id="1"),
     "deployment_once": lambda: twice(Deployment, platform=deployment()["deployment"].platform, name="2"),
     "lti_person_once": lambda: twice(LtiPerson, platform=link().platform, subject="s", user=bo()),

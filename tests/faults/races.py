@@ -96,50 +96,6 @@ def two_join_cards_of_one_member(number: int) -> list[str]:
     return found
 
 
-def an_address_confirmed_twice(number: int) -> list[str]:
-    """The link in the letter is opened in several windows, and a role waits for the address."""
-    from leaderboard.accounts.models import User
-    from leaderboard.classroom import roles
-    from leaderboard.classroom.models import HostingRole
-    from leaderboard.common.models import AuditEntry, AuditEvent
-    from leaderboard.competitions.models import Competition
-    from leaderboard.notifications.models import Notice
-
-    pets, ada = Competition.objects.get(), User.objects.get(username="ada")
-    address = _confirmed(f"role-{number}")
-    roles.offer_role(competition=pets, address=address, role=HostingRole.ASSISTANT, user=ada)
-    said_to_user = Notice.objects.filter(user=ada).count()
-    found = at_once(lambda _: roles.take_up_roles(address=address))
-    given = AuditEntry.objects.filter(event=AuditEvent.ASSISTANT_ADDED, account=User.objects.get(email=address).pk)
-    assert given.count() == 1
-    assert pets.assistants.filter(email=address).count() == 1
-    assert Notice.objects.filter(user=ada).count() == said_to_user + 1
-    return found
-
-
-def a_role_taken_up_while_it_changes(number: int) -> list[str]:
-    """Two confirm while the host makes another role of it: nothing waits for each other for ever."""
-    from leaderboard.accounts.models import User
-    from leaderboard.classroom import roles
-    from leaderboard.classroom.models import HostingRole, RoleInvitation
-    from leaderboard.competitions.models import Competition
-
-    pets, ada = Competition.objects.get(), User.objects.get(username="ada")
-    address = _confirmed(f"change-{number}")
-    roles.offer_role(competition=pets, address=address, role=HostingRole.ASSISTANT, user=ada)
-
-    def event(place: int) -> object:
-        if place % 2:
-            return roles.offer_role(competition=pets, address=address, role=HostingRole.HOST, user=ada)
-        return roles.take_up_roles(address=address)
-
-    found = at_once(event)
-    roles.take_up_roles(address=address)
-    assert not RoleInvitation.objects.filter(email=address).exists()
-    assert pets.is_run_by(User.objects.get(email=address))
-    return found
-
-
 def made_a_host_while_joining(number: int) -> list[str]:
     """Whoever sees the private scores does not compete, whichever of the two came first."""
     from leaderboard.accounts.models import User
@@ -205,24 +161,11 @@ def a_competition_moved_while_students_join(number: int) -> list[str]:
     return found
 
 
-def _confirmed(name: str) -> str:
-    """The address of a new account, confirmed."""
-    from allauth.account.models import EmailAddress
-
-    from tests.conftest import person
-
-    user = person(name)
-    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
-    return user.email
-
-
 RACES = {
     race.__name__: race
     for race in (
         one_join_card_of_four_people,
         two_join_cards_of_one_member,
-        an_address_confirmed_twice,
-        a_role_taken_up_while_it_changes,
         made_a_host_while_joining,
         the_last_place_of_a_team,
         a_competition_moved_while_students_join,

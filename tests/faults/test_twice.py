@@ -68,16 +68,6 @@ def test_a_member_who_opens_several_join_cards_is_one_person_of_the_roster(pets:
         assert Counter(answers) == {"done": 1, "refused": PROCESSES - 1}
 
 
-def test_a_role_is_given_once_however_often_its_address_is_confirmed(pets: Competition, tmp_path: Path) -> None:
-    for answers in race("an_address_confirmed_twice", tmp_path):
-        assert Counter(answers) == {"done": 1, "nothing": PROCESSES - 1}
-
-
-def test_a_role_that_changes_while_it_is_taken_up_holds_nobody_up(pets: Competition, tmp_path: Path) -> None:
-    for answers in race("a_role_taken_up_while_it_changes", tmp_path):
-        assert set(answers) <= {"done", "nothing"}
-
-
 def test_who_is_made_a_host_while_joining_does_not_compete(pets: Competition, tmp_path: Path) -> None:
     for answers in race("made_a_host_while_joining", tmp_path):
         assert set(answers) == {"done", "refused"}

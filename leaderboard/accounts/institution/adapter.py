@@ -199,7 +199,7 @@ def _note_link(*, request: HttpRequest, sociallogin: SocialLogin, **_further: An
         )
         messages.info(request, words)
     if sociallogin.state.get("process") == AuthProcess.CONNECT:
-        apply_claims(account=account, social_account=sociallogin.account, is_new=False)
+        apply_claims(account=account, social_account=sociallogin.account)
 
 
 social_account_added.connect(_note_link, dispatch_uid="note_link")

@@ -15,15 +15,12 @@ from .. import hooks, people
 from ..models import ApiToken, User
 
 
-def apply_claims(*, account: User, social_account: SocialAccount, is_new: bool) -> None:
+def apply_claims(*, account: User, social_account: SocialAccount) -> None:
     """Apply the provider's claims to the account. Called after the sign-in is complete, with any second factor."""
     facts = social_account.extra_data
     may_host = facts.get("may_host")
     if may_host is not None and may_host != account.can_host:
         people.set_can_host(account=account, can_host=may_host, user=None)
-    if is_new:
-        for address in account.emailaddress_set.filter(verified=True):  # type: ignore[attr-defined]
-            hooks.address_confirmed(address=address.email)
     if facts.get("student_number"):
         hooks.student_number_confirmed(account=account)
 
@@ -41,7 +38,6 @@ def confirm_own_address(account: User, address: str) -> None:
     held = held or EmailAddress(user=account, email=address, primary=is_main)
     held.verified = True
     held.save()
-    hooks.address_confirmed(address=address)
 
 
 @transaction.atomic

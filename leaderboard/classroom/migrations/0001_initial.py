@@ -44,22 +44,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='RoleInvitation',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('email', models.CharField(max_length=254)),
-                ('role', models.CharField(max_length=10)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='role_invitations', to='competitions.competition')),
-                ('made_by', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['email'],
-                'indexes': [models.Index(fields=['email'], name='role_invitation_by_email')],
-                'constraints': [models.UniqueConstraint(fields=('competition', 'email'), name='role_invitation_once'), models.CheckConstraint(condition=models.Q(('role__in', ['host', 'assistant'])), name='role_invitation_known')],
-            },
-        ),
-        migrations.CreateModel(
             name='RosterEntry',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -120,7 +120,6 @@ def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         "form": form,
         "hosts": competition.hosts.order_by("username"),
         "assistants": competition.assistants.order_by("username"),
-        "offers": competition.role_invitations.all(),
     }
     return render(request, "classroom/host_roles.html", context, status=422 if form.errors else 200)
 
@@ -170,7 +169,7 @@ def _role_loss_text(page_context: PageContext, name: str) -> str:
 
 
 def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleForm) -> str:
-    """Add or remove a person, or withdraw an offer; returns the message, or "". Raises `CannotHost`."""
+    """Add or remove a person; returns the message, or "". Raises `CannotHost`."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if request.POST.get("action") == "remove":
         name, role = request.POST.get("name", ""), request.POST.get("role", "")
@@ -180,18 +179,10 @@ def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleFor
         if role == HostingRole.HOST:
             return _("{name} no longer hosts this competition.").format(name=name)
         return _("{name} is no longer an assistant in this competition.").format(name=name)
-    if request.POST.get("action") == "withdraw":
-        number = posted_number(request.POST.get("number", ""))
-        address = roles.withdraw_offer(competition=competition, number=number, user=user)
-        return _("The role offered to {address} is withdrawn.").format(address=address) if address else ""
     if not form.is_valid():
         return ""
     role, name = HostingRole(form.cleaned_data["role"]), form.cleaned_data["name"]
-    try:
-        person = roles.give_role(competition=competition, name=name, role=role, user=user)
-    except roles.UnknownAddress:
-        offer = roles.offer_role(competition=competition, address=name, role=role, user=user)
-        return _("We'll assign the role once an account confirms {address}.").format(address=offer.email)
+    person = roles.give_role(competition=competition, name=name, role=role, user=user)
     if role is HostingRole.HOST:
         return _("{name} now hosts this competition too.").format(name=person.username)
     return _("{name} is now an assistant in this competition.").format(name=person.username)
