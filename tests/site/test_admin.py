@@ -8,28 +8,23 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
-from django.conf import LazySettings
 from django.contrib import admin
 from django.test import Client
 
 import metrics
 from leaderboard.accounts.models import User
-from leaderboard.boards import services as boards
 from leaderboard.competitions.models import (
-    Baseline,
     Competition,
     DataFile,
     GroundTruth,
-    Submission,
     TruthDraft,
 )
-from leaderboard.ground_truths.services import data_files
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, enter, make_competition, person, save_truth, submit
 from tests.pages import form_of, signed_in, text_of, upload
 from tests.site.test_host import FILLED
 
-MODELS = ("competition", "groundtruth", "datafile", "baseline", "team", "submission")
+MODELS = ("competition", "groundtruth", "submission")
 
 
 @pytest.fixture
@@ -103,20 +98,6 @@ def test_the_actions_of_the_list_lead_to_the_launch_too(hers: Client, ada: User,
     assert hers.post(address_of("competition"), opened)["Location"] == f"/host/{draft.slug}/"
     other = make_competition(ada, slug="second", title="Second")
     assert "Choose one competition" in act(hers, "competition", "open_page", draft.pk, other.pk)
-
-
-def test_data_files_and_baselines_are_added_and_removed(
-    hers: Client, pets: Competition, work: Callable[[], int]
-) -> None:
-    hers.post("/admin/competitions/datafile/add/", {"competition": pets.pk, "file": upload("id,x\n1,2\n", "train.csv")})
-    hers.post("/admin/competitions/baseline/add/", {"competition": pets.pk, "name": "Guess", "file": upload(answers())})
-    work()
-    assert DataFile.objects.get().name == "train.csv"
-    assert "public 1.0" in text_of(hers.get(f"/admin/competitions/submission/{Submission.objects.get().pk}/change/"))
-    for model, obj in (("datafile", DataFile.objects.get()), ("baseline", Baseline.objects.get())):
-        hers.post(f"{address_of(model)}{obj.pk}/delete/", {"post": "yes"})
-    assert not DataFile.objects.exists()
-    assert not Submission.objects.exists()
 
 
 def test_a_change_goes_through_the_rules_of_the_site(hers: Client, pets: Competition, bo: User) -> None:
@@ -250,13 +231,10 @@ def test_a_risky_metric_is_confirmed_on_the_page(hers: Client, pets: Competition
     assert GroundTruth.objects.count() == 2
 
 
-def test_answers_and_large_files_are_refused_in_words(hers: Client, pets: Competition, settings: LazySettings) -> None:
-    add = "/admin/competitions/datafile/add/"
-    leaky = {"competition": pets.pk, "file": upload(TRUTH, "t.csv")}
-    assert "Students could download the answers" in text_of(hers.post(add, leaky, follow=True))
-    settings.MAX_UPLOAD_BYTES = 3
-    large = {"competition": pets.pk, "file": upload("id,x\n", "t.csv")}
-    assert "larger than" in text_of(hers.post(add, large, follow=True))
+def test_answers_among_the_files_for_students_are_refused_in_words(hers: Client, pets: Competition) -> None:
+    fields = form_of(hers.get(change_of(pets)))
+    page = text_of(hers.post(change_of(pets), {**fields, "students": upload(TRUTH, "t.csv")}, follow=True))
+    assert "Students could download the answers" in page
     assert not DataFile.objects.exists()
 
 
@@ -279,17 +257,10 @@ def test_staff_see_only_the_competitions_they_host(hers: Client, ada: User, bo: 
     secret = make_competition(hal, slug="secret", title="Secret of Hal")
     enter(secret, bo)
     submission = submit(secret, bo, answers(), file_name="secret-file.csv")
-    data_files.add_data_file(competition=secret, file_name="secret-data.csv", chunks=[b"id,x\n1,2\n"])
-    baseline = boards.add_baseline(
-        competition=secret, user=hal, name="secret-baseline", file_name="b.csv", chunks=[answers()]
-    )
     save_truth(secret, TRUTH, file_name="secret-truth.csv")
     keys = {
         "competition": secret.pk,
         "groundtruth": GroundTruth.objects.get().pk,
-        "datafile": DataFile.objects.get().pk,
-        "baseline": baseline.baseline_id,
-        "team": secret.teams.get().pk,
         "submission": submission.pk,
     }
     for model in MODELS:
@@ -305,10 +276,6 @@ def test_staff_see_only_the_competitions_they_host(hers: Client, ada: User, bo: 
         assert hers.post(change_of(secret), page_fields(secret, **button)).status_code == 404
     asked = {"competition": str(secret.pk), "metric": "weighted_mae"}
     assert "<option" not in hers.get("/admin/competitions/competition/parameters/", asked).content.decode()
-    fields = {"competition": secret.pk, "file": upload("id,x\n", "mine.csv"), "name": "mine"}
-    hers.post("/admin/competitions/datafile/add/", fields)
-    hers.post("/admin/competitions/baseline/add/", {**fields, "file": upload("id,x\n")})
-    assert (DataFile.objects.count(), Baseline.objects.count()) == (1, 1)
     assert (TruthDraft.objects.get().file_name, GroundTruth.objects.count()) == ("secret-truth.csv", 1)
 
 

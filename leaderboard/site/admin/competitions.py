@@ -1,4 +1,4 @@
-"""Admin of competitions, their teams and submissions."""
+"""Admin of competitions and their submissions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.host_responses import REFUSALS, add_refusal
-from leaderboard.competitions.models import Competition, Membership, Score, StudentPreview, Submission, Team
+from leaderboard.competitions.models import Competition, Score, StudentPreview, Submission
 from leaderboard.competitions.views import answer_later, answered_by_worker
 from leaderboard.ground_truths.forms import ParameterForm
 from leaderboard.ground_truths.queries import current_truth, draft_of, last_check, launch_needs
@@ -259,29 +259,6 @@ def _is_in_use(competition: Competition) -> bool:
     return current is not None and (draft is None or draft.uploaded_at <= current.published_at)
 
 
-class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]
-    model = Membership
-    fields = readonly_fields = ("user", "joined_at", "rules_version", "rules_accepted_at")
-    can_delete = False
-    extra = 0
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return True
-
-
-@admin.register(Team)
-class TeamAdmin(ScopedAdmin):
-    list_display = ("name", "competition", "created_at")
-    list_filter = (("competition", admin.RelatedOnlyFieldListFilter),)
-    list_select_related = ("competition",)
-    search_fields = ("name", "memberships__user__username")
-    fields = ("name", "competition", "created_at")
-    inlines = (MembershipInline,)
-
-
 @admin.register(Submission)
 class SubmissionAdmin(ScopedAdmin):
     list_display = ("file_name", "competition", "team_or_baseline", "status", "received_at")
@@ -305,9 +282,8 @@ class SubmissionAdmin(ScopedAdmin):
         "failure",
         "finished_at",
         "download",
-        "attached",
     )
-    readonly_fields = ("team_or_baseline", "score_list", "problem_list", "download", "attached")
+    readonly_fields = ("team_or_baseline", "score_list", "problem_list", "download")
 
     @admin.display(description="team or baseline")
     def team_or_baseline(self, obj: Submission) -> str:
@@ -327,16 +303,6 @@ class SubmissionAdmin(ScopedAdmin):
     def download(self, obj: Submission) -> SafeString:
         where = reverse("host_submission_file", args=[obj.competition.slug, obj.pk])
         return format_html('<a href="{}" download>Download</a>', where)
-
-    @admin.display(description="attachment")
-    def attached(self, obj: Submission) -> str:
-        """File, time, person and declaration; the file itself is on the site's page."""
-        attachment = getattr(obj, "attachment", None)
-        return (
-            f"{attachment}, {timezone.localtime(attachment.at):%Y-%m-%d %H:%M}: {attachment.declared}"
-            if attachment
-            else "–"
-        )
 
 
 def _is_operator(request: HttpRequest) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import Model, QuerySet
-from django.forms import ModelChoiceField
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest
 
 import metrics
 from leaderboard.competitions.host_responses import REFUSALS, refusal_lines
@@ -45,22 +44,6 @@ class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         if not self.has_module_permission(request):
             return False
         return obj is None or self.get_queryset(request).filter(pk=obj.pk).exists()
-
-    def formfield_for_foreignkey(
-        self, db_field: Any, request: HttpRequest, **kwargs: Any
-    ) -> ModelChoiceField[Any] | None:
-        if db_field.related_model is Competition:
-            kwargs["queryset"] = Competition.objects.hosted_by(request.user)
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
-
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Show the refusal of a service as a message. The transaction has been rolled back by then."""
-        try:
-            return super().changeform_view(request, *args, **kwargs)
-        except REFUSAL_ERRORS as error:
-            for line in error_lines(error):
-                self.message_user(request, line, messages.ERROR)
-            return HttpResponseRedirect(request.get_full_path())
 
 
 REFUSAL_ERRORS = (*REFUSALS, metrics.ParameterError)
