@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import re
 import smtplib
+import textwrap
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -230,40 +231,16 @@ def _note_outcome(email: OutgoingEmail, error: EmailNotSent | None) -> Outcome:
 # --- line breaks ------------------------------------------------------------------------------------------------
 
 EMAIL_WIDTH = 72
-_LINK = re.compile(r"[(<“\"]?https?://")
-# A Markdown link is one word, whatever is between its brackets.
-_WORD = re.compile(r"\[[^\]\n]*\]\([^)\s]*\)[^ \t]*|[^ \t]+")
-# The start of a quotation or list item; its further lines are indented below its text.
-_START = re.compile(r"[ \t]*(?:>[> ]*|[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
-# Code and tables would change their meaning if they were wrapped.
-_FENCE, _FIXED = re.compile(r" {0,3}(?:```|~~~)"), re.compile(r" {4}|\t|[ \t]*\|")
+_FIXED_LINE = re.compile(r" {4}|\t|[ \t]*\|")
+"""Lines of code and tables, whose meaning would change."""
 
 
 def wrap_email_text(text: str) -> str:
-    """Wrap a plain text at 72 characters, with each link on a separate line, however long. Lines that fit, code and
-    Markdown tables stay as they are, so wrapping twice changes nothing."""
-    lines: list[str] = []
-    is_code = False
-    for line in text.split("\n"):
-        is_fence = bool(_FENCE.match(line))
-        lines += [line] if is_code or is_fence or _FIXED.match(line) else _wrap_line(line)
-        is_code ^= is_fence
-    return "\n".join(lines)
+    """Wrap the lines of a plain text at 72 characters, never within a link; wrapping twice changes nothing."""
+    return "\n".join(line if _FIXED_LINE.match(line) else _wrapped_line(line) for line in text.split("\n"))
 
 
-def _wrap_line(line: str) -> Iterator[str]:
-    found = _START.match(line)
-    start = found[0] if found else ""
-    words = _WORD.findall(line[len(start) :])
-    if len(line) <= EMAIL_WIDTH and (len(words) < 2 or not any(map(_LINK.match, words))):
-        yield line
-        return
-    below = start if ">" in start else " " * len(start)
-    now: list[str] = []
-    for word in words:
-        is_alone = bool(_LINK.match(word)) or bool(now and _LINK.match(now[-1]))
-        if now and (is_alone or len(" ".join([start, *now, word])) - 1 > EMAIL_WIDTH):
-            yield start + " ".join(now)
-            start, now = below, []
-        now.append(word)
-    yield start + " ".join(now)
+def _wrapped_line(line: str) -> str:
+    if len(line) <= EMAIL_WIDTH:  # with its spaces, such as that of a signature
+        return line
+    return textwrap.fill(line, EMAIL_WIDTH, break_long_words=False, break_on_hyphens=False)
