@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 import shutil
-import sqlite3
 import time
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,6 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Count, Max
 
-from leaderboard import __version__
 from leaderboard.celery import queue_length
 from leaderboard.common.clock import database_now
 from leaderboard.common.outbox import waiting_emails
@@ -25,7 +22,6 @@ from leaderboard.common.storage import can_write, scratch_folder
 from leaderboard.competitions import duties
 from leaderboard.competitions.models import Submission, Worker
 from leaderboard.scoring.custom_metrics import custom_metrics_status
-from leaderboard.submissions.claims import is_held
 from leaderboard.submissions.queue import (
     FORGOTTEN_AFTER,
     HEARD_WITHIN,
@@ -35,7 +31,6 @@ from leaderboard.submissions.queue import (
 )
 
 from .models import ConsistencyRun, SealTest
-from .supervisor.place import read_restarts
 
 log = logging.getLogger(__name__)
 
@@ -136,14 +131,12 @@ def site_overview() -> dict[str, Any]:
     workers = Worker.objects.filter(last_seen_at__gte=now - FORGOTTEN_AFTER)
     failed = Submission.objects.filter(status=Submission.Status.FAILED).select_related("competition", "team")
     newest = list(failed.order_by("-finished_at")[:SHOWN])
-    held = Submission.objects.filter(is_held()).select_related("competition", "team")
     health = site_health()
     return {
         "heard_within": HEARD_WITHIN.total_seconds(),
         "stuck": STUCK_AFTER,
         "health": health,
         "pending": health.pending,
-        "in_hand": held.order_by("received_at")[:SHOWN] if health.pending.in_hand else (),
         "queue": queue_length(),
         "last_sweep": duties.last_sweep(),
         "workers": [(worker, worker.last_seen_at >= now - HEARD_WITHIN) for worker in workers],
@@ -155,8 +148,6 @@ def site_overview() -> dict[str, Any]:
         "failed_number": len(newest) if len(newest) < SHOWN else failed.count(),
         "inspection": ConsistencyRun.objects.first(),
         "disks": disk_spaces(),
-        "restarts": read_restarts(Path(settings.VAR_DIR), SHOWN),
-        "versions": software_versions(),
         "custom": custom_metrics_status(),
         "seal_tests": list(SealTest.objects.all()),
         "mail": waiting_emails(),
@@ -201,35 +192,3 @@ def prometheus_text() -> str:
         f"# HELP leaderboard_{name} {help_text}\n# TYPE leaderboard_{name} gauge\nleaderboard_{name} {number}\n"
         for name, help_text, number in numbers
     )
-
-
-def software_versions() -> list[tuple[str, str]]:
-    """Versions of this program, Python, the database, and the libraries that scores depend on (without importing
-    them)."""
-    import platform
-
-    libraries = ("Django", "celery", "numpy", "pandas", "pyarrow")
-    database = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}.get(connection.vendor, connection.vendor)
-    return [
-        ("Leaderboard", __version__),
-        ("Python", platform.python_version()),
-        (database, _database_version()),
-        *((name, _version_of(name)) for name in libraries),
-    ]
-
-
-@cache
-def _version_of(library: str) -> str:
-    """The version that was installed when this process first asked; cached, because reading a package's metadata takes
-    as long as the rest of the page."""
-    from importlib.metadata import version
-
-    return version(library)
-
-
-def _database_version() -> str:
-    if connection.vendor == "sqlite":
-        return sqlite3.sqlite_version
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW server_version")
-        return str(cursor.fetchone()[0]).partition(" ")[0]  # the packager follows

@@ -87,7 +87,7 @@ class SiteFolders:
                 os.truncate(log, 0)
 
     def note_restart(self, line: str) -> None:
-        """Append a line about a restart to the log that `read_restarts` reads."""
+        """Append a line about a restart to the log of restarts."""
         moment = datetime.now(UTC).isoformat(timespec="seconds")
         with contextlib.suppress(OSError), (self.logs / RESTARTS).open("a") as log:
             log.write(f"{moment} {line}\n")
@@ -139,18 +139,6 @@ class SiteFolders:
         if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
             raise Trouble(f"The path {path} is too long for a socket. Set VAR_DIR to a folder with a short path.")
         return path
-
-
-def read_restarts(var: Path, number: int) -> list[tuple[datetime, str]]:
-    """The last restarts of parts of the site, newest first: the time, and the line of the terminal."""
-    log = var / "log" / RESTARTS
-    lines = log.read_text(errors="replace").splitlines()[-number:] if log.exists() else []
-    found = []
-    for line in reversed(lines):
-        moment, _, words = line.partition(" ")
-        with contextlib.suppress(ValueError):  # the disk was full in the middle of a line
-            found.append((datetime.fromisoformat(moment), words))
-    return found
 
 
 def _permission_advice(path: Path) -> str:
