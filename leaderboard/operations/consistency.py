@@ -37,26 +37,17 @@ READERS = 4
 
 
 @dataclass
-class CheckRun:
-    """Notes of a check about itself: the seed of its sample, the number of things checked, and the reasons for leaving
-    some out."""
-
-    seed: int | None = None
-    looked_at: int = 0
-    left_out: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
 class CheckResult:
-    """Whether a check passed, with the first violations if it did not."""
+    """Whether a check passes, with the number of things it looked at and the first violations."""
 
     number: int
     promise: str
-    broken: int
-    examples: tuple[str, ...]
-    looked_at: int
-    seconds: float
-    not_seen: str
+    seed: int | None = None
+    """Of a check that draws a sample."""
+    looked_at: int = 0
+    broken: int = 0
+    examples: list[str] = field(default_factory=list)
+    seconds: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -69,43 +60,14 @@ class CheckResult:
         return f"{self.number:>2} {state}: {self.promise} [{self.looked_at} looked at, {self.seconds:.1f} s]"
 
     def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "examples": list(self.examples), "holds": self.holds}
-
-
-@dataclass(frozen=True)
-class ConsistencyCheck:
-    """`check` yields a sentence per violation; `not_seen` says what a check of stored data cannot detect."""
-
-    number: int
-    text: str
-    check: Callable[[CheckRun], Iterator[str]]
-    not_seen: str = ""
-
-    def run_check(self, seed: int | None = None) -> CheckResult:
-        """Run the check; one that raises an exception counts as broken."""
-        findings, began = CheckRun(seed), time.monotonic()
-        broken: list[str] = []
-        try:
-            broken += islice(self.check(findings), COUNTED)
-        except Exception as error:  # the other checks run all the same
-            broken.append(f"it could not be checked: {type(error).__name__}: {error}")
-        not_seen = "; ".join(filter(None, [*findings.left_out, self.not_seen]))
-        return CheckResult(
-            number=self.number,
-            promise=self.text,
-            broken=len(broken),
-            examples=tuple(broken[:EXAMPLES]),
-            looked_at=findings.looked_at,
-            seconds=round(time.monotonic() - began, 2),
-            not_seen=not_seen,
-        )
+        return {**asdict(self), "holds": self.holds}
 
 
 Receipt = tuple[str, str, str, int | None]
 """Description, key of the file, expected SHA-256, expected size."""
 
 
-def check_uploads_are_whole(findings: CheckRun) -> Iterator[str]:
+def check_uploads_are_whole(result: CheckResult) -> Iterator[str]:
     """Read and hash every file: 1 GB takes about a second. Files of old invalid submissions were removed on purpose,
     which their rows record."""
     yield from _shared_files()
@@ -114,7 +76,7 @@ def check_uploads_are_whole(findings: CheckRun) -> Iterator[str]:
     receipts = _file_receipts()
     with ThreadPoolExecutor(READERS) as readers:
         while batch := list(islice(receipts, AT_ONCE)):
-            findings.looked_at += len(batch)
+            result.looked_at += len(batch)
             yield from filter(None, readers.map(_find_damage, batch))
 
 
@@ -144,12 +106,12 @@ def _find_damage(receipt: Receipt) -> str:
     return "" if found == sha256 else f"{what}: its file does not have the SHA-256 of its receipt"
 
 
-def check_one_score_each(findings: CheckRun) -> Iterator[str]:
+def check_one_score_each(result: CheckResult) -> Iterator[str]:
     """Each pair of submission and ground truth has both splits or neither; a submission has scores if and only if it is
     scored."""
     splits = Count(Case(When(split__in=Split.values, then="split")), distinct=True)
     pairs = Score.objects.order_by().values_list("submission", "ground_truth").annotate(number=Count("pk"), both=splits)
-    findings.looked_at = Score.objects.count()
+    result.looked_at = Score.objects.count()
     for submission, ground_truth, number, both in pairs.exclude(number=2, both=2):
         yield f"submission {submission} has {number} scores of {both} splits under ground truth {ground_truth}"
     measured = Score.objects.values("submission")
@@ -168,7 +130,7 @@ def check_one_score_each(findings: CheckRun) -> Iterator[str]:
         yield f"submission {pk} is scored and has neither scores nor a refusal under the current ground truth"
 
 
-def check_attempts(findings: CheckRun) -> Iterator[str]:
+def check_attempts(result: CheckResult) -> Iterator[str]:
     """Attempts noted per team and day equal the submissions that count; a day is that of the receipt in the
     competition's zone."""
     zones = {zone: ZoneInfo(zone) for zone in Competition.objects.order_by().values_list("zone", flat=True).distinct()}
@@ -178,7 +140,7 @@ def check_attempts(findings: CheckRun) -> Iterator[str]:
     for team, received_at, zone in facts.iterator(chunk_size=5000):
         assert team is not None
         counted[team, received_at.astimezone(zones[zone]).date()] += 1
-        findings.looked_at += 1
+        result.looked_at += 1
     counts = DailyAttempts.objects.values_list("team", "day", "used", "limit")
     for team, day, used, limit in counts.iterator(chunk_size=5000):
         files_of_day = counted.pop((team, day), 0)
@@ -190,26 +152,25 @@ def check_attempts(findings: CheckRun) -> Iterator[str]:
         yield f"team {team} on {day}: no attempts noted, {number} files count"
 
 
-def check_boards_match_scores(findings: CheckRun) -> Iterator[str]:
+def check_boards_match_scores(result: CheckResult) -> Iterator[str]:
     """Every current board equals the one recomputed from its scores."""
     ground_truths = Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth")
     for competition in ground_truths.order_by("slug"):
         ground_truth = competition.ground_truth
         assert ground_truth is not None
         ground_truth.competition = competition
-        findings.looked_at += 1
+        result.looked_at += 1
         yield from (f"{competition.slug}: {sentence}" for sentence in standings.standing_differences(ground_truth))
 
 
-def check_scores_recompute(findings: CheckRun) -> Iterator[str]:
-    """Score fifty submissions again in this process, which reads untrusted files and serves no pages."""
-    other_metric = 0
-    for score in _sample_scores(findings.seed):
+def check_scores_recompute(result: CheckResult) -> Iterator[str]:
+    """Score fifty submissions again in this process, which reads untrusted files and serves no pages. Scores of metrics
+    whose file is another one by now are left out."""
+    for score in _sample_scores(result.seed):
         ground_truth = score.ground_truth
         if _metric_version(ground_truth.metric_key) != ground_truth.metric_version:
-            other_metric += 1
             continue
-        findings.looked_at += 1
+        result.looked_at += 1
         outcome = outcomes.compute_outside_queue(score.submission, ground_truth, alone=True)
         if outcome.result is None:
             yield f"score {score.pk}: its file cannot be scored any more"
@@ -218,8 +179,6 @@ def check_scores_recompute(findings: CheckRun) -> Iterator[str]:
         if value != score.value:
             yield f"score {score.pk} of submission {score.submission_id}: stored {score.value!r}, computed {value!r}"
         yield from _differing_secondary(score, outcome.result)
-    if other_metric:
-        findings.left_out.append(f"{other_metric} scores of metrics whose file is another one by now")
 
 
 def _differing_secondary(score: Score, result: metrics.Result) -> Iterator[str]:
@@ -253,30 +212,35 @@ def _metric_version(metric_key: str) -> str:
         return ""
 
 
-CONSISTENCY_CHECKS: tuple[ConsistencyCheck, ...] = (
-    ConsistencyCheck(
-        1,
+CONSISTENCY_CHECKS: dict[int, tuple[str, Callable[[CheckResult], Iterator[str]]]] = {
+    1: (
         "Every acknowledged upload has exactly one row and a whole file whose SHA-256 matches.",
         check_uploads_are_whole,
-        "an upload whose row and file are both gone leaves no trace here",
     ),
-    ConsistencyCheck(
-        3,
+    3: (
         "At most one score per submission, ground truth and split; scored if and only if both scores exist.",
         check_one_score_each,
     ),
-    ConsistencyCheck(
-        6,
+    6: (
         "Attempts used = submissions of that team and day that count; no race exceeds the limit.",
         check_attempts,
     ),
-    ConsistencyCheck(7, "The shown board equals the board recomputed from all scores.", check_boards_match_scores),
-    ConsistencyCheck(9, "Fifty scores of the last day recompute to the same bits.", check_scores_recompute),
-)
+    7: ("The shown board equals the board recomputed from all scores.", check_boards_match_scores),
+    9: ("Fifty scores of the last day recompute to the same bits.", check_scores_recompute),
+}
 
 
 def run_checks(*, seed: int | None = None, only: set[int] | None = None) -> Iterator[CheckResult]:
-    """Run the checks one after the other; `seed` selects the scores to recompute, at random without one."""
-    for check in CONSISTENCY_CHECKS:
-        if only is None or check.number in only:
-            yield check.run_check(seed)
+    """Run the checks one after the other; one that raises an exception counts as broken. `seed` selects the scores to
+    recompute, at random without one."""
+    for number, (promise, check) in CONSISTENCY_CHECKS.items():
+        if only is None or number in only:
+            result, began = CheckResult(number, promise, seed), time.monotonic()
+            broken: list[str] = []
+            try:
+                broken += islice(check(result), COUNTED)
+            except Exception as error:  # the other checks run all the same
+                broken.append(f"it could not be checked: {type(error).__name__}: {error}")
+            result.broken, result.examples = len(broken), broken[:EXAMPLES]
+            result.seconds = round(time.monotonic() - began, 2)
+            yield result

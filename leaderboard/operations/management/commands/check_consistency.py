@@ -51,5 +51,3 @@ class Command(BaseCommand):
             self.stdout.write(f"     {example}")
         if result.broken > len(result.examples):
             self.stdout.write(f"     and {result.broken - len(result.examples)} more")
-        if result.not_seen:
-            self.stdout.write(f"     not seen: {result.not_seen}")
