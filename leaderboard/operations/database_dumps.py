@@ -16,7 +16,10 @@ from django.db import connection, transaction
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, Submission, Team
 
-from .backup_manifest import BackupError
+
+class BackupError(Exception):
+    """The reason why no backup was made, or none restored; it may have several lines."""
+
 
 # Options of an encrypted connection; PostgreSQL's programs read each from an environment variable `PG…`.
 ENCRYPTION = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl")

@@ -23,7 +23,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
 from leaderboard.ground_truths.services import data_files, drafts
 from leaderboard.ground_truths.specs import GroundTruthSpec
-from leaderboard.operations import backup_manifest, backups
+from leaderboard.operations import backups, database_dumps
 from tests.conftest import answers, close, enter, make_competition, submit
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -46,7 +46,7 @@ def folder(own_var: Path, tmp_path: Path) -> Path:
     parts = {"database.sqlite3": b"rows", "files/abc": b"id,label\n"}
     for name, data in parts.items():
         (folder / name).write_bytes(data)
-    manifest = backup_manifest.Manifest(
+    manifest = backups.Manifest(
         vendor=connection.vendor,
         database="database.sqlite3",
         version="0.1.0",
@@ -100,21 +100,21 @@ def test_a_damaged_backup_is_refused_before_anything_changes(
 ) -> None:
     harm(folder)
     before = tree(own_var)
-    with pytest.raises(backup_manifest.BackupError) as refusal:
+    with pytest.raises(database_dumps.BackupError) as refusal:
         backups.restore_backup(folder, force=True)
     assert words in str(refusal.value)
     assert tree(own_var) == before
 
 
 def test_a_folder_that_is_not_there_is_no_backup(db: None, tmp_path: Path) -> None:
-    with pytest.raises(backup_manifest.BackupError, match="it is no backup"):
+    with pytest.raises(database_dumps.BackupError, match="it is no backup"):
         backups.restore_backup(tmp_path / "nowhere")
 
 
 def test_a_site_that_is_not_empty_is_not_overwritten_by_accident(db: None, folder: Path, own_var: Path) -> None:
     (own_var / "files").mkdir()
     (own_var / "files" / "somebodys").write_bytes(b"work")
-    with pytest.raises(backup_manifest.BackupError, match="not empty"):
+    with pytest.raises(database_dumps.BackupError, match="not empty"):
         backups.restore_backup(folder)
     assert tree(own_var) == {"files/somebodys": b"work"}
 
@@ -204,7 +204,7 @@ def test_a_backup_goes_into_a_folder_of_its_own(pets: Competition, own_var: Path
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("years")
     for place in (tmp_path / "full", tmp_path / "full" / "thesis.txt", own_var / "files" / "backup"):
-        with pytest.raises(backup_manifest.BackupError):
+        with pytest.raises(database_dumps.BackupError):
             backups.write_backup(place)
     assert tree(tmp_path / "full") == {"thesis.txt": b"years"}
 
@@ -217,7 +217,7 @@ def test_a_backup_that_fails_leaves_nothing_that_looks_like_one(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(backups, "copy_stream", full)
-    with pytest.raises(backup_manifest.BackupError, match="No space left"):
+    with pytest.raises(database_dumps.BackupError, match="No space left"):
         backups.write_backup(tmp_path / "backup")
     assert tree(tmp_path / "backup") == {}
 

@@ -19,7 +19,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.ground_truths.services import data_files, drafts
 from leaderboard.ground_truths.specs import GroundTruthSpec
-from leaderboard.operations import backup_manifest, backups, consistency
+from leaderboard.operations import backups, consistency, database_dumps
 from leaderboard.operations.management.commands import sweep_files
 from leaderboard.submissions import scoring_again, submit_conditions, submitting
 from tests.conftest import answers, enter, submit
@@ -79,7 +79,7 @@ def test_unfinished_and_foreign_files(pets: Competition, settings: LazySettings)
 
 def test_with_another_database_nothing_is_removed(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
     orphans = {left_behind(pets) for _ in range(25)}
-    with pytest.raises(backup_manifest.BackupError, match="25 of 27 stored files have no row"):
+    with pytest.raises(database_dumps.BackupError, match="25 of 27 stored files have no row"):
         sweep_files.sweep_files(at=timezone.now() + 2 * DAY)
     assert orphans < stored()
     assert sweep_files.sweep_files(at=timezone.now() + 2 * DAY, force=True) == 25
@@ -91,7 +91,7 @@ def test_olga_runs_it_by_hand(pets: Competition, monkeypatch: pytest.MonkeyPatch
     assert out.getvalue() == "0 files removed.\n"
 
     def refuse(**_: object) -> int:
-        raise backup_manifest.BackupError("Nothing was removed.\nGive --force.")
+        raise database_dumps.BackupError("Nothing was removed.\nGive --force.")
 
     monkeypatch.setattr(sweep_files, "sweep_files", refuse)
     with pytest.raises(CommandError, match=r"Nothing was removed\.\nGive --force\."):

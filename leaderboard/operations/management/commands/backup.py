@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ... import backup_manifest, backups
+from ... import backups, database_dumps
 
 
 class Command(BaseCommand):
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         folder: Path = options["folder"]
         try:
             manifest = backups.write_backup(folder)
-        except backup_manifest.BackupError as error:
+        except database_dumps.BackupError as error:
             raise CommandError(f"{error}\nNo backup was made.") from error
         counts = ", ".join(f"{number:,} {name}" for name, number in manifest.rows.items())
         self.stdout.write(f"{folder}: {counts}; {len(manifest.parts):,} parts, {manifest.size:,} bytes.")

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ... import backup_manifest, backups
+from ... import backups, database_dumps
 from ...supervisor.place import SiteFolders
 
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
             raise CommandError(f"The site is running: {address}. Stop it first with Ctrl-C.")
         try:
             wrong = backups.restore_backup(options["folder"], force=options["force"], report=self.stdout.write)
-        except backup_manifest.BackupError as error:
+        except database_dumps.BackupError as error:
             raise CommandError(str(error)) from error
         finally:
             place.leave()

@@ -13,7 +13,6 @@ from leaderboard.common import storage
 from leaderboard.submissions import scoring_again
 
 from ... import database_dumps
-from ...backup_manifest import BackupError
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +34,7 @@ def sweep_files(*, at: datetime, force: bool = False) -> int:
     named = database_dumps.named_files(database_dumps.read_live)
     orphans = [key for key in stored if key.endswith(".partial") or _root(key) not in named]
     if len(orphans) > FEW and 2 * len(orphans) > len(stored) and not force:
-        raise BackupError(
+        raise database_dumps.BackupError(
             f"{len(orphans):,} of {len(stored):,} stored files have no row in this database. Nothing was removed.\n"
             "Is DATABASE_URL the database that belongs to these files? If it is, give --force."
         )
@@ -64,7 +63,7 @@ class Command(BaseCommand):
         try:
             invalid = scoring_again.remove_invalid_files(at=timezone.now())
             number = sweep_files(at=timezone.now(), force=options["force"])
-        except BackupError as error:
+        except database_dumps.BackupError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(f"{number} files removed.")
         if invalid:
