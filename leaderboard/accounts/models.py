@@ -10,13 +10,14 @@ from typing import ClassVar
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import models
+from django.db.models import QuerySet
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.common.display_time import check_zone
 from leaderboard.common.institutions import LONGEST_ISSUER
-from leaderboard.common.queries import only_row
+from leaderboard.common.prepared_queries import PreparedQuery
 
 TOKEN_PREFIX = "lb_"
 # Storing the time of every use would turn every read into a write.
@@ -114,14 +115,18 @@ class ApiToken(models.Model):
     @classmethod
     def find_and_note_use(cls, secret: str) -> ApiToken | None:
         """The token with this secret and an active owner, or None. Updates `last_used_at` every five minutes."""
-        tokens = cls.objects.select_related("user").filter(user__is_active=True)
-        token = only_row(tokens.filter(digest=token_digest(secret)))
+        token = _tokens.only_row(digest=token_digest(secret))
         if token is None:
             return None
         now = timezone.now()
         if token.last_used_at is None or now - token.last_used_at > USE_IS_NOTED_EVERY:
             cls.objects.filter(pk=token.pk).update(last_used_at=now)
         return token
+
+
+@PreparedQuery
+def _tokens(digest: str) -> QuerySet[ApiToken]:
+    return ApiToken.objects.select_related("user").filter(user__is_active=True, digest=digest)
 
 
 class ProviderMetadata(models.Model):

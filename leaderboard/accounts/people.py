@@ -18,7 +18,7 @@ from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
 
 from leaderboard.common.models import AuditEntry, AuditEvent
-from leaderboard.common.queries import only_row
+from leaderboard.common.prepared_queries import PreparedQuery
 
 from . import hooks, personal_data
 from .models import User
@@ -30,8 +30,13 @@ OWN_ROLES = Q(hosted_competitions__isnull=False) | Q(assisted_competitions__isnu
 
 def find_viewer(key: int) -> User | None:
     """The user with all annotations that the frame of a page needs (`hooks.viewer_facts`), in one query."""
+    return _viewers.only_row(key=key)
+
+
+@PreparedQuery
+def _viewers(key: int) -> QuerySet[User]:
     facts: dict[str, Any] = {name: fact for found in hooks.viewer_facts() for name, fact in found.items()}
-    return only_row(User.objects.annotate(**facts).filter(pk=key))
+    return User.objects.annotate(**facts).filter(pk=key)
 
 
 def find_people(text: str) -> QuerySet[User]:

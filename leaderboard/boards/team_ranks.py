@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from operator import or_
+from typing import Any
 
-from django.db.models import OuterRef, Q
+from django.db.models import OuterRef, Q, QuerySet
 
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, GroundTruth, Standing, Team
 from leaderboard.competitions.models.competition import Split
@@ -22,7 +24,15 @@ from .scores import ranked_scores, sign_of
 
 def placing_of(team_id: int, ground_truth: GroundTruth, split: Split) -> Placing | None:
     """A team's rank and score; None before its first score, and on a hidden board."""
-    return placings_of([(team_id, ground_truth, split)]).get(team_id)
+    if is_hidden(ground_truth, split):
+        return None
+    standing = _ranked_standing.only_row(team_id=team_id, ground_truth=ground_truth.pk, split=str(split))
+    return None if standing is None else _placing(standing)
+
+
+@PreparedQuery
+def _ranked_standing(team_id: int, ground_truth: int, split: str) -> QuerySet[Standing]:
+    return _with_rank(Standing.objects.filter(team=team_id, ground_truth=ground_truth, split=split))
 
 
 def placings_of(places: Iterable[tuple[int, GroundTruth, Split]]) -> dict[int, Placing]:
@@ -34,15 +44,20 @@ def placings_of(places: Iterable[tuple[int, GroundTruth, Split]]) -> dict[int, P
     ]
     if not shown:
         return {}
+    standings = _with_rank(Standing.objects.filter(reduce(or_, shown)))
+    return {standing.team_id: _placing(standing) for standing in standings}
+
+
+def _with_rank(standings: QuerySet[Standing]) -> QuerySet[Standing]:
     board = standings_in_order(OuterRef("ground_truth"), OuterRef("split")).order_by()
-    standings = Standing.objects.filter(reduce(or_, shown)).annotate(
+    return standings.annotate(
         above=count_rows(board.filter(is_better(OuterRef("sort_key"), OuterRef("received_at"))), "split"),
         total=count_rows(board, "split"),
     )
-    return {
-        standing.team_id: Placing(standing.above + 1, standing.total, standing.value, str(standing.submission_id))
-        for standing in standings
-    }
+
+
+def _placing(standing: Any) -> Placing:
+    return Placing(standing.above + 1, standing.total, standing.value, str(standing.submission_id))
 
 
 def placings_now(teams: Mapping[int, Competition], at: datetime) -> dict[int, Placing]:

@@ -37,6 +37,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.functional import cached_property
@@ -46,6 +47,7 @@ from leaderboard.accounts.models import Viewer
 from leaderboard.common import display_time
 from leaderboard.common.access import View
 from leaderboard.common.clock import database_now
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.queries import only_row
 
 from . import hooks, queries
@@ -71,7 +73,21 @@ class CourseAudience(StrEnum):
 HOST_AUDIENCES = (Audience.HOSTS, Audience.ASSISTANTS, Audience.GRADERS)
 
 
+@PreparedQuery
+def _competition_with_roles(slug: str, user_id: int) -> QuerySet[Competition]:
+    return Competition.objects.with_roles_of_account(user_id).filter(slug=slug).select_related("ground_truth")
+
+
+@PreparedQuery
+def _memberships(competition: int, user_id: int) -> QuerySet[Membership]:
+    facts = {name: fact for found in hooks.membership_facts() for name, fact in found.items()}
+    memberships = Membership.objects.select_related("team").annotate(extended_to=extended_deadline(), **facts)
+    return memberships.filter(competition=competition, user=user_id)
+
+
 def _find_competition(slug: str, user: Viewer, audience: Audience) -> Competition | None:
+    if user.is_authenticated and audience not in HOST_AUDIENCES:
+        return _competition_with_roles.only_row(slug=slug, user_id=user.pk)
     # The navigation of hosts shows on each page whether there is a candidate.
     related = ["ground_truth", "candidate"] if audience in HOST_AUDIENCES else ["ground_truth"]
     return only_row(Competition.objects.with_roles_of(user).filter(slug=slug).select_related(*related))
@@ -94,9 +110,7 @@ class PageContext:
     def membership(self) -> Membership | None:
         if self.user.is_anonymous or self.competition.has_known_role(self.user):
             return None
-        facts = {name: fact for found in hooks.membership_facts() for name, fact in found.items()}
-        memberships = Membership.objects.select_related("team").annotate(extended_to=extended_deadline(), **facts)
-        found = only_row(memberships.filter(competition=self.competition, user=self.user))
+        found = _memberships.only_row(competition=self.competition.pk, user_id=self.user.pk)
         if found is not None:
             found.competition = found.team.competition = self.competition
         return found

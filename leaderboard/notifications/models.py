@@ -98,9 +98,11 @@ def next_digest(zone: str, at: datetime) -> datetime:
 class AnnouncementQuerySet(models.QuerySet["Announcement"]):
     def for_user(self, user: Viewer) -> AnnouncementQuerySet:
         """Announcements that a member may read: not withdrawn, and sent to all or to an audience they belonged to."""
-        if user.is_anonymous:
-            return self.none()
-        notified = Notice.objects.filter(user=user, kind=NoticeKind.ANNOUNCEMENT).exclude(key="").values("key")
+        return self.none() if user.is_anonymous else self.for_account(user.pk)
+
+    def for_account(self, user_id: int) -> AnnouncementQuerySet:
+        """Like `for_user`, for the account with this number."""
+        notified = Notice.objects.filter(user=user_id, kind=NoticeKind.ANNOUNCEMENT).exclude(key="").values("key")
         return self.filter(Q(audience=Announcement.Audience.ALL) | Q(key__in=notified), withdrawn_at=None)
 
 

@@ -16,6 +16,7 @@ from leaderboard.accounts.people import find_viewer
 from leaderboard.boards import queries as boards
 from leaderboard.boards.scores import sign_of
 from leaderboard.common.hooks import on
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import signed_in_user
 from leaderboard.competitions import hooks as competitions_hooks
@@ -85,10 +86,16 @@ def notice_choices_of(user: User) -> dict[NoticeKind, str]:
 
 def announcements_for(page_context: PageContext) -> list[Announcement]:
     """Announcements that are not withdrawn: for members those sent to them, for hosts and assistants all."""
-    announcements = Announcement.objects.filter(competition=page_context.competition)
+    competition = page_context.competition
     if page_context.membership is not None:
-        return list(announcements.for_user(page_context.user)[:MAX_ANNOUNCEMENTS])
-    return list(announcements.filter(withdrawn_at=None)[:MAX_ANNOUNCEMENTS]) if page_context.assists else []
+        return _announcements_for_member.rows(competition=competition.pk, user_id=page_context.membership.user_id)
+    announcements = Announcement.objects.filter(competition=competition, withdrawn_at=None)
+    return list(announcements[:MAX_ANNOUNCEMENTS]) if page_context.assists else []
+
+
+@PreparedQuery
+def _announcements_for_member(competition: int, user_id: int) -> QuerySet[Announcement]:
+    return Announcement.objects.filter(competition=competition).for_account(user_id)[:MAX_ANNOUNCEMENTS]
 
 
 def announcement_readers(

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from leaderboard.accounts.models import User
-from leaderboard.common.queries import only_row
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission, Team
 from leaderboard.competitions.models.extension import (
     EffectiveLimits,
@@ -191,16 +191,31 @@ COMPETITION_GONE = gettext_noop("This competition was deleted during your upload
 
 def membership_of(competition: Competition, user: User) -> Membership | None:
     """A person's membership with team and competition, loaded with all that the conditions need; None without one."""
-    return only_row(_memberships_of(user, *FOR_WHOLE_UPLOAD).filter(competition=competition))
+    return _memberships_for_upload.only_row(competition=competition.pk, user_id=user.pk)
 
 
 def membership_in(slug: str, user: User) -> Membership | None:
     """Like `membership_of`, for the competition with this slug."""
-    return only_row(_memberships_of(user, *FOR_WHOLE_UPLOAD).filter(competition__slug=slug))
+    return _memberships_for_upload_by_slug.only_row(slug=slug, user_id=user.pk)
 
 
-def _memberships_of(user: User, *related: str) -> QuerySet[Membership]:
-    return Membership.objects.select_related("team", "competition__limits", *related).filter(user=user)
+def _memberships_of(user_id: int, *related: str) -> QuerySet[Membership]:
+    return Membership.objects.select_related("team", "competition__limits", *related).filter(user=user_id)
+
+
+@PreparedQuery
+def _memberships_for_upload(competition: int, user_id: int) -> QuerySet[Membership]:
+    return _memberships_of(user_id, *FOR_WHOLE_UPLOAD).filter(competition=competition)
+
+
+@PreparedQuery
+def _memberships_for_upload_by_slug(slug: str, user_id: int) -> QuerySet[Membership]:
+    return _memberships_of(user_id, *FOR_WHOLE_UPLOAD).filter(competition__slug=slug)
+
+
+@PreparedQuery
+def _memberships_again(competition: int, user_id: int) -> QuerySet[Membership]:
+    return _memberships_of(user_id).filter(competition=competition)
 
 
 def lock_membership(membership: Membership) -> Membership:
@@ -220,7 +235,7 @@ def reload_membership(membership: Membership) -> Membership:
 
     Raises `SubmissionRefused` if the competition or the membership was deleted.
     """
-    reloaded = only_row(_memberships_of(membership.user).filter(competition=membership.competition_id))
+    reloaded = _memberships_again.only_row(competition=membership.competition_id, user_id=membership.user_id)
     if reloaded is None:
         if not Competition.objects.filter(pk=membership.competition_id).exists():
             raise SubmissionRefused("gone", _(COMPETITION_GONE))

@@ -70,13 +70,16 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
 
     def with_roles_of(self, user: Viewer) -> CompetitionQuerySet:
         """Annotate the roles of a person, so that the methods below that take a user need no further query."""
-        if user.is_anonymous:
-            return self
+        return self if user.is_anonymous else self.with_roles_of_account(user.pk)
+
+    def with_roles_of_account(self, user_id: int) -> CompetitionQuerySet:
+        """Like `with_roles_of`, for the account with this number."""
+        awaited = Competition.objects.filter(memberships__user=user_id, memberships__team__is_awaited=True)
         return self.annotate(
-            role_of=Value(user.pk),
-            is_own=Exists(Competition.hosts.through.objects.filter(competition=OuterRef("pk"), user=user)),
-            is_helped=Exists(Competition.assistants.through.objects.filter(competition=OuterRef("pk"), user=user)),
-            is_awaited=Exists(user.memberships.filter(competition=OuterRef("pk"), team__is_awaited=True)),
+            role_of=Value(user_id),
+            is_own=Exists(Competition.hosts.through.objects.filter(competition=OuterRef("pk"), user=user_id)),
+            is_helped=Exists(Competition.assistants.through.objects.filter(competition=OuterRef("pk"), user=user_id)),
+            is_awaited=Exists(awaited.filter(pk=OuterRef("pk"))),
         )
 
     def hosted_by(self, user: Viewer) -> CompetitionQuerySet:

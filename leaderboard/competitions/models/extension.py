@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.models import User
+from leaderboard.common.prepared_queries import PreparedQuery
 
 from .competition import Competition
 from .team import Team
@@ -115,9 +116,15 @@ def team_deadline() -> Combinable:
 def ranking_opens_at(competition: Competition) -> datetime:
     """The time at which the final ranking opens, or from which a host can open it: the deadline, or the end of the last
     extension that delays the ranking. Disqualified teams delay nothing."""
-    delaying = Extension.objects.filter(team__competition=competition, team__disqualified_at=None, delays_ranking=True)
-    latest: datetime | None = delaying.aggregate(latest=Max("closes_at"))["latest"]
-    return max(competition.closes_at, latest or competition.closes_at)
+    latest = _last_delay.only_row(competition=competition.pk)
+    return max(competition.closes_at, (latest and latest.closes_at) or competition.closes_at)
+
+
+@PreparedQuery
+def _last_delay(competition: int) -> QuerySet[Extension]:
+    teams = Team.objects.filter(competition=competition, disqualified_at=None)
+    delaying = Extension.objects.filter(team__in=teams, delays_ranking=True, closes_at__isnull=False)
+    return delaying.order_by("-closes_at")[:1]
 
 
 def teams_with_time(competition: Competition, at: datetime) -> QuerySet[Team]:

@@ -1,0 +1,73 @@
+"""Queries that are compiled once find what Django's own find, whatever their parameters."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+from django.db.models import QuerySet
+
+from leaderboard.common.prepared_queries import PreparedQuery
+from leaderboard.competitions.models import Membership
+from tests.conftest import enter, make_competition, person
+
+pytestmark = pytest.mark.django_db
+
+
+def members_but_one(slug: str, user_id: int) -> QuerySet[Membership]:
+    found = Membership.objects.select_related("team", "competition__limits").filter(competition__slug=slug)
+    return found.exclude(user=user_id).order_by("user__username")
+
+
+def test_bo_and_cy_are_found_by_the_same_statement() -> None:
+    ada, bo, cy, dee = (person(name, can_host=name == "ada") for name in ("ada", "bo", "cy", "dee"))
+    for slug in ("pets", "other"):
+        competition = make_competition(ada, slug=slug)
+        for user in (bo, cy):
+            enter(competition, user)
+    prepared = PreparedQuery(members_but_one)
+    for slug in ("pets", "other", "it's %s", ""):
+        for user in (bo, cy, dee):
+            found = prepared.rows(slug=slug, user_id=user.pk)
+            assert found == list(members_but_one(slug, user.pk))
+            assert all(row.competition.slug == slug for row in found)
+
+
+def test_a_found_row_needs_no_further_query_for_its_relations(django_assert_num_queries: object) -> None:
+    ada, bo = person("ada", can_host=True), person("bo")
+    enter(make_competition(ada, slug="pets"), bo)
+    prepared = PreparedQuery(members_but_one)
+    prepared.rows(slug="pets", user_id=ada.pk)
+    with django_assert_num_queries(1):  # type: ignore[operator]
+        found = prepared.only_row(slug="pets", user_id=ada.pk)
+        assert found is not None
+        assert (found.team.competition_id, found.competition.limits.pk) == (found.competition_id, found.competition_id)
+
+
+def test_a_parameter_that_changes_the_shape_of_a_query_is_refused() -> None:
+    def first_members(number: int) -> QuerySet[Membership]:
+        return Membership.objects.order_by("pk")[: min(number, 3)]
+
+    with pytest.raises(ValueError, match="number"):
+        PreparedQuery(first_members).rows(number=2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_that_ask_at_the_same_time_get_their_own_rows() -> None:
+    ada = person("ada", can_host=True)
+    people = [person(f"student{n}") for n in range(8)]
+    for user in people:
+        enter(make_competition(ada, slug=f"of-{user.username}"), user)
+    prepared = PreparedQuery(members_but_one)
+
+    def slugs_of(user_name: str) -> set[str]:
+        try:
+            found = [row for _ in range(20) for row in prepared.rows(slug=f"of-{user_name}", user_id=ada.pk)]
+            return {row.competition.slug for row in found}
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(slugs_of, [user.username for user in people]))
+    assert found == [{f"of-{user.username}"} for user in people]
