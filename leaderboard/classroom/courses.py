@@ -19,7 +19,7 @@ from leaderboard.competitions.models.course import make_course
 from leaderboard.competitions.services import CannotHost
 from leaderboard.ground_truths.services import copying
 
-from . import people
+from . import hooks, people
 from .joining import enter_competition
 from .models import RosterDraft, RosterEntry
 from .roster import EntryIndex
@@ -149,5 +149,6 @@ def _merge_entry(entry: RosterEntry, into: RosterEntry, *, keeps_both: bool) -> 
         into.user_id, into.joined_at = entry.user_id, entry.joined_at or database_now()
         into.join_card_digest, into.join_card_expires_at, into.mail_requested_at = "", None, None
     if not keeps_both:
+        hooks.entry_merged(entry=entry, into=into)
         entry.delete()
     into.save()

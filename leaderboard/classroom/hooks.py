@@ -9,6 +9,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.hooks import Hook
 from leaderboard.competitions.models import Competition
 
+from .models import RosterEntry
+
 
 @dataclass(frozen=True)
 class StudentFact:
@@ -17,6 +19,11 @@ class StudentFact:
     label: str
     figure: str
     line: str = ""
+
+
+@Hook
+def entry_merged(*, entry: RosterEntry, into: RosterEntry) -> None:
+    """An entry is about to be deleted, because another one is the same person; called in that transaction."""
 
 
 @dataclass(frozen=True)

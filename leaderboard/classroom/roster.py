@@ -80,6 +80,16 @@ class RosterPreview:
 
 def save_roster_draft(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
     """Store a class list for the preview; the roster does not change. Raises `CannotHost` for an unreadable file."""
+    source, _reading, notes = read_list(data)
+    fields = {**asdict(source), "file_name": file_name[:200], "made_by": user, "made_at": database_now()}
+    fields["reading_notes"] = notes
+    return RosterDraft.objects.update_or_create(course=competition.course, defaults=fields)[0]
+
+
+def read_list(
+    data: bytes | str,
+) -> tuple[roster_files.RosterText, roster_files.RosterReading, list[dict[str, Any]]]:
+    """(text, content, stored notes on how a workbook was read) of a list of people. Raises `CannotHost`."""
     notes: list[dict[str, Any]] = []
     if isinstance(data, bytes) and container_of(data[:4096]) in READERS:
         try:
@@ -91,13 +101,10 @@ def save_roster_draft(*, competition: Competition, user: User | None, file_name:
                 _("This Excel or Parquet file can't be read: it is empty, damaged or too large. Save the list as CSV.")
             )
     try:
-        decoded = roster_files.decode_roster(data if isinstance(data, bytes) else data.encode(errors="replace"))
-        roster_files.read_roster(decoded)
+        source = roster_files.decode_roster(data if isinstance(data, bytes) else data.encode(errors="replace"))
+        return source, roster_files.read_roster(source), notes
     except roster_files.UnreadableRoster as error:
         raise CannotHost(str(error)) from error
-    fields = {**asdict(decoded), "file_name": file_name[:200], "made_by": user, "made_at": database_now()}
-    fields["reading_notes"] = notes
-    return RosterDraft.objects.update_or_create(course=competition.course, defaults=fields)[0]
 
 
 def discard_roster_draft(*, competition: Competition) -> None:

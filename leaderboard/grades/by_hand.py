@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import roster_files
+from leaderboard.classroom import hooks as classroom_hooks
+from leaderboard.classroom import roster
+from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.clock import database_now
+from leaderboard.common.hooks import on
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Course
 from leaderboard.competitions.services import CannotHost, require_reason
@@ -20,11 +24,12 @@ from .models import HandPoints, Override, owner_of
 from .reading import MAX_POINTS, exact
 from .services import in_audit_log, lock_grades
 from .students import Student
+from .values import fraction_of, hand_points
 
 MAX_NAMED = 10
 MATCHED_BY = ("email", "student_id", "sis_user_id", "login", "name")
 Points = Mapping[tuple[int, str], Fraction | None]
-"""(user, term) → points; None takes them back."""
+"""(`Student.key`, term) → points; None takes them back."""
 
 
 def points_in(text: str) -> Fraction:
@@ -39,24 +44,27 @@ def points_in(text: str) -> Fraction:
 
 
 def set_hand_points(*, graded: Competition | Course, points: Points, user: User | None) -> int:
-    """Store points by hand; returns how many changed. Released grades do not change."""
+    """Store points by hand; returns how many changed. Released grades do not change. Raises `CannotHost`."""
     with transaction.atomic():
         lock_grades(graded)
-        stored = {
-            (row.user_id, row.name): row.points
-            for row in HandPoints.objects.filter(**owner_of(graded)).only("user_id", "name", "points")
-        }
+        stored = hand_points(graded)
         changed = {
-            key: value for key, value in points.items() if stored.get(key) != (None if value is None else float(value))
+            (person, name): value
+            for (person, name), value in points.items()
+            if stored.get(person, {}).get(name) != (None if value is None else fraction_of(float(value)))
         }
         given = [
-            HandPoints(user_id=person, name=name, points=float(value), **owner_of(graded))
+            HandPoints(**_person(person), name=name, points=float(value), **owner_of(graded))
             for (person, name), value in changed.items()
             if value is not None
         ]
+        entries = {-person for person, _name in changed if person < 0}
+        if RosterEntry.objects.filter(pk__in=entries).count() < len(entries):
+            raise CannotHost(_("Someone has just changed the class list. Look again."))
         for name in {name for _person, name in changed}:
             people = [person for person, other in changed if other == name]
-            HandPoints.objects.filter(name=name, user__in=people, **owner_of(graded)).delete()
+            of_people = Q(user__in=people) | Q(entry__user__in=people) | Q(entry__in=[-person for person in people])
+            HandPoints.objects.filter(of_people, name=name, **owner_of(graded)).delete()
         HandPoints.objects.bulk_create(given, batch_size=500)
         if changed:
             after = {"changed": len(changed)}
@@ -64,18 +72,28 @@ def set_hand_points(*, graded: Competition | Course, points: Points, user: User 
     return len(changed)
 
 
+def _person(key: int) -> dict[str, int]:
+    """The field of a person's points, from `Student.key`."""
+    return {"user_id": key} if key > 0 else {"entry_id": -key}
+
+
+@on(classroom_hooks.entry_merged)
+def keep_points(*, entry: RosterEntry, into: RosterEntry) -> None:
+    """Leave the points of an entry to the entry that it becomes, unless that has some for the same term."""
+    for row in HandPoints.objects.filter(entry=entry):
+        others = HandPoints.objects.filter(entry=into, name=row.name, competition=row.competition, course=row.course)
+        if not others.exists():
+            HandPoints.objects.filter(pk=row.pk).update(entry=into)
+
+
 def read_points(
     data: bytes | str, students: Sequence[Student], names: Sequence[str]
 ) -> dict[tuple[int, str], Fraction]:
-    """Points in a list with a column that identifies people and one column for each term, by its name.
+    """Points in a list, CSV or a workbook, with a column that identifies people and one for each term, by its name.
 
     Raises `CannotHost` with the lines that match no student, and then nothing is read.
     """
-    try:
-        source = roster_files.decode_roster(data) if isinstance(data, bytes) else data
-        reading = roster_files.read_roster(source)
-    except roster_files.UnreadableRoster as error:
-        raise CannotHost(str(error)) from error
+    _source, reading, _notes = roster.read_list(data)
     assert reading.table is not None, "a list that was read has a table"
     titles = [title.strip().casefold() for title in reading.table.titles]
     places = {name: titles.index(name.casefold()) for name in names if name.casefold() in titles}
@@ -90,14 +108,11 @@ def read_points(
         if student is None:
             shown = " · ".join(value for value in line.values.values() if value)[:80]
             faults.append(_("Row %(number)s: “%(who)s” isn't in this class.") % {"number": line.number, "who": shown})
-        elif student.user_id is None:
-            who = {"number": line.number, "who": student.name}
-            faults.append(_("Row %(number)s: “%(who)s” has no account here yet.") % who)
         else:
             for name, place in places.items():
                 if text := (cells[line.number][place : place + 1] or [""])[0].strip():
                     try:
-                        found[student.user_id, name] = points_in(text)
+                        found[student.key, name] = points_in(text)
                     except CannotHost as error:
                         faults.append(_("Row %(number)s: %(fault)s") % {"number": line.number, "fault": error.message})
     if faults:

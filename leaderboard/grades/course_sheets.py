@@ -15,7 +15,7 @@ from leaderboard.competitions.models import Competition, Course, Membership
 from leaderboard.competitions.models.competition import Split
 
 from .marks import ZERO, Mark, Person, ScoreScale, points_of, points_text, round_half_up
-from .models import Grade, GradeRelease, HandPoints, Override, SavedRules
+from .models import Grade, GradeRelease, Override, SavedRules
 from .queries import GradeRow, GradeSheet, overrides_of, released_marks, students_from
 from .reading import BadRules
 from .reasons import Reason
@@ -125,7 +125,7 @@ def course_sheet(course: Course, competitions: Sequence[Competition] | None = No
             )
             for part in rules.parts
         ]
-        mark = set_marks.get(user) or course_mark(rules, results, plus(user))
+        mark = set_marks.get(user) or course_mark(rules, results, plus(student.key))
         rows.append(GradeRow(student, mark, released.get(user)))
     return replace(sheet, rows=tuple(rows), unreleased=unreleased)
 
@@ -148,8 +148,8 @@ def _released_points(course: Course) -> tuple[dict[tuple[str, int], Fraction], d
 
 
 def _plus_points(course: Course, terms: Sequence[Term]) -> Callable[[int], list[tuple[Fraction, Reason]]]:
-    """A function from a user to the points and reasons of the bonus terms."""
-    by_hand = hand_points(HandPoints.objects.filter(course=course)) if any(t.of == "by_hand" for t in terms) else {}
+    """A function from `Student.key` to the points and reasons of the bonus terms."""
+    by_hand = hand_points(course) if any(term.of == "by_hand" for term in terms) else {}
     sources = {slug for term in terms for slug in term.sources}
     scale = ScoreScale("", fields_of_sources(course.pk, needs_of(terms, ""), Split.PRIVATE))
     teams = teams_in(course.pk, sources)

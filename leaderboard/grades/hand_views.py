@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom.forms import RosterForm
@@ -26,22 +25,29 @@ from leaderboard.competitions.access import (
 )
 from leaderboard.competitions.host_responses import add_refusal
 from leaderboard.competitions.services import CannotHost
+from leaderboard.competitions.views import answered_by_worker
 
 from . import by_hand
-from .models import HandPoints, owner_of
 from .pages import GradePages
 from .reading import decimal_text
+from .students import Student
 from .values import hand_points
 
 PER_PAGE = 100
 
 
+def _brings_no_file(request: HttpRequest) -> bool:
+    return not request.FILES
+
+
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Reading your list"), is_quick=_brings_no_file)
 def host_grade_points(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     return _points_page(request, GradePages.of_competition(page_context))
 
 
 @open_course_to(CourseAudience.GRADERS)
+@answered_by_worker(gettext_lazy("Reading your list"), is_quick=_brings_no_file)
 def course_grade_points(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
     return _points_page(request, GradePages.of_course(course_context))
 
@@ -60,32 +66,29 @@ def _points_page(request: HttpRequest, pages: GradePages) -> HttpResponse:
                 points: by_hand.Points = by_hand.read_points(form.file_and_content[1], students, names)
                 return _stored(request, pages, points)
         elif request.method == "POST":
-            return _stored(request, pages, _typed_points(request, names, {s.user_id for s in students}))
+            return _stored(request, pages, _typed_points(request, names, students))
     except (CannotHost, TooLarge) as error:
         status = add_refusal(form, error) if is_upload else 409
         problems = [] if is_upload else [str(error)]
-    page = Paginator([s for s in students if s.user_id], PER_PAGE).get_page(request.GET.get("page"))
-    given = hand_points(HandPoints.objects.filter(user__in=[s.user_id for s in page], **owner_of(pages.graded)))
-    lines = [(student, _fields(student.user_id or 0, names, given)) for student in page]
+    page = Paginator(students, PER_PAGE).get_page(request.GET.get("page"))
+    given = hand_points(pages.graded)
+    lines = [(student, _fields(student.key, names, given)) for student in page]
     context = {**pages.frame, "names": names, "lines": lines, "page": page, "form": form, "problems": problems}
     return render(request, "grades/grade_points.html", context, status=status)
 
 
-def _fields(user: int, names: Sequence[str], given: Mapping[int, Mapping[str, Fraction]]) -> list[tuple[str, str, str]]:
+def _fields(key: int, names: Sequence[str], given: Mapping[int, Mapping[str, Fraction]]) -> list[tuple[str, str, str]]:
     """(name of the field, term, points) for each term of a student."""
-    points = given.get(user, {})
+    points = given.get(key, {})
     shown = [decimal_text(points[name]) if name in points else "" for name in names]
-    return [(f"{user}-{place}", name, shown[place]) for place, name in enumerate(names)]
+    return [(f"{key}-{place}", name, shown[place]) for place, name in enumerate(names)]
 
 
-def _typed_points(request: HttpRequest, names: list[str], users: set[int | None]) -> by_hand.Points:
+def _typed_points(request: HttpRequest, names: Sequence[str], students: Sequence[Student]) -> by_hand.Points:
     """The points in the fields of the form; an empty field takes points back. Raises `CannotHost`."""
-    points: dict[tuple[int, str], Any] = {}
-    for key, text in request.POST.items():
-        user, _dash, place = key.partition("-")
-        if user.isdecimal() and place.isdecimal() and int(user) in users and int(place) < len(names):
-            points[int(user), names[int(place)]] = by_hand.points_in(str(text)) if str(text).strip() else None
-    return points
+    fields = {f"{one.key}-{place}": (one.key, name) for one in students for place, name in enumerate(names)}
+    typed = {fields[field]: str(text).strip() for field, text in request.POST.items() if field in fields}
+    return {place: by_hand.points_in(text) if text else None for place, text in typed.items()}
 
 
 def _stored(request: HttpRequest, pages: GradePages, points: by_hand.Points) -> HttpResponse:

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User
+from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.course import Course
 
@@ -59,15 +60,27 @@ class SavedRules(GradedRow):
 
 
 class HandPoints(GradedRow):
-    """Points that a host gave a person for a term by hand, in a competition or in a course."""
+    """Points that a host gave a person for a term by hand, in a competition or in a course.
 
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="hand_points")
+    Points of a person on the class list without an account belong to the entry, and so to the account that joins as it.
+    """
+
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="hand_points")
+    entry = models.ForeignKey(RosterEntry, null=True, on_delete=models.CASCADE, related_name="hand_points")
     name = models.CharField(max_length=120)
     points = models.FloatField()
 
     class Meta:
         verbose_name_plural = _("points by hand")
-        constraints: ClassVar = _constraints_once("user", "name")
+        constraints: ClassVar = [
+            *_constraints_once("user", "name"),
+            models.UniqueConstraint(fields=["competition", "entry", "name"], name="hand_points_once_for_an_entry"),
+            models.UniqueConstraint(fields=["course", "entry", "name"], name="hand_points_once_for_a_course_entry"),
+            models.CheckConstraint(
+                name="hand_points_of_an_account_or_an_entry",
+                condition=Q(user__isnull=True) ^ Q(entry__isnull=True),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.name}: {self.points}"

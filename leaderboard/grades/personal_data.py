@@ -13,7 +13,7 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.hooks import on
 
 from . import canvas
-from .models import Gradebook
+from .models import Gradebook, HandPoints
 from .reasons import Reason
 from .students import Student
 
@@ -34,11 +34,12 @@ def export_grades(*, account: User, at: datetime) -> PersonalData:
     for grade in grades:
         # As sentences, like on the page.
         grade["reasons"] = [str(Reason.from_json(stored)) for stored in grade["reasons"]]
+    own = Q(user=account) | Q(entry__user=account)
     of = ("competition__slug", "course__title", "points")
     return PersonalData(
         {
             "grades": grades,
-            "points_by_hand": list(account.hand_points.values(*of, "name")),
+            "points_by_hand": list(HandPoints.objects.filter(own).values(*of, "name")),
             "grades_set_by_hosts": list(account.grade_overrides.values(*of, "reason", "at")),
         }
     )

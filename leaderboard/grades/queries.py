@@ -58,7 +58,7 @@ def students_from(
     if is_course:
         students = [replace(student, team="", team_id=None, disqualified=None) for student in students]
     students += [
-        Student(has_joined=False, user_id=entry.user_id, **_roster_names(entry, str(entry), ""))
+        Student(has_joined=False, user_id=entry.user_id, entry_id=entry.pk, **_roster_names(entry, str(entry), ""))
         for entry in listed.values()
         if entry.left_at is None
     ]

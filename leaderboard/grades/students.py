@@ -27,10 +27,17 @@ class Student:
     """Whether the names come from the teacher's class list; otherwise the person chose them."""
     username: str = ""
     user_id: int | None = None
+    entry_id: int | None = None
+    """The entry on the class list, of a student without an account."""
     team_id: int | None = None
     has_joined: bool = True
     disqualified: str | None = None
     """The reason if the team is disqualified."""
+
+    @property
+    def key(self) -> int:
+        """The number of the account, or without one that of the entry as a negative number."""
+        return self.user_id or -(self.entry_id or 0)
 
     @property
     def university_id(self) -> str:

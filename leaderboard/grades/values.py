@@ -9,19 +9,20 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count, F, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from leaderboard.boards import standings
 from leaderboard.boards.queries import baseline_scores, baseline_scores_by_ground_truth
 from leaderboard.boards.scores import ranked_files, sign_of
 from leaderboard.competitions import hooks as competitions_hooks
-from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Submission
+from leaderboard.competitions.models import Competition, Course, GroundTruth, Membership, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
 
 from .marks import Field, Key, LateFile, Person, ScoreScale
-from .models import HandPoints
+from .models import HandPoints, owner_of
 from .reading import BadRules, RuleFault
 from .rules import GradeRules, Late, Term
 from .students import Student
@@ -236,7 +237,7 @@ class PeopleFacts:
         return max(self.members.values(), default=1)
 
     def person(self, student: Student, slug: str, late: Mapping[int, Sequence[LateFile]]) -> Person:
-        team, user = student.team_id or 0, student.user_id or 0
+        team, user = student.team_id or 0, student.key
         return Person(
             teams={**self.teams.get(user, {}), slug: team},
             members=self.members.get(team, 1),
@@ -256,7 +257,7 @@ def people_facts(competition: Competition, students: Sequence[Student], rules: G
     return PeopleFacts(
         members=Counter(student.team_id for student in students if student.team_id is not None),
         teams=teams_in(competition.course_id, sources),
-        by_hand=hand_points(HandPoints.objects.filter(competition=competition)) if rules.hand_names else {},
+        by_hand=hand_points(competition) if rules.hand_names else {},
         attached=frozenset(attached),
     )
 
@@ -271,9 +272,11 @@ def teams_in(course_id: int, slugs: Iterable[str]) -> dict[int, dict[str, int]]:
     return teams
 
 
-def hand_points(rows: Any) -> dict[int, dict[str, Fraction]]:
-    """User → term → points by hand."""
+def hand_points(graded: Competition | Course) -> dict[int, dict[str, Fraction]]:
+    """`Student.key` → term → points by hand, of two for one person the later ones."""
     points: dict[int, dict[str, Fraction]] = defaultdict(dict)
-    for user, name, value in rows.values_list("user", "name", "points"):
-        points[user][name] = fraction_of(value)
+    person = Coalesce("user", "entry__user", -F("entry"))
+    rows = HandPoints.objects.filter(**owner_of(graded)).annotate(person=person).order_by("pk")
+    for key, name, value in rows.values_list("person", "name", "points"):
+        points[key][name] = fraction_of(value)
     return points

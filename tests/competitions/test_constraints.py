@@ -93,6 +93,10 @@ def bo() -> User:
     return User.objects.get(username="bo")
 
 
+def entry() -> RosterEntry:
+    return RosterEntry.objects.get_or_create(course=Course.objects.get(), name="Eve")[0]
+
+
 def release() -> GradeRelease:
     return GradeRelease.objects.create(**here(), number=1, rules={}, ground_truth_number=1)
 
@@ -163,6 +167,9 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "handpoints_of_a_competition_or_a_course": lambda: HandPoints.objects.create(user=bo(), name="Talk", points=1),
     "handpoints_once_in_a_competition": lambda: twice(HandPoints, **here(), user=bo(), name="Talk", points=1),
     "handpoints_once_in_a_course": lambda: twice(HandPoints, **course(), user=bo(), name="Talk", points=1),
+    "hand_points_of_an_account_or_an_entry": lambda: HandPoints.objects.create(**here(), name="Talk", points=1),
+    "hand_points_once_for_an_entry": lambda: twice(HandPoints, **here(), entry=entry(), name="Talk", points=1),
+    "hand_points_once_for_a_course_entry": lambda: twice(HandPoints, **course(), entry=entry(), name="Talk", points=1),
     "override_of_a_competition_or_a_course": lambda: Override.objects.create(user=bo(), points=1, reason="r"),
     "override_once_in_a_competition": lambda: twice(Override, **here(), user=bo(), points=1, reason="r"),
     "override_once_in_a_course": lambda: twice(Override, **course(), user=bo(), points=1, reason="r"),

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from fractions import Fraction
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
+from leaderboard.classroom import courses, people
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
-from leaderboard.grades import by_hand
+from leaderboard.grades import by_hand, personal_data
 from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import HandPoints, Override
-from tests.conftest import answers, close, enter, submit
+from metrics.tests.test_workbooks import rows, workbook
+from tests.conftest import answers, close, enter, make_competition, submit
 from tests.grades.test_services import RULES, grades, reasons, set_rules, sheet_of
 
 REPORT = {"name": "Report", "of": "by_hand"}
@@ -68,7 +73,6 @@ def test_a_list_of_points_is_read_by_addresses_names_and_numbers(graded: Competi
             "Row 3: “stranger@example.org” isn't in this class.",
         ),
         ("Email,Report\nbo@example.org,many\n", "Row 2: “many” isn't a number."),
-        ("Email,Report\nlate@example.org,4\n", "“Late Lee” has no account here yet."),
         ("Email,Essay\nbo@example.org,5\n", "no column of points"),
         ("", "The list is empty."),
     ],
@@ -76,7 +80,6 @@ def test_a_list_of_points_is_read_by_addresses_names_and_numbers(graded: Competi
 def test_of_a_list_with_a_fault_nothing_is_stored_and_the_row_is_named(
     graded: Competition, ada: User, data: str, words: str
 ) -> None:
-    RosterEntry.objects.create(course=graded.course, name="Late Lee", email="late@example.org")
     students = [row.student for row in sheet_of(graded).rows]
     with pytest.raises(CannotHost) as refused:
         by_hand.read_points(data, students, ["Report"])
@@ -86,6 +89,67 @@ def test_of_a_list_with_a_fault_nothing_is_stored_and_the_row_is_named(
     response = client.post(POINTS, {"action": "upload", "text": data or " "})
     assert response.status_code in (409, 422)
     assert not HandPoints.objects.exists()
+
+
+def test_a_workbook_of_points_is_read_as_a_class_list_is(graded: Competition, ada: User, bo: User, cy: User) -> None:
+    client = Client()
+    client.force_login(ada)
+
+    def upload(*lines: tuple[str, float]) -> str:
+        file = SimpleUploadedFile("points.xlsx", workbook(rows(("Email", "Report"), *lines)))
+        return client.post(POINTS, {"action": "upload", "file": file}, follow=True).content.decode()
+
+    assert "2 entries changed." in upload(("bo@example.org", 31.5), ("cy@example.org", 12))
+    assert grades(graded) == {"bo": 81.5, "cy": 12}
+    page = upload(("bo@example.org", 1), ("stranger@example.org", 2))
+    assert "Row 3: “stranger@example.org” isn&#x27;t in this class." in page
+    assert grades(graded) == {"bo": 81.5, "cy": 12}
+
+
+def late_lee(competition: Competition) -> RosterEntry:
+    return RosterEntry.objects.create(course=competition.course, name="Late Lee", email="dee@example.org")
+
+
+def test_points_of_who_has_no_account_wait_on_the_class_list_until_they_join(
+    graded: Competition, ada: User, bo: User, dee: User
+) -> None:
+    entry, client = late_lee(graded), Client()
+    client.force_login(ada)
+    upload = {"action": "upload", "text": "Email,Report\nbo@example.org,5\ndee@example.org,4\n"}
+    assert client.post(POINTS, upload).status_code == 302
+    assert grades(graded) == {"": 4, "bo": 55, "cy": 0}
+    assert "Report, given by hand: 4 points." in reasons(graded)[""]
+    assert client.post(POINTS, {f"{-entry.pk}-0": "6"}).status_code == 302
+    assert grades(graded)[""] == 6
+    Competition.objects.update(closes_at=timezone.now() + timedelta(days=1))
+    enter(Competition.objects.get(), dee)
+    close(graded)
+    people.link_members(graded.course, by_any_address=True)
+    assert grades(graded) == {"dee": 6, "bo": 55, "cy": 0}
+    taken_along = personal_data.export_grades(account=dee, at=timezone.now()).texts["points_by_hand"]
+    assert taken_along == [{"competition__slug": "pets", "course__title": None, "points": 6, "name": "Report"}]
+    give(graded, (dee, 9))
+    assert grades(graded)["dee"] == 9
+    assert HandPoints.objects.filter(entry=entry).count() == 0
+
+
+def test_points_follow_the_entry_that_a_move_makes_one_with_another(graded: Competition, ada: User) -> None:
+    entry = late_lee(graded)
+    by_hand.set_hand_points(graded=graded, points={(-entry.pk, "Report"): Fraction(4)}, user=ada)
+    birds = make_competition(ada, slug="birds")
+    into = late_lee(birds)
+    courses.move_competition(competition=graded, course=birds.course, user=ada)
+    graded.refresh_from_db()
+    assert HandPoints.objects.get().entry == into
+    assert grades(graded)[""] == 4
+
+
+def test_points_for_who_was_just_taken_off_the_list_are_refused(graded: Competition, ada: User) -> None:
+    entry = late_lee(graded)
+    points = {(-entry.pk, "Report"): Fraction(4)}
+    entry.delete()
+    with pytest.raises(CannotHost, match="class list"):
+        by_hand.set_hand_points(graded=graded, points=points, user=ada)
 
 
 def test_ada_types_points_and_takes_some_back(graded: Competition, ada: User, bo: User, cy: User) -> None:

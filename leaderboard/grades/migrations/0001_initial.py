@@ -11,6 +11,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        ('classroom', '0001_initial'),
         ('competitions', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
@@ -52,7 +53,8 @@ class Migration(migrations.Migration):
                 ('points', models.FloatField()),
                 ('competition', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, to='competitions.competition')),
                 ('course', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, to='competitions.course')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='hand_points', to=settings.AUTH_USER_MODEL)),
+                ('entry', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='hand_points', to='classroom.rosterentry')),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='hand_points', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'verbose_name_plural': 'points by hand',
@@ -132,6 +134,18 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='handpoints',
             constraint=models.UniqueConstraint(fields=('course', 'user', 'name'), name='handpoints_once_in_a_course'),
+        ),
+        migrations.AddConstraint(
+            model_name='handpoints',
+            constraint=models.UniqueConstraint(fields=('competition', 'entry', 'name'), name='hand_points_once_for_an_entry'),
+        ),
+        migrations.AddConstraint(
+            model_name='handpoints',
+            constraint=models.UniqueConstraint(fields=('course', 'entry', 'name'), name='hand_points_once_for_a_course_entry'),
+        ),
+        migrations.AddConstraint(
+            model_name='handpoints',
+            constraint=models.CheckConstraint(condition=models.Q(('user__isnull', True), ('entry__isnull', True), _connector='XOR'), name='hand_points_of_an_account_or_an_entry'),
         ),
         migrations.AddConstraint(
             model_name='override',
