@@ -346,10 +346,11 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
     return competition
 
 
-def save_truth(competition: Competition, truth: str, **fields: Any) -> TruthDraft:
+def save_truth(competition: Competition, truth: str | bytes, **fields: Any) -> TruthDraft:
     """Upload answers as the draft: to be scored by accuracy, if `fields` of the spec say nothing else."""
     settings = {"metric": "accuracy", "file_name": "truth.csv", **fields}
-    return drafts.save_draft(competition=competition, spec=GroundTruthSpec(chunks=[truth.encode()], **settings))
+    data = truth.encode() if isinstance(truth, str) else truth
+    return drafts.save_draft(competition=competition, spec=GroundTruthSpec(chunks=[data], **settings))
 
 
 @pytest.fixture

@@ -148,7 +148,12 @@ HOST_TABS: tuple[Tab, ...] = (
         _("Answers"),
         "target",
         (
-            NavigationPage("host_truth", _("Answers and metric"), ("host_truth_metric", "host_candidate_grades")),
+            NavigationPage(
+                "host_truth",
+                _("Answers and metric"),
+                ("host_truth_metric", "host_candidate_grades"),
+                when=_is_launched,
+            ),
             NavigationPage("host_data", _("Data files")),
         ),
     ),

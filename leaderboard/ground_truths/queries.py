@@ -95,8 +95,8 @@ class ShownFindings:
         return [*self.errors, *self.warnings]
 
 
-def shown_findings(check: TruthDraft | TruthCheck | None, *, may_fix: bool = False) -> ShownFindings:
-    """The findings of a check, with `may_fix` including fixes for some of them."""
+def shown_findings(check: TruthDraft | TruthCheck | None) -> ShownFindings:
+    """The findings of a check, those of a draft with fixes for some of them."""
     shown = ShownFindings([], [], [], [])
     report = check.report if check else {}
     accepted_keys = {accepted["key"] for accepted in check.accepted_findings} if check else set()
@@ -105,25 +105,25 @@ def shown_findings(check: TruthDraft | TruthCheck | None, *, may_fix: bool = Fal
         group = shown.errors if finding["blocking"] else shown.accepted if key in accepted_keys else shown.warnings
         if finding["code"].startswith(NOTE_PREFIX):
             group = shown.notes
-        group.append(ShownFinding(finding, key, _fix_of(finding, report) if may_fix else ""))
+        group.append(ShownFinding(finding, key, _fix_of(finding, check) if isinstance(check, TruthDraft) else ""))
     return shown
 
 
-def _fix_of(finding: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+def _fix_of(finding: Mapping[str, Any], draft: TruthDraft) -> str:
     code = finding["code"]
     if code == ANSWERS_IN_DATA:
         return "remove_leaks"
-    if code in checks.CONVERTIBLE_PROBLEMS and report.get("as_meant"):
+    if code in checks.CONVERTIBLE_PROBLEMS and draft.report.get("as_meant"):
         return "convert"
     if code == WRAPPED_LISTS:
         return "plain_lists"
-    return "redraw" if code in SPLIT_FINDINGS else ""
+    return "redraw" if code in SPLIT_FINDINGS and draft.competition.launched_at is None else ""
 
 
 # --- the last check ---------------------------------------------------------------------------------------------
 
 
-def last_check(competition: Competition, *, may_fix: bool = False) -> dict[str, Any]:
+def last_check(competition: Competition) -> dict[str, Any]:
     """Context about the last check, of the draft if there is one, else of the current ground truth."""
     draft, ground_truth = draft_of(competition), competition.ground_truth
     truth: TruthDraft | GroundTruth | None = draft or ground_truth
@@ -135,12 +135,11 @@ def last_check(competition: Competition, *, may_fix: bool = False) -> dict[str, 
         "checked": truth,
         "report": check.report if check else None,
         "checked_at": check.checked_at if isinstance(check, TruthCheck) else None,
-        "findings": shown_findings(check, may_fix=may_fix),
+        "findings": shown_findings(check),
         "drafted": metric_or_none(truth.metric) if truth else None,
         "question": _question_to_confirm(draft) if draft else "",
         "needs_other_file": draft is not None and needs_other_file(draft),
         "answer_columns": _answer_columns(draft) if draft else None,
-        "files_alone_block": draft is not None and _is_blocked_by_data_files(draft.report),
     }
 
 
@@ -155,11 +154,6 @@ def needs_other_file(draft: TruthDraft) -> bool:
 def _can_score(fit: Mapping[str, Any]) -> bool:
     """Whether a metric fits, if need be after correcting a few cells."""
     return bool(fit["fits"] or fit.get("is_nearly"))
-
-
-def _is_blocked_by_data_files(report: dict[str, Any]) -> bool:
-    """Whether the only errors are data files that contain answers."""
-    return {finding["code"] for finding in checks.blocking_in(report)} == {ANSWERS_IN_DATA}
 
 
 def _question_to_confirm(draft: TruthDraft) -> str:
@@ -193,8 +187,6 @@ def _answer_columns(draft: TruthDraft) -> dict[str, Any] | None:
         "names": names,
         "likely": current if is_asked else chosen or draft.report.get("target_columns") or names,
         "is_asked": is_asked,
-        # The system draws the split, so one of the other columns may be chosen as group column.
-        "may_group": bool(draft.report["is_split_by_system"]) and not draft.group_column,
     }
 
 

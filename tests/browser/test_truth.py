@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from leaderboard.accounts.models import User
 from leaderboard.competitions import services as competitions
 from metrics.tests.answer_files import table
+from tests.conftest import save_truth
 
 from .conftest import OpenPage
 from .for_everybody import findings
@@ -20,28 +21,21 @@ ANSWERS = table("id,y,sample_weight", lambda i, dice: f"{dice.random():.3f},{dic
 
 
 @pytest.fixture
-def truth_page(open_page: OpenPage, ada: User) -> Page:
-    """Ada before she has chosen her answers."""
+def metric_page(open_page: OpenPage, ada: User) -> Page:
+    """Ada chooses a metric for her answers."""
     now = timezone.now()
-    competitions.create_competition(
+    pets = competitions.create_competition(
         user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
+    save_truth(pets, ANSWERS, metric="")
     page = open_page(ada)
-    page.goto("/host/pets/truth/")
+    page.goto("/host/pets/truth/metric/")
+    expect(page.get_by_text("No problems found")).to_be_visible()
     return page
 
 
-def find_metrics(page: Page) -> None:
-    page.set_input_files("#id_file", {"name": "answers.csv", "mimeType": "text/csv", "buffer": ANSWERS})
-    page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_role("heading", name="answers.csv")).to_be_visible()
-    page.get_by_role("link", name="Continue to the metric").click()
-    expect(page.get_by_text("No problems found")).to_be_visible()
-
-
-def test_a_file_is_enough_to_be_told_what_fits(truth_page: Page) -> None:
-    page = truth_page
-    find_metrics(page)
+def test_a_file_is_enough_to_be_told_what_fits(metric_page: Page) -> None:
+    page = metric_page
     usual = page.get_by_role("group", name="Usual for these answers")
     expect(usual.get_by_role("radio").first).to_have_value("weighted_mae")
     expect(page.get_by_role("combobox", name="Weight")).to_have_value("sample_weight")
@@ -51,9 +45,8 @@ def test_a_file_is_enough_to_be_told_what_fits(truth_page: Page) -> None:
     expect(page.locator("#parameters h3")).to_have_text("Column-wise RMSE")
 
 
-def test_the_checked_page_is_for_everybody(truth_page: Page) -> None:
-    page = truth_page
-    find_metrics(page)
+def test_the_checked_page_is_for_everybody(metric_page: Page) -> None:
+    page = metric_page
     page.get_by_role("link", name="Baselines").click()
     for summary in page.locator("details.disclosure > summary").all():
         summary.click()

@@ -134,10 +134,10 @@ def test_the_host_reads_in_her_language_what_was_found_in_a_truth(ada: User, dat
     drafted(ada, data)
     report = TruthDraft.objects.get().report
     assert code in {finding["code"] for finding in report["findings"]}
-    for path in ("/host/pets/truth/", "/host/pets/truth/metric/"):
+    for path in ("/host/pets/setup/", "/host/pets/truth/metric/"):
         page = signed_in(ada).get(path, headers=FOREIGN).content.decode()
         assert outside_brackets(page) == []
-    english = signed_in(ada).get("/host/pets/truth/").content.decode()
+    english = signed_in(ada).get("/host/pets/setup/").content.decode()
     for finding in report["findings"]:
         assert escape(finding["message"]) in english
         assert finding["why"] in english

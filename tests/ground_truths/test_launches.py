@@ -33,11 +33,12 @@ from leaderboard.competitions.models import (
 from leaderboard.ground_truths.services import copying, data_files
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import score
-from tests.conftest import TRUTH, answers, enter, make_competition, submit
+from tests.conftest import TRUTH, answers, enter, save_truth, submit
 from tests.pages import signed_in, text_of, tidy, upload
 
 ANSWERS = "id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 61))
-SPLIT = {"public_percent": "40", "seed": "3", "split_by": "stratified", "action": "check"}
+SPLIT = {"public_percent": "40", "seed": "3", "split_by": "stratified", "split": "yes"}
+SETUP = "/host/pond/setup/"
 
 
 @pytest.fixture
@@ -47,7 +48,9 @@ def pond(ada: User) -> Competition:
 
 
 def look(client: Client, text: str = ANSWERS, **fields: Any) -> Any:
-    return client.post("/host/pond/truth/", {**SPLIT, "file": upload(text), **fields})
+    """Store a file as the answers, and draw the split."""
+    save_truth(Competition.objects.get(slug="pond"), text, metric="")
+    return client.post(SETUP, {**SPLIT, **fields})
 
 
 def choose(client: Client, metric: str = "accuracy", **fields: Any) -> Any:
@@ -71,21 +74,20 @@ def test_the_split_is_one_choice_of_three(
     """A column of groups that was typed before another choice says nothing; one without a choice says enough."""
     lines = ANSWERS.splitlines()
     pools = "\n".join([f"{lines[0]},pool", *(f"{line},{number % 7}" for number, line in enumerate(lines[1:]))])
-    split = {name: SPLIT[name] for name in ("public_percent", "seed", "action")}
-    sent = {**split, **fields, "file": upload(pools)}
-    assert hers.post("/host/pond/truth/", sent)["Location"] == "/host/pond/truth/#check"
+    save_truth(pond, pools)
+    sent = {name: SPLIT[name] for name in ("public_percent", "seed", "split")}
+    assert hers.post(SETUP, {**sent, **fields})["Location"] == f"{SETUP}#proposal"
     draft = TruthDraft.objects.get()
     assert (draft.is_stratified, draft.group_column) == stored
-    page = hers.get("/host/pond/truth/").content.decode()
+    page = hers.get(SETUP).content.decode()
     chosen = re.findall(r'name="split_by" value="(\w+)"[^>]*checked', page)
     assert chosen == [fields.get("split_by") or ("grouped" if "group_column" in fields else "stratified")]
 
 
 def test_groups_without_their_column_are_asked_for(hers: Client, pond: Competition) -> None:
-    refused = look(hers, split_by="grouped")
-    assert refused.status_code == 422
-    assert "Choose the group column, or another split" in text_of(refused)
-    assert not TruthDraft.objects.exists()
+    look(hers, split_by="grouped")
+    assert "Choose the group column, or another split" in text_of(hers.get(SETUP))
+    assert TruthDraft.objects.get().seed == 0
 
 
 # --- data and metric --------------------------------------------------------------------------------------------
@@ -94,7 +96,7 @@ def test_groups_without_their_column_are_asked_for(hers: Client, pond: Competiti
 def test_the_split_is_drawn_again_with_another_seed_without_a_new_upload(hers: Client, pond: Competition) -> None:
     look(hers)
     first = TruthDraft.objects.get()
-    answer = hers.post("/host/pond/truth/", {**SPLIT, "seed": "4", "public_percent": "50"})
+    answer = hers.post(SETUP, {**SPLIT, "seed": "4", "public_percent": "50"})
     assert answer.status_code == 303
     again = TruthDraft.objects.get()
     assert (again.file_key, again.seed, again.report["public_rows"]) == (first.file_key, 4, 30)
@@ -102,13 +104,13 @@ def test_the_split_is_drawn_again_with_another_seed_without_a_new_upload(hers: C
 
 def test_a_split_that_is_published_is_drawn_again_until_the_launch(hers: Client, pond: Competition) -> None:
     look(hers)
-    assert "Redraw the split" not in hers.get("/host/pond/truth/").content.decode()
+    assert "Redraw the split" not in hers.get(SETUP).content.decode()
     choose(hers)
-    assert "Redraw the split" in hers.get("/host/pond/truth/").content.decode()
+    assert "Redraw the split" in hers.get(SETUP).content.decode()
     again = {**SPLIT, "public_percent": "50"}
-    hers.post("/host/pond/truth/", again)
+    hers.post(SETUP, again)
     assert TruthDraft.objects.get().report["public_rows"] == 24  # not asked for
-    hers.post("/host/pond/truth/", {**again, "redraws_split": "on"})
+    hers.post(SETUP, {**again, "redraws_split": "on"})
     assert TruthDraft.objects.get().report["public_rows"] == 30
     choose(hers)
     assert Competition.objects.get().ground_truth.public_rows == 30  # type: ignore[union-attr]
@@ -132,26 +134,10 @@ def test_a_metric_that_cannot_score_the_answers_is_not_used_and_says_why(hers: C
     assert "are no plain number" in page
 
 
-@pytest.mark.parametrize(
-    ("text", "advice"),
-    [
-        (ANSWERS.replace(",", ";"), "Or correct the file and choose it again below."),
-        (ANSWERS + "1,cat\n", "Correct the file and choose it again below."),
-    ],
-    ids=["semicolons", "an id twice"],
-)
-def test_a_file_that_no_metric_can_score_is_to_be_replaced(
-    hers: Client, pond: Competition, text: str, advice: str
-) -> None:
-    look(hers, text)
-    page = text_of(hers.get("/host/pond/truth/"))
-    assert "Can't be used yet" in page
-    assert advice in page
-    assert "Continue to the metric" not in page
+def test_a_file_that_no_metric_can_score_is_to_be_replaced(hers: Client, pond: Competition) -> None:
+    look(hers, ANSWERS + "1,cat\n")
+    assert "Can't be used yet" in text_of(hers.get(SETUP))
     assert "Choose another file" in text_of(hers.get("/host/pond/truth/metric/"))
-    look(hers)
-    page = text_of(hers.get("/host/pond/truth/"))
-    assert "Continue to the metric" in page
 
 
 def test_a_draft_proposes_whole_minutes(pond: Competition) -> None:
@@ -175,10 +161,10 @@ def test_a_check_that_breaks_loses_nothing(hers: Client, pond: Competition, monk
         raise table_jobs.JobFailed("it died")
 
     monkeypatch.setattr(table_jobs, "run_page_job", breaks)
-    broken = look(hers, seed="9")
-    assert broken.status_code == 503
-    assert "no fault of your file" in text_of(broken)
-    assert "it died" not in text_of(broken)
+    hers.post(SETUP, {**SPLIT, "seed": "9"})
+    broken = text_of(hers.get(SETUP))
+    assert "no fault of your file" in broken
+    assert "it died" not in broken
     assert choose(hers, "error_rate").status_code == 503
     assert TruthDraft.objects.get().seed == 3
 
@@ -261,7 +247,7 @@ def test_a_preview_whose_wake_up_was_lost_is_rung_for_again(
 
 def test_a_published_ground_truth_is_checked_again_beside_new_files(hers: Client, pets: Competition) -> None:
     page = text_of(hers.get("/host/pets/truth/"))
-    assert "No file for students contains the answers Fine" in page
+    assert "late.csv" not in page
     DataFile.objects.create(
         competition=pets,
         name="late.csv",
@@ -271,7 +257,6 @@ def test_a_published_ground_truth_is_checked_again_beside_new_files(hers: Client
     )
     hers.post("/host/pets/truth/", {"action": "recheck"})
     page = text_of(hers.get("/host/pets/truth/"))
-    assert "No file for students contains the answers" in page
     assert "late.csv" in page
     assert "Remove the file" in page
 
@@ -364,120 +349,61 @@ def test_a_spreadsheets_file_is_offered_to_be_read_as_it_was_meant_and_read_so_o
     hers: Client, pond: Competition
 ) -> None:
     look(hers, SPREADSHEET)
-    page = text_of(hers.get("/host/pond/truth/"))
+    page = text_of(hers.get(SETUP))
     assert "emicolons" in page
     assert "The first column, which only counts the rows, is left out." in page
     assert not TruthDraft.objects.get().report["ok"], "nothing is read so before she agrees"
-    assert hers.post("/host/pond/truth/", {"action": "as_meant"})["Location"] == "/host/pond/truth/#check"
+    hers.post(SETUP, {"fix": "convert"})
     draft = TruthDraft.objects.get()
     assert draft.report["ok"]
     assert draft.report["as_meant"] == []
     assert (draft.report["id_column"], draft.report["target_columns"]) == ("id", ["label"])
     assert (draft.report["public_rows"], draft.report["private_rows"]) == (15, 45)
     assert draft.metric == "accuracy"
-    page = text_of(hers.get("/host/pond/truth/"))
-    assert "No problems found" in page
-    assert "Convert to plain CSV" not in page
+    assert "Convert to plain CSV" not in text_of(hers.get(SETUP))
 
 
 def test_nothing_is_offered_where_nothing_would_help(hers: Client, pond: Competition) -> None:
     look(hers, "id,label\n1,cat\n1,dog\n")
-    assert "Convert to plain CSV" not in text_of(hers.get("/host/pond/truth/"))
-    answer = hers.post("/host/pond/truth/", {"action": "as_meant"}, follow=True)
+    assert "Convert to plain CSV" not in text_of(hers.get(SETUP))
+    answer = hers.post(SETUP, {"fix": "convert"}, follow=True)
     assert "There is no file to convert" in text_of(answer)
 
 
-def test_a_correction_from_a_spreadsheet_keeps_the_metric_that_counts(ada: User, hers: Client) -> None:
-    pets = make_competition(ada)
-    text = "id;label;usage\n" + TRUTH.partition("\n")[2].replace(",", ";")
-    sent = {"metric": "accuracy", "parameters_of": "accuracy", "file": upload(text), "action": "check"}
-    hers.post(f"/host/{pets.slug}/truth/", {**SPLIT, **sent})
-    assert "Convert to plain CSV" in text_of(hers.get(f"/host/{pets.slug}/truth/"))
-    hers.post(f"/host/{pets.slug}/truth/", {"action": "as_meant"})
-    draft = TruthDraft.objects.get()
-    assert (draft.report["ok"], draft.metric) == (True, "accuracy")
+CORRECTION = "/host/pets/truth/"
+
+
+def test_a_correction_from_a_spreadsheet_keeps_the_metric_that_counts(pets: Competition, hers: Client) -> None:
+    text = "id;label;usage\n" + TRUTH.partition("\n")[2].replace(",", ";").replace("3;dog", "3;cat")
+    hers.post(CORRECTION, {**SPLIT, "file": upload(text)})
+    assert "Convert to plain CSV" in text_of(hers.get(CORRECTION))
+    hers.post(CORRECTION, {"fix": "convert"})
+    pets.refresh_from_db()
+    assert pets.candidate is not None, "what would change is shown at once"
+    assert (pets.candidate.metric, pets.title) == ("accuracy", "Cats or dogs")
 
 
 def ticked(page: str) -> tuple[list[str], list[str]]:
-    """All columns that are asked about, and those that are proposed as answers."""
-    boxes = re.findall(r'name="answers" value="(\w+)"( checked)?', tidy(page))
+    """All columns that may be answers, and those that are proposed."""
+    boxes = re.findall(r'name="column" value="(\w+)"( checked)?', tidy(page))
     return [name for name, _ in boxes], [name for name, is_ticked in boxes if is_ticked]
 
 
-TEST_SET = "id,pond,size,label\n" + "".join(
-    f"{i},pond{i % 7},{i * 37 % 101 / 10},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 61)
-)
-
-
-def test_a_whole_test_set_becomes_answers_once_ada_says_which_column_they_are(hers: Client, pond: Competition) -> None:
-    look(hers, TEST_SET)
-    page = hers.get("/host/pond/truth/").content.decode()
-    assert ticked(page) == (["pond", "size", "label"], []), "nothing is chosen for her"
-    assert "Or correct the file and choose it again below" in page
-    for nothing in ([], ["id"], ["elsewhere"]):
-        refused = hers.post("/host/pond/truth/", {"action": "keep", "answers": nothing}, follow=True)
-        assert "Choose at least one column" in text_of(refused)
-    stored = hers.post("/host/pond/truth/", {"action": "keep", "answers": ["label"]})
-    assert stored["Location"] == "/host/pond/truth/#check"
-    draft = TruthDraft.objects.get()
-    assert (draft.report["ok"], draft.metric, draft.report["target_columns"]) == (True, "accuracy", ["label"])
-    assert (draft.seed, draft.public_share) == (3, 0.4)
-    assert ticked(hers.get("/host/pond/truth/").content.decode()) == (["pond", "size", "label"], ["label"])
-    choose(hers)
-    assert Competition.objects.get().ground_truth.submission_columns == ["id", "label"]  # type: ignore[union-attr]
-
-
-def test_features_in_numbers_that_a_metric_would_score_are_left_out_and_groups_stay(
-    hers: Client, pond: Competition
-) -> None:
-    lines = [line.rsplit(",", 1)[0] for line in TEST_SET.splitlines()]
-    text = "\n".join([f"{lines[0]},price", *(f"{line},{number * 13 % 17}" for number, line in enumerate(lines[1:]))])
-    look(hers, text, split_by="grouped", group_column="pond")
-    page = hers.get("/host/pond/truth/").content.decode()
-    assert ticked(page) == (["size", "price"], ["size", "price"])
-    assert "Are some of these columns not answers?" in page
-    hers.post("/host/pond/truth/", {"action": "keep", "answers": ["price"]})
-    draft = TruthDraft.objects.get()
-    assert (draft.report["ok"], draft.report["target_columns"], draft.group_column) == (True, ["price"], "pond")
-
-
-def test_one_of_the_other_columns_may_say_which_rows_belong_together(hers: Client, pond: Competition) -> None:
-    """Who keeps the answers alone has lost the column of groups, and would have to choose the file again."""
-    look(hers, TEST_SET)
-    assert '<select id="id_group" name="group"' in hers.get("/host/pond/truth/").content.decode()
-    hers.post("/host/pond/truth/", {"action": "keep", "answers": ["label"], "group": "pond"})
-    draft = TruthDraft.objects.get()
-    assert (draft.report["ok"], draft.group_column, draft.report["target_columns"]) == (True, "pond", ["label"])
-    page = text_of(hers.get("/host/pond/truth/"))
-    assert "grouped by pond" in page
-    choose(hers)
-    assert Competition.objects.get().ground_truth.submission_columns == ["id", "label"]  # type: ignore[union-attr]
-
-
-def test_an_answer_is_no_column_of_groups(hers: Client, pond: Competition) -> None:
-    look(hers, TEST_SET)
-    hers.post("/host/pond/truth/", {"action": "keep", "answers": ["label"], "group": "label"})
-    draft = TruthDraft.objects.get()
-    assert (draft.report["ok"], draft.group_column, draft.report["target_columns"]) == (True, "", ["label"])
-
-
-def test_columns_of_a_file_that_cannot_be_read_are_not_asked_about(hers: Client, pond: Competition) -> None:
-    look(hers, TEST_SET + "61,pond1\n")
-    refused = hers.post("/host/pond/truth/", {"action": "keep", "answers": ["label"]}, follow=True)
+def test_columns_of_a_file_that_cannot_be_read_are_not_chosen(hers: Client, pond: Competition) -> None:
+    look(hers, "id,pond,label\n1,a,cat\n2,b\n")
+    refused = hers.post(SETUP, {"predict_these": "yes", "column": ["label"]}, follow=True)
     assert "The file must be readable first" in text_of(refused)
-    assert "id,pond,size,label" in path_of(TruthDraft.objects.get().file_key).read_text()
+    assert "id,pond,label" in path_of(TruthDraft.objects.get().file_key).read_text()
 
 
-def test_a_correction_with_features_proposes_the_columns_that_count(ada: User, hers: Client) -> None:
-    pets = make_competition(ada)
+def test_a_correction_with_features_proposes_the_columns_that_count(pets: Competition, hers: Client) -> None:
     head, *lines = TRUTH.splitlines()
     text = "\n".join([f"{head},size", *(f"{line},{number % 5}.5" for number, line in enumerate(lines))])
-    sent = {"metric": "accuracy", "parameters_of": "accuracy", "file": upload(text), "action": "check"}
-    hers.post(f"/host/{pets.slug}/truth/", {**SPLIT, **sent})
-    assert ticked(hers.get(f"/host/{pets.slug}/truth/").content.decode()) == (["label", "size"], ["label"])
-    assert "Choose at least one column" in text_of(
-        hers.post(f"/host/{pets.slug}/truth/", {"action": "keep"}, follow=True)
-    )
-    hers.post(f"/host/{pets.slug}/truth/", {"action": "keep", "answers": ["label"]})
+    hers.post(CORRECTION, {**SPLIT, "file": upload(text)})
+    assert ticked(hers.get(CORRECTION).content.decode()) == (["label", "size"], ["label"])
+    nothing = hers.post(CORRECTION, {"predict_these": "yes"}, follow=True)
+    assert "Choose at least one column" in text_of(nothing)
+    hers.post(CORRECTION, {"predict_these": "yes", "column": ["label"]})
     draft = TruthDraft.objects.get()
     assert (draft.report["ok"], draft.metric, draft.report["target_columns"]) == (True, "accuracy", ["label"])
+    assert not pets.data_files.exists(), "students get no copy of a correction"

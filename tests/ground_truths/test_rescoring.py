@@ -11,7 +11,7 @@ from leaderboard.boards import services as boards
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Rescoring, Team
 from leaderboard.ground_truths.services import publishing, rescoring
-from leaderboard.ground_truths.views import rescoring as rescoring_page
+from leaderboard.ground_truths.views import answers as rescoring_page
 from leaderboard.notifications.models import Notice
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, save_truth, submit

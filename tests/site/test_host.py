@@ -63,9 +63,8 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     assert "Grades" in text_of(hers.get("/host/pond-life/"))
     split = {"split": "yes", "public_percent": "40", "seed": "3", "split_by": "stratified"}
     assert hers.post("/host/pond-life/setup/", split).status_code == 303
-    page = text_of(hers.get("/host/pond-life/truth/"))
-    assert "truth.csv No problems found" in page
-    assert "Public rows 12 40 % Private rows 18 60 %" in page
+    page = text_of(hers.get("/host/pond-life/setup/"))
+    assert "12 public 18 private" in page
     assert "Perfect file the answers 1.000" in page
     created = hers.post("/host/pond-life/setup/", {"create": "yes"})
     assert (created.status_code, created["Location"]) == (303, "/host/pond-life/")

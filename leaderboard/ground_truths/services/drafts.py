@@ -60,13 +60,10 @@ def save_draft(*, competition: Competition, spec: GroundTruthSpec, suggests_metr
     return draft
 
 
-def choose_answers(
-    *, competition: Competition, names: Collection[str], group: str = "", why: str = "chosen"
-) -> TruthDraft:
+def choose_answers(*, competition: Competition, names: Collection[str]) -> TruthDraft:
     """Choose the columns that students predict, and check the draft again without the others.
 
-    `group` is one of the other columns; the split then keeps its groups together. Raises `CannotHost` if no answer
-    would remain or the file cannot be read, and as `save_draft` does.
+    Raises `CannotHost` if no answer would remain or the file cannot be read, and as `save_draft` does.
     """
     draft = stored_draft(competition)
     columns = checks.possible_answers(draft) if draft else []
@@ -75,20 +72,7 @@ def choose_answers(
         raise CannotHost(_("Choose at least one column; submissions need answers to be scored."))
     if checks.is_unreadable(draft.report):
         raise CannotHost(_("The file must be readable first. Correct it and choose it again."))
-    group_column = group if group in columns and group not in chosen else draft.group_column
-    spec = replace(spec_of_same_split(draft), answers=chosen, why=why, group_column=group_column)
-    return save_draft(competition=competition, spec=spec, suggests_metrics=True)
-
-
-def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
-    """Replace the draft's file by its conversion from spreadsheet formats, and check the result.
-
-    Raises `CannotHost` if no conversion helps, and as `save_draft` does.
-    """
-    draft = stored_draft(competition)
-    if draft is None or not draft.report.get("as_meant"):
-        raise CannotHost(_("There is no file to convert. Choose one."))
-    spec = replace(spec_of_same_split(draft), answers=(), converts_spreadsheet=True)
+    spec = replace(spec_of_same_split(draft), answers=chosen)
     return save_draft(competition=competition, spec=spec, suggests_metrics=True)
 
 

@@ -148,7 +148,7 @@ def fix_answers(*, competition: Competition, user: User, fix: str) -> None:
 
 
 def convert_answers(*, competition: Competition, user: User) -> None:
-    """Convert the answers from a spreadsheet's format, and propose the columns to predict again.
+    """Convert the answers from a spreadsheet's format, and before the launch propose the columns to predict again.
 
     Raises `CannotHost` if no conversion helps, and as `save_draft` does.
     """
@@ -159,7 +159,8 @@ def convert_answers(*, competition: Competition, user: User) -> None:
         converted = Path(folder) / "as_meant.csv"
         checks.convert_spreadsheet(path_of(draft.file_key), converted)
         file = _new_file(Path(folder), 0, draft.file_name, file_chunks(converted))
-        _set_answers(competition, file, replace(drafts.spec_of_same_split(draft), id_column=""))
+        id_column = draft.id_column if competition.launched_at else ""
+        _set_answers(competition, file, replace(drafts.spec_of_same_split(draft), id_column=id_column))
 
 
 def remove_leaks(*, competition: Competition, user: User) -> None:
@@ -294,10 +295,10 @@ def _set_answers(competition: Competition, file: NewFile, spec: GroundTruthSpec 
 
 def _proposed_spec(competition: Competition, file: NewFile, spec: GroundTruthSpec) -> GroundTruthSpec:
     """The spec with the proposed columns of a file, unless it names them; all columns are answers where it cannot be
-    read."""
+    read, and in a correction."""
     if spec.answers:
         return spec
-    if not file.is_sound or len(file.columns) < 2:
+    if competition.launched_at or not file.is_sound or len(file.columns) < 2:
         return replace(spec, answers=())
     found = propose_answers(file.columns, _students_tables(competition))
     return replace(
@@ -338,7 +339,11 @@ def _give_students(competition: Competition, user: User, files: Sequence[NewFile
 
 @contextmanager
 def _changing_answers(competition: Competition, user: User) -> Iterator[None]:
-    """Have the students' copy of the answer file, and the draft's title, follow what students predict."""
+    """Have the students' copy of the answer file, and the draft's title, follow what students predict; after the launch
+    both stay."""
+    if competition.launched_at:
+        yield
+        return
     earlier_answers = chosen_answers(drafts.stored_draft(competition))
     _remove_copy(competition, user)  # it may contain the new answers
     try:

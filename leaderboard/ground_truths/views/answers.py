@@ -1,139 +1,102 @@
-"""Hosts' pages of the answers and their metric: check a correction, published ground truths and their files."""
+"""Hosts' pages of the answers and their metric: correct them, see what would change, apply or discard."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
-from django.utils.functional import Promise
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 import metrics
-from leaderboard.common.responses import as_download, see_other, signed_in_user
+from leaderboard.common.responses import STOP_POLLING, as_download, see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import REFUSALS, add_refusal, refusal_lines
 from leaderboard.competitions.metric_search import matching_metrics
+from leaderboard.competitions.models import Competition, TruthCheck
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.services import CannotHost
 from leaderboard.competitions.views import answered_by_worker
 
-from ..forms import AnswersForm, MetricForm, ParameterForm, SecondaryForm
-from ..queries import current_truth, draft_of, fitting_metrics, history_of, last_check, metric_or_none
-from ..services import checks, drafts, publishing
-from ..specs import GroundTruthSpec
-from . import rescoring
-
-# Topic → codes of its findings. Codes without a topic prevent reading the file at all.
-CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
-    (gettext_lazy("The first line has the column names"), frozenset({"header_like_row"})),
-    (gettext_lazy("No duplicate ids"), frozenset({"repeated_ids", "blank_id", "similar_ids", "swallowed_rows"})),
-    (
-        gettext_lazy("Spreadsheets and pandas keep the ids as they are"),
-        frozenset({"leading_zeros", "ids_like_decimals", "long_ids", "ids_like_dates", "ids_like_nothing"}),
-    ),
-    (
-        gettext_lazy("No blank or odd answers"),
-        frozenset(
-            {
-                *(
-                    "missing_value",
-                    "odd_value",
-                    "answer_like_nothing",
-                    "similar_answers",
-                    "rare_answer",
-                    "damaged_answer",
-                ),
-                *("wrapped_lists", "list_separator", "lists_as_labels", "labels_like_decimals"),
-            }
-        ),
-    ),
-    (gettext_lazy("Both parts contain every class"), frozenset({"missing_class"})),
-    (
-        gettext_lazy("The metric can score both parts, and a perfect file gets the best value"),
-        frozenset({"unscorable", "empty_split", "self_test", "constant_is_best", "unknown_usage"}),
-    ),
-    (gettext_lazy("Both parts have similar answers"), frozenset({"distribution_gap"})),
-    (gettext_lazy("No group is split between the parts"), frozenset({"group_in_both_parts"})),
-    (gettext_lazy("Rows aren't sorted by the answer"), frozenset({"sorted_by_answer"})),
-    (gettext_lazy("Ids don't give away the answers"), frozenset({"id_tells_answer"})),
-    (
-        gettext_lazy("Ids match the files for students"),
-        frozenset({"ids_differ", "sample_differs", "other_ids"}),
-    ),
-    (gettext_lazy("No file for students contains the answers"), frozenset({"answers_in_data", "data_unread"})),
+from ..forms import AnswersForm, ApplyForm, MetricForm, ParameterForm, SecondaryForm
+from ..queries import (
+    RescoringPreview,
+    current_truth,
+    draft_of,
+    fitting_metrics,
+    history_of,
+    last_check,
+    metric_or_none,
+    preview_candidate,
+    shown_findings,
 )
-
+from ..services import checks, drafts, publishing, rescoring
+from ..specs import GroundTruthSpec
+from .setup import press_button
 
 MAX_FOUND = 24
-ACTIONS = ("as_meant", "keep", "publish", "discard", "recheck")
+MOVES_PER_PAGE = 50
+DECISIONS = ("apply", "discard")
 
 
 def _reads_no_file(request: HttpRequest) -> bool:
-    return "accept" in request.POST or request.POST.get("action") in rescoring.DECISIONS
+    return "accept" in request.POST or request.POST.get("action") in DECISIONS
 
 
 @open_to(Audience.HOSTS)
 @answered_by_worker(gettext_lazy("Checking the answers"), is_quick=_reads_no_file)
 def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """GET: the page; with a candidate it shows what would change. POST: check an answer file with its split, or by
-    `action`: convert it from a spreadsheet's format (`as_meant`), choose its answer columns (`keep`), publish it as
-    candidate (`publish`), `apply` or `discard` the candidate, else `discard` the draft, or check the current ground
-    truth again (`recheck`). The field `accept` accepts a warning."""
+    """The answers after the launch; before it they are on the setup page. GET: the page; with a candidate it shows what
+    would change. POST: check a corrected file, press a button about it (`press_button`), or by `action`: `publish` it
+    as candidate, `apply` or `discard` the candidate, else `discard` the draft, or check the answers again (`recheck`).
+    """
     competition, action = page_context.competition, request.POST.get("action", "")
+    if competition.launched_at is None and competition.candidate_id is None:
+        return redirect("host_setup", slug=competition.slug)
     if action == "apply" or (competition.candidate_id and action == "discard"):
-        return rescoring.decide(request, page_context)
-    if request.method != "POST" and competition.candidate_id is not None:
-        return rescoring.correction_page(request, page_context)
+        return _decide(request, page_context)
     if request.method != "POST":
+        if competition.candidate_id is not None:
+            return _correction_page(request, page_context)
         return _answers_page(request, page_context, AnswersForm(competition))
-    if action not in ACTIONS and "accept" not in request.POST:
-        return _check_file(request, page_context)
     try:
         if action == "publish":
             return _publish(request, page_context)
-        _change_answers(request, page_context)
-        if action in ("as_meant", "keep"):
-            publishing.offer_correction(competition=competition, user=signed_in_user(page_context.user))
+        if not _change_answers(request, page_context):
+            return _check_file(request, page_context)
     except REFUSALS as error:
         messages.error(request, " ".join(refusal_lines(error)))
     return see_other("host_truth", fragment="#check", slug=competition.slug)
 
 
-def _change_answers(request: HttpRequest, page_context: PageContext) -> None:
-    """Do the posted action, without `publish`."""
-    competition, posted = page_context.competition, request.POST
-    if key := posted.get("accept"):
-        checks.accept_finding(competition=competition, user=signed_in_user(page_context.user), key=key)
-    elif posted["action"] == "recheck":
+def _change_answers(request: HttpRequest, page_context: PageContext) -> bool:
+    """Do the posted action, without `publish`; False if a file is to be checked."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    if request.POST.get("action") == "recheck":
         checks.recheck_ground_truth(competition=competition)
         messages.success(request, _("Checked again."))
-    elif posted["action"] == "as_meant":
-        drafts.apply_spreadsheet_conversion(competition=competition)
-    elif posted["action"] == "keep":
-        names, group = posted.getlist("answers"), posted.get("group", "")
-        drafts.choose_answers(competition=competition, names=names, group=group)
-    else:
+    elif request.POST.get("action") == "discard":
         drafts.discard_draft(competition=competition)
         messages.info(request, _("The checked file was discarded."))
+    elif press_button(request.POST, competition, user):
+        if "accept" not in request.POST:
+            publishing.offer_correction(competition=competition, user=user)
+    else:
+        return False
+    return True
 
 
 def _check_file(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Store and check the posted file with its split, else the last file.
-
-    Before the launch a new file gets the most usual metric for its answers; a correction keeps the current metric.
-    """
+    """Store and check the posted file with its split, else the last file; the current metric is kept."""
     competition, status = page_context.competition, 422
     form = AnswersForm(competition, request)
     try:
         if form.is_valid():
-            is_new = form.cleaned_data["file"] and competition.launched_at is None
-            spec = replace(
-                GroundTruthSpec.from_truth(None if is_new else current_truth(competition)),
-                **form.split_fields,
-                **form.upload_fields,
-            )
+            earlier = GroundTruthSpec.from_truth(current_truth(competition))
+            spec = replace(earlier, **form.split_fields, **form.upload_fields)
             drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
             publishing.offer_correction(competition=competition, user=signed_in_user(page_context.user))
             return see_other("host_truth", fragment="#check", slug=competition.slug)
@@ -174,14 +137,7 @@ def _answers_page(
     request: HttpRequest, page_context: PageContext, form: AnswersForm, *, status: int = 200
 ) -> HttpResponse:
     competition = page_context.competition
-    check = last_check(competition)
-    context = {
-        "page_context": page_context,
-        **check,
-        "topics": _check_topics(check["report"]["findings"]) if check["report"] else [],
-        "form": form,
-        **history_of(competition),
-    }
+    context = {"page_context": page_context, "form": form, **last_check(competition), **history_of(competition)}
     return render(request, "ground_truths/host_truth.html", context, status=status)
 
 
@@ -194,14 +150,75 @@ def host_truth_file(request: HttpRequest, page_context: PageContext, number: int
     return as_download(ground_truth.file_key, f"{page_context.competition.slug}-truth-{number}.csv")
 
 
-def _check_topics(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The topics of the check with their number of findings, and whether one of these blocks."""
-    topics = []
-    for title, codes in CHECK_TOPICS:
-        of_topic = [finding for finding in findings if finding["code"] in codes]
-        is_blocking = any(finding["blocking"] for finding in of_topic)
-        topics.append({"title": title, "count": len(of_topic), "is_blocking": is_blocking})
-    return topics
+# --- a pending correction ---------------------------------------------------------------------------------------
+
+
+def _correction_page(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """The effect of the candidate on the board; for htmx only the part that changes."""
+    is_revealed, current = page_context.competition.revealed_at is not None, page_context.competition.ground_truth
+    # After the reveal the private board is the one that counts, so `?board=` is ignored.
+    split = Split.PRIVATE if request.GET.get("board") == "private" and not is_revealed else None
+    preview = preview_candidate(page_context.competition, split=split)
+    if preview is None or current is None:
+        return redirect("host_truth", slug=page_context.competition.slug)
+    check = TruthCheck.objects.filter(ground_truth=preview.ground_truth).first() if split is None else None
+    context = {
+        "page_context": page_context,
+        "preview": preview,
+        "is_private": is_revealed or split is not None,
+        "asks_private": not is_revealed and split is None,
+        "affected_in_private": _affected_in_private(page_context.competition, preview, split),
+        "is_part": getattr(request, "htmx", False),
+        "current": current,
+        # Answers that differ from the current ground truth, from the check of the candidate.
+        "differs": check.report.get("differs") if check else None,
+        "findings": shown_findings(check),
+        **history_of(page_context.competition),
+        "page": Paginator(preview.moves, MOVES_PER_PAGE).get_page(request.GET.get("page")),
+        "form": ApplyForm(),
+        "metric_now": metric_or_none(current.metric),
+        "metric_then": metric_or_none(preview.ground_truth.metric),
+    }
+    if getattr(request, "htmx", False):
+        status = STOP_POLLING if preview.is_complete else 200
+        return render(request, "ground_truths/preview.html", context, status=status)
+    return render(request, "ground_truths/correction.html", context)
+
+
+def _affected_in_private(competition: Competition, preview: RescoringPreview, split: Split | None) -> int:
+    """Number of teams that change only on the private board before the reveal, so that they must not be notified.
+
+    0 if teams are notified anyway, or while files are being rescored.
+    """
+    is_hidden = competition.revealed_at is None and split is None
+    is_anybody_notified = preview.affected or preview.refused or competition.board_is_hidden
+    if not is_hidden or not preview.is_complete or is_anybody_notified:
+        return 0
+    private = preview_candidate(competition, split=Split.PRIVATE)
+    return private.affected if private else 0
+
+
+def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Apply or discard the candidate."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    number = competition.candidate.number if competition.candidate else None
+    action, form = request.POST.get("action"), ApplyForm(request.POST)
+    try:
+        if action == "apply" and form.is_valid():
+            notified = rescoring.apply_candidate(competition=competition, user=user, **form.cleaned_data)
+            message = ngettext(
+                "Now using answers no. %(number)s. %(people)s person notified.",
+                "Now using answers no. %(number)s. %(people)s people notified.",
+                notified,
+            )
+            messages.success(request, message % {"number": number, "people": notified})
+        elif action == "discard":
+            rescoring.discard_candidate(competition=competition, user=user)
+            message = _("Answers no. %(number)s were discarded. The leaderboard stays as it is.")
+            messages.info(request, message % {"number": number})
+    except CannotHost as error:
+        messages.error(request, error.message)
+    return see_other("host_truth", slug=competition.slug)
 
 
 # --- the metric -------------------------------------------------------------------------------------------------
@@ -236,6 +253,8 @@ def _choose_metric(request: HttpRequest, page_context: PageContext, key: str) ->
     form, secondary = MetricForm(request.POST), SecondaryForm(request.POST)
     parameters, status = ParameterForm.from_post(request, key, truth, form), 422
     try:
+        if press_button(request.POST, competition, signed_in_user(page_context.user)):
+            return see_other("host_truth_metric", fragment="#check", slug=competition.slug)
         if all([form.is_valid(), parameters.is_valid(), secondary.is_valid()]):
             earlier = GroundTruthSpec.from_truth(truth)
             spec = replace(earlier, metric=key, params=parameters.cleaned_data, secondary=secondary.chosen_metrics)

@@ -8,7 +8,7 @@ from functools import wraps
 from urllib.parse import urlsplit
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -187,22 +187,29 @@ def _change_draft(request: HttpRequest, competition: Competition, user: User) ->
     if FILE_BUTTONS & set(posted):
         _change_role_of_file(request, competition, user)
         return "#files"
-    if "predict" in posted or "predict_these" in posted:
-        names = posted.getlist("column" if "predict_these" in posted else "predict")
-        setup.choose_answers(competition=competition, user=user, names=names)
-        return "#proposal"
+    if press_button(posted, competition, user):
+        return "#warnings" if {"accept", "fix"} & set(posted) else "#proposal"
     if "split" in posted or "metric" in posted:
         _check_again(request, competition)
         return "#proposal"
-    if "accept" in posted:
-        checks.accept_finding(competition=competition, user=user, key=posted["accept"])
-        return "#warnings"
-    if "fix" in posted:
-        setup.fix_answers(competition=competition, user=user, fix=posted["fix"])
-        return "#warnings"
     if "title" in posted:
         messages.success(request, _("Saved."))
     return ""
+
+
+def press_button(posted: QueryDict, competition: Competition, user: User) -> bool:
+    """Do what a button about the checked answers asks: `predict` a column, `predict_these`, `accept` or `fix` a
+    finding; False if none was pressed."""
+    if "predict" in posted or "predict_these" in posted:
+        names = posted.getlist("column" if "predict_these" in posted else "predict")
+        setup.choose_answers(competition=competition, user=user, names=names)
+    elif key := posted.get("accept"):
+        checks.accept_finding(competition=competition, user=user, key=key)
+    elif fix := posted.get("fix"):
+        setup.fix_answers(competition=competition, user=user, fix=fix)
+    else:
+        return False
+    return True
 
 
 def _add_files(request: HttpRequest, competition: Competition, user: User) -> None:
@@ -251,7 +258,7 @@ def _discard(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm, *, status: int = 200) -> HttpResponse:
     competition = page_context.competition
-    check = last_check(competition, may_fix=True)
+    check = last_check(competition)
     draft: TruthDraft | None = check["draft"]
     key = check["checked"].metric if check["checked"] else ""
     fits = fitting_metrics(draft, key)

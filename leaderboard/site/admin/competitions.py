@@ -28,8 +28,8 @@ from leaderboard.competitions.models import Competition, Score, StudentPreview, 
 from leaderboard.competitions.views import answer_later, answered_by_worker
 from leaderboard.ground_truths.forms import ParameterForm
 from leaderboard.ground_truths.queries import current_truth, draft_of, last_check, launch_needs
-from leaderboard.ground_truths.services import checks, publishing, setup
-from leaderboard.ground_truths.views.setup import answer_choices
+from leaderboard.ground_truths.services import publishing, setup
+from leaderboard.ground_truths.views.setup import answer_choices, press_button
 
 from .competition_page import AdminCompetitionForm, CompetitionFormPage, metric_named
 from .scope import REFUSAL_ERRORS, ScopedAdmin, error_lines
@@ -140,26 +140,19 @@ class CompetitionAdmin(ScopedAdmin):
 
     def _act(self, request: HttpRequest, competition: Competition) -> HttpResponse:
         """Do the action of the pressed button; a redirect to where its effect is visible."""
-        user = signed_in_user(request.user)
         if "use" in request.POST:
             self._use_answers(request, competition, is_confirmed="is_confirmed" in request.POST)
             if competition.candidate_id is not None:
                 return redirect("host_truth", slug=competition.slug)
         elif "launch" in request.POST:
             self._launch(request, competition)
-        elif key := request.POST.get("accept"):
-            checks.accept_finding(competition=competition, user=user, key=key)
-        elif fix := request.POST.get("fix"):
-            setup.fix_answers(competition=competition, user=user, fix=fix)
-        elif name := request.POST.get("predict"):
-            setup.choose_answers(competition=competition, user=user, names=[name])
-        else:
+        elif not press_button(request.POST, competition, signed_in_user(request.user)):
             self.message_user(request, "Saved.", messages.SUCCESS)
         return see_other(CHANGE_PAGE, fragment="#check", object_id=competition.pk)
 
     def _render(self, request: HttpRequest, page: CompetitionFormPage, *, status: int = 200) -> HttpResponse:
         competition = page.competition
-        check: dict[str, Any] = last_check(competition, may_fix=True) if competition else {}
+        check: dict[str, Any] = last_check(competition) if competition else {}
         draft, needs = check.get("draft"), launch_needs(competition) if competition else []
         context = {
             **self.admin_site.each_context(request),
