@@ -36,7 +36,7 @@ def grant_extension(
 ) -> Extension:
     """Grant a team more attempts per day, a later deadline, or both. `end_extension` of `competitions` ends it.
 
-    With `delays_ranking` everybody waits for the final ranking until the later deadline; else the others see it on
+    With `delays_ranking` everyone waits for the final ranking until the later deadline; else the others see it on
     time, and the team is added to it later. Raises `ValidationError` for an invalid extension, `CannotHost` for a later
     deadline of a team that is in the open final ranking.
     """
@@ -44,7 +44,7 @@ def grant_extension(
         competition = lock_competition(team.competition_id)
         team = Team.objects.select_related("competition").get(pk=team.pk)
         if closes_at is not None and competition.revealed_at is not None and not team.is_awaited:
-            raise CannotHost(_("The final ranking is open, so deadlines can't be extended any more."))
+            raise CannotHost(_("The final ranking is open, so the deadline stays. Accept late submissions instead."))
         extension = Extension(
             team=team,
             extra_attempts=extra_attempts,

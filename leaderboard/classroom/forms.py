@@ -129,7 +129,7 @@ class LinkAccountsForm(forms.Form):
         for name, text in list(self.cleaned_data.items()):
             entry = self.waiting.find_entry(text)
             if text and entry is None:
-                fault = _("“%(text)s” matches nobody, or several people. Choose one from the list.")
+                fault = _("“%(text)s” isn't exactly one person of the list. Choose one.")
                 self.add_error(name, ValidationError(fault % {"text": text}))
             elif entry and entry.pk in self.pairs.values():
                 self.add_error(name, _("Two accounts for one person. Leave one empty."))

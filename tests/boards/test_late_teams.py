@@ -344,14 +344,14 @@ def test_the_ranking_opens_by_itself_after_ada_asks_for_it_once_files_are_scored
     open_for_the_others(ended)
 
 
-@pytest.mark.parametrize(("answer", "waits"), [("everybody", True), ("nobody", False)])
+@pytest.mark.parametrize(("answer", "waits"), [("everyone", True), ("team", False)])
 def test_one_more_day_asks_who_waits(pets: Competition, ada: User, bo: User, answer: str, waits: bool) -> None:
     enter(pets, bo)
     client, page = signed_in(ada), f"/host/pets/people/{bo.pk}/"
     asked = client.post(page, {"action": "extend", "days": 1}).content.decode()
     assert not Extension.objects.exists()
-    assert 'value="everybody"' in asked
-    assert 'value="nobody"' in asked
+    assert 'value="everyone"' in asked
+    assert 'value="team"' in asked
     client.post(page, {"action": "extend", "days": 1, "waits": answer})
     granted = Extension.objects.get()
     assert granted.delays_ranking == waits

@@ -126,7 +126,7 @@ def test_ada_gives_more_attempts_and_time_and_ends_them(pets: Competition, clien
         "extra_attempts": "3",
         "closes_at": until,
         "reason": "Ill last week",
-        "waits": "everybody",
+        "waits": "everyone",
     }
     assert client.post(address, sent).status_code == 303
     page = text_of(client.get(address, follow=True))
@@ -166,7 +166,7 @@ def test_an_extension_with_mistakes_says_which_and_keeps_what_was_typed(
 def test_a_deadline_is_meant_in_the_zone_of_the_competition(ada: User, bo: User) -> None:
     pets = make_competition(ada, zone="Europe/Vienna")
     team = enter(pets, bo).team
-    sent = {"action": "grant", "closes_at": "2031-07-01T12:00", "reason": "Ill", "waits": "everybody"}
+    sent = {"action": "grant", "closes_at": "2031-07-01T12:00", "reason": "Ill", "waits": "everyone"}
     signed_in(ada).post(f"/host/pets/teams/{team.pk}/", sent)
     granted = Extension.objects.get().closes_at
     assert granted is not None

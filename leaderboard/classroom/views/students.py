@@ -25,11 +25,11 @@ from leaderboard.competitions.models.extension import EffectiveLimits, effective
 from leaderboard.competitions.services import CannotHost
 
 from .. import extensions, hooks, joining, people, queries
-from ..forms import DeadlineForm, TeamForm
+from ..forms import TeamForm
 from ..models import MAX_SECTION_CHARACTERS, RosterEntry
 from ..queries import name_on_roster, section_names
 from ..teams import CannotJoin
-from .teams import ask_who_waits, everybody_waits, team_controls
+from .teams import ask_who_waits, everyone_waits, team_controls
 
 SHOWN_FILES = 8
 MORE_DAYS = (1, 3)
@@ -43,7 +43,6 @@ def host_student(request: HttpRequest, page_context: PageContext, user_id: int) 
     if member is None:
         raise Http404(_("No such student in this competition."))
     action, link, refusal = request.POST.get("action", ""), "", ""
-    form = DeadlineForm(page_context.competition, request.POST if action == "date" else None)
     team_form = TeamForm(member, request.POST if action == "team" else None)
     if action in ("section", "team") and _move(page_context, member, request, team_form):
         messages.success(request, _("Saved."))
@@ -52,8 +51,9 @@ def host_student(request: HttpRequest, page_context: PageContext, user_id: int) 
         link = responses.absolute_url(request, "password_link", _make_password_link(page_context, member))
     elif action and action != "team":
         try:
-            if closes_at := _requested_deadline(page_context, member, request, form):
-                if question := ask_who_waits(request, page_context, member.team, {"action": "date"}, closes_at):
+            if closes_at := _requested_deadline(page_context, member, request):
+                fields: dict[str, object] = {"action": "extend", "days": request.POST["days"]}
+                if question := ask_who_waits(request, page_context, member.team, fields, closes_at):
                     return question
                 _give_time(page_context, member, request, closes_at)
                 return see_other("host_student", slug=page_context.competition.slug, user_id=user_id)
@@ -67,7 +67,6 @@ def host_student(request: HttpRequest, page_context: PageContext, user_id: int) 
         "page_context": page_context,
         "member": member,
         "mates": mates,
-        "form": form,
         "team_form": team_form,
         "can_move": can_move,
         # Shown only after a click, because the list of all teams is longer than the rest of the page.
@@ -109,7 +108,6 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
         "invalid_count": sum(file.status == Submission.Status.INVALID for file in files),
         "facts": [fact for fact in facts if fact],
         "closes_at": max(extended_to or competition.closes_at, competition.closes_at),
-        "can_extend": (competition.revealed_at is None or team.is_awaited) and team.disqualified_at is None,
         "running": running,
         "daily_attempts": EffectiveLimits.from_extensions(competition, active).daily_attempts,
         **controls,
@@ -126,12 +124,8 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
     }
 
 
-def _requested_deadline(
-    page_context: PageContext, member: Membership, request: HttpRequest, form: DeadlineForm
-) -> datetime | None:
-    """The date of the form, or the team's deadline and some days, counted from now if it has passed; else None."""
-    if request.POST.get("action") == "date":
-        return form.cleaned_data["closes_at"] if form.is_valid() else None
+def _requested_deadline(page_context: PageContext, member: Membership, request: HttpRequest) -> datetime | None:
+    """The team's deadline and some days, counted from now if it has passed; None without a number of days."""
     if request.POST.get("days", "") not in {str(days) for days in MORE_DAYS}:
         return None
     deadline = effective_limits_of(member.team_id, page_context.competition).closes_at
@@ -141,7 +135,7 @@ def _requested_deadline(
 def _give_time(page_context: PageContext, member: Membership, request: HttpRequest, closes_at: datetime) -> None:
     """Extend the team's deadline. Raises `ValidationError` or `CannotHost`."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
-    delays_ranking = everybody_waits(request)
+    delays_ranking = everyone_waits(request)
     extensions.grant_extension(
         team=member.team, user=user, reason=_("Extension"), closes_at=closes_at, delays_ranking=delays_ranking
     )

@@ -106,7 +106,9 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
 
 def team_controls(page_context: PageContext, team: Team, *, has_extensions: bool = True) -> dict[str, Any]:
     """Context of `team_controls.html`: a team's extensions, and the forms to grant one and to disqualify it."""
+    is_revealed = page_context.competition.revealed_at is not None
     return {
+        "can_extend": (not is_revealed or team.is_awaited) and team.disqualified_at is None,
         "extensions": list(team.extensions.select_related("by")) if has_extensions else [],
         "extension_form": ExtensionForm(page_context.competition, auto_id="more_%s"),
         "reason_form": ReasonForm(auto_id="out_%s"),
@@ -150,7 +152,7 @@ def _do_action(
     if action in ("disqualify", "readmit") and not page_context.is_host:
         raise competitions.CannotHost(_("Only hosts can disqualify teams. Ask one of them."))
     if action == "grant" and extension_form.is_valid():
-        delays_ranking = everybody_waits(request)
+        delays_ranking = everyone_waits(request)
         extensions.grant_extension(team=team, user=user, delays_ranking=delays_ranking, **extension_form.cleaned_data)
         return _("Extension granted to “%(team)s”.") % {"team": team}
     if action == "end":
@@ -188,7 +190,7 @@ def _question(request: HttpRequest, page_context: PageContext, team: Team, form:
 def ask_who_waits(
     request: HttpRequest, page_context: PageContext, team: Team, fields: dict[str, object], closes_at: datetime
 ) -> HttpResponse | None:
-    """The page that asks whether everybody waits for the final ranking until a later deadline; None if it is answered,
+    """The page that asks whether everyone waits for the final ranking until a later deadline; None if it is answered,
     or if the deadline is invalid or changes nothing for the others. `fields` of the form are sent again."""
     competition = page_context.competition
     dates = extensions.opening_dates(competition, closes_at)
@@ -205,9 +207,9 @@ def ask_who_waits(
     return render(request, "classroom/ask_who_waits.html", context)
 
 
-def everybody_waits(request: HttpRequest) -> bool:
+def everyone_waits(request: HttpRequest) -> bool:
     """The answer to `ask_who_waits`."""
-    return request.POST.get("waits") == "everybody"
+    return request.POST.get("waits") == "everyone"
 
 
 # --- for the members of a team ------------------------------------------------------------------------------------
