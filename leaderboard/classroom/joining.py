@@ -7,6 +7,7 @@ count, because anybody can sign up with somebody else's address.
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -16,6 +17,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.hooks import on
 from leaderboard.common.models import AuditEntry, AuditEvent, audit_team
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.competitions.models import Admission, Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
 from leaderboard.competitions.models.course import lock_course
@@ -83,8 +85,12 @@ def join_refusal(competition: Competition, user: User) -> str:
 
 def competition_by_code(code: str) -> Competition | None:
     """The launched competition with this join code, in any case and with any separators; None without one."""
-    named = Competition.objects.outside_bin().filter(admission__join_code__iexact=normalize_code(code))
-    return named.filter(launched_at__isnull=False).first()
+    return _launched_with_code.only_row(code=normalize_code(code))
+
+
+@PreparedQuery
+def _launched_with_code(code: str) -> QuerySet[Competition]:
+    return Competition.objects.outside_bin().filter(admission__join_code=code, launched_at__isnull=False)
 
 
 @on(accounts_hooks.lets_in)

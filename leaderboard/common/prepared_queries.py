@@ -89,4 +89,5 @@ class PreparedQuery(Generic[Row]):
 
 def _placeholder(value: int | str, number: int) -> int | str:
     """A value of the same type that occurs nowhere else in a query."""
-    return f"<placeholder {number}>" if isinstance(value, str) else 8_999_000_000_000_000_000 + number
+    # Lookups such as `iexact` escape these characters; they are refused, because later values would not be escaped.
+    return f"\\%_placeholder {number}" if isinstance(value, str) else 8_999_000_000_000_000_000 + number

@@ -53,6 +53,14 @@ def test_a_parameter_that_changes_the_shape_of_a_query_is_refused() -> None:
         PreparedQuery(first_members).rows(number=2)
 
 
+def test_a_text_that_a_lookup_would_escape_is_refused() -> None:
+    def named(slug: str) -> QuerySet[Membership]:
+        return Membership.objects.filter(competition__slug__iexact=slug)
+
+    with pytest.raises(ValueError, match="slug"):
+        PreparedQuery(named).rows(slug="pets")
+
+
 @pytest.mark.django_db(transaction=True)
 def test_threads_that_ask_at_the_same_time_get_their_own_rows() -> None:
     ada = person("ada", can_host=True)
