@@ -20,14 +20,13 @@ import io
 import json
 import os
 import re
-import shutil
 import sys
 import time
 import unicodedata
 import uuid
 import zipfile
 from collections.abc import Iterable
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from getpass import getpass
 from http.client import HTTPException
 from pathlib import Path
@@ -40,25 +39,6 @@ SITE = ""  # the site that serves this file writes its address here
 INVALID, BAD_TRUTH, REFUSED, NO_TOKEN, NO_ANSWER, USAGE = 2, 3, 4, 5, 6, 64
 TRIES = 4
 MAX_WAIT_SECONDS = 60
-MAX_NOTE_LENGTH = 300
-LARGE_BYTES = 1_000_000
-TOML = """\
-title = "{title}"
-slug = "{slug}"
-zone = "UTC"
-opens_at = {opens}T08:00:00
-closes_at = {closes}T23:59:00
-daily_attempts = 5
-final_count = 2
-team_size = 3
-
-[metric]  # the site's page of metrics has them all
-key = "accuracy"
-
-[split]  # of the rows of truth.csv, where it has no column Usage
-public_share = 0.3
-seed = 1
-"""
 Result = tuple[Any, list[str]]
 """The site's JSON for programs, and lines for people."""
 
@@ -113,20 +93,15 @@ class SiteClient:
         return answer
 
     def read(self, path: str, body: bytes | None = None, headers: Any = None, tries: int = TRIES) -> bytes:
-        with self.open(path, body, headers, tries) as answer:
-            try:
-                return bytes(answer.read())
-            except (HTTPException, OSError) as error:
-                raise CommandFailed(f"The answer from {self.address} was cut off: {error}", NO_ANSWER) from None
-
-    def open(self, path: str, body: bytes | None = None, headers: Any = None, tries: int = TRIES) -> Any:
         where = f"make one at {self.address}/account/, then run `login` or set LEADERBOARD_TOKEN."
         if not self.token:
             raise CommandFailed(f"No token: {where}", NO_TOKEN)
         headers = {"Authorization": f"Bearer {self.token}", "User-Agent": "leaderboard-cli", **(headers or {})}
         for attempt in range(1, tries + 1):
             try:
-                return self.opener.open(Request(f"{self.address}/api/v1/{path}", body, headers), timeout=120)
+                request = Request(f"{self.address}/api/v1/{path}", body, headers)
+                with self.opener.open(request, timeout=120) as answer:
+                    return bytes(answer.read())
             except HTTPError as error:
                 failure = api_refusal(error, self.address)
                 if error.code == 401:
@@ -232,50 +207,35 @@ def download_file(site: SiteClient, path: str, file: dict[str, Any], folder: Pat
     if name in ("", ".", "..") or any(c in name for c in '/\\:*?"<>|'):
         raise CommandFailed(f"“{plain_text(name)}” can't be a file name here. Download it in the browser.", REFUSED)
     target = folder / name
-    if target.is_file() and file_sha256(target) == digest:
-        return f"{target} is here already."
     if target.exists():  # it may hold the user's predictions
+        if sha256_of(target.read_bytes()) == digest:
+            return f"{target} is here already."
         return f"{target} exists and was kept. To download the site's file, move yours first."
-    save_answer(site, f"{path}/{quote(name)}", target, digest)
+    content = site.read(f"{path}/{quote(name)}")
+    save_file(target, content, is_whole=digest in (None, sha256_of(content)))
     return str(target)
 
 
-def file_sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        for chunk in iter(lambda: file.read(1 << 20), b""):
-            digest.update(chunk)
-    return digest.hexdigest()
+def sha256_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
-def save_answer(site: SiteClient, path: str, target: Path, digest: str | None = None) -> None:
-    """Write an answer into a file, whole or not at all: a zip file, or one with this SHA-256 where it is known."""
-    part = target.with_name(f"{target.name}.{uuid.uuid4().hex[:8]}.part")
-    try:
-        with site.open(path) as answer, part.open("wb") as out:
-            shutil.copyfileobj(answer, out)
-        if digest not in (None, file_sha256(part)) or (target.suffix == ".zip" and not zipfile.is_zipfile(part)):
-            raise CommandFailed(f"{target.name} is incomplete. Try again.", NO_ANSWER)
-        os.replace(part, target)
-    except (OSError, HTTPException) as error:
-        raise CommandFailed(f"{target.name} is incomplete: {error}", NO_ANSWER) from None
-    finally:
-        if part.exists():
-            part.unlink()
+def save_file(target: Path, content: bytes, *, is_whole: bool) -> None:
+    """Write a downloaded file, whole or not at all."""
+    if not is_whole:
+        raise CommandFailed(f"{target.name} is incomplete. Try again.", NO_ANSWER)
+    part = target.with_name(f"{target.name}.part")
+    part.write_bytes(content)
+    os.replace(part, target)
 
 
 def submit(site: SiteClient, arguments: Any) -> Result:
     """Submit a file; with --watch wait for its score."""
     path, file = f"competitions/{arguments.competition}", read_file(arguments.file)
-    if len(arguments.message) > MAX_NOTE_LENGTH:
-        length = len(arguments.message)
-        raise CommandFailed(f"The note has {length} characters; the limit is {MAX_NOTE_LENGTH}.", USAGE)
-    if len(file[1]) > LARGE_BYTES:  # the site closes the connection on a file over its limit, and its reason is lost
-        size, max_size = len(file[1]), site.get(path)["max_bytes"]
-        if size > max_size:
-            words = f"{file[0]} has {cell_text('size', size)}; the limit is {cell_text('size', max_size)}."
-            raise CommandFailed(f"{words} It may fit as .gz or .zip.", REFUSED)
-        print_note(f"Sending {cell_text('size', size)} …")
+    size, max_size = len(file[1]), site.get(path)["max_bytes"]
+    if size > max_size:  # the site closes the connection on such a file, and its reason is lost
+        words = f"{file[0]} has {cell_text('size', size)}; the limit is {cell_text('size', max_size)}."
+        raise CommandFailed(f"{words} It may fit as .gz or .zip.", REFUSED)
     form = {"note": arguments.message, "may_repeat": "true" if arguments.again else "false"}
     submission = site.post(f"{path}/submissions", key=uuid.uuid4().hex, file=file, **form)
     if arguments.watch:
@@ -336,27 +296,6 @@ def leaderboard(site: SiteClient, arguments: Any) -> Result:
 # --- commands for teachers --------------------------------------------------------------------------------------
 
 
-def init(_: SiteClient, arguments: Any) -> Result:
-    """Create a folder for a new competition, with settings and texts to fill in."""
-    folder = Path(arguments.folder)
-    if folder.exists() and any(folder.iterdir()):
-        raise CommandFailed(f"{folder} is not empty.", REFUSED)
-    (folder / "data").mkdir(parents=True, exist_ok=True)
-    title = re.sub(r'["\\]', "", folder.resolve().name)
-    slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "my-competition"
-    opens, closes = (date.today() + timedelta(days=days) for days in (7, 35))
-    settings = TOML.format(title=title, slug=slug, opens=opens, closes=closes)
-    texts = {
-        "competition.toml": settings,
-        "overview.md": "What to predict, and why.\n",
-        "rules.md": "What is allowed.\n",
-    }
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    hint = f"Fill in {folder / 'competition.toml'}, put truth.csv beside it and files for students into data."
-    return {"folder": str(folder), "files": sorted(texts)}, [hint, f"Then: create {folder}"]
-
-
 def create(site: SiteClient, arguments: Any) -> Result:
     """Create a draft from a folder or an export."""
     folder = Path(arguments.folder)
@@ -371,7 +310,7 @@ def create(site: SiteClient, arguments: Any) -> Result:
 def zipped_folder(folder: Path) -> bytes:
     """The folder as a zip file, without hidden files."""
     if not (folder / "competition.toml").is_file():
-        raise CommandFailed(f"{folder} has no competition.toml; `init` creates one.", REFUSED)
+        raise CommandFailed(f"{folder} has no competition.toml.", REFUSED)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
@@ -445,9 +384,11 @@ def again(site: SiteClient, arguments: Any) -> Result:
 def export(site: SiteClient, arguments: Any) -> Result:
     """Export a competition with its answers as a ZIP; `create` imports it."""
     target = Path(arguments.output or f"{arguments.competition}.zip")
-    save_answer(site, f"competitions/{arguments.competition}/export", target)
-    size = target.stat().st_size
-    return {"file": str(target), "bytes": size}, [f"{target} contains the answers. Don't share it with students."]
+    content = site.read(f"competitions/{arguments.competition}/export")
+    save_file(target, content, is_whole=zipfile.is_zipfile(io.BytesIO(content)))
+    return {"file": str(target), "bytes": len(content)}, [
+        f"{target} contains the answers. Don't share it with students."
+    ]
 
 
 def grades(site: SiteClient, arguments: Any) -> Result:
@@ -583,7 +524,6 @@ COMMANDS = {
     submit: "competition file message again watch timeout",
     submissions: "competition",
     leaderboard: "competition board",
-    init: "folder",
     create: "folder",
     data: "competition files description",
     truth: "competition file metric id share seed group param as-meant publish confirm message",
@@ -622,7 +562,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run_command(arguments: argparse.Namespace) -> Result:
     address = arguments.site.rstrip("/")
-    if arguments.run is not init and urlsplit(address).scheme not in ("http", "https"):
+    if urlsplit(address).scheme not in ("http", "https"):
         raise CommandFailed("Which site? Give --site https://… or set LEADERBOARD_URL.", USAGE)
     token = os.environ.get("LEADERBOARD_TOKEN") or stored_tokens().get(address, "")
     result: Result = arguments.run(SiteClient(address, token), arguments)

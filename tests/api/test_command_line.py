@@ -13,6 +13,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,19 @@ def commands_of(title: str) -> list[str]:
     return [line.removeprefix("python cli.py ") for line in lines if line.startswith("python cli.py ")]
 
 
+def folder_of_the_page(folder: Path) -> Path:
+    """The folder of a competition with the settings that the page shows, from today on."""
+    (toml,) = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.S)
+    now = timezone.now()
+    for name, days in (("opens_at", 7), ("closes_at", 35)):
+        toml = re.sub(rf"{name} = .*", f"{name} = {now + timedelta(days=days):%Y-%m-%dT%H:%M:%S}", toml)
+    birds = folder / "birds"
+    birds.mkdir()
+    (birds / "competition.toml").write_text(toml)
+    (birds / "overview.md").write_text("Which bird is it?\n")
+    return birds
+
+
 def test_bo_goes_through_the_page_for_students(bos: Terminal, tmp_path: Path) -> None:
     lines = commands_of("Students")
     assert len(lines) >= 7
@@ -216,6 +230,7 @@ def test_ada_goes_through_the_page_for_teachers(adas: Terminal, ada: User, bo: U
         "courses": the_course_is_called_biology,
         "again": a_file_failed,
     }
+    folder_of_the_page(tmp_path)
     lines = commands_of("Teachers")
     assert len(lines) >= 9
     for line in lines:
@@ -280,9 +295,10 @@ def test_an_export_that_broke_off_leaves_no_file(adas: Terminal, ada: User, tmp_
 
 
 def test_a_folder_with_its_truth_becomes_a_draft_with_a_ground_truth(adas: Terminal, tmp_path: Path) -> None:
-    assert adas.run("init birds").code == 0
-    (tmp_path / "birds/truth.csv").write_text(TRUTH)
-    (tmp_path / "birds/data/train.csv").write_bytes(TRAIN)
+    folder = folder_of_the_page(tmp_path)
+    (folder / "truth.csv").write_text(TRUTH)
+    (folder / "data").mkdir()
+    (folder / "data/train.csv").write_bytes(TRAIN)
     output = adas.run("create birds")
     assert output.code == 0, output
     birds = Competition.objects.get(slug="birds")
@@ -292,7 +308,6 @@ def test_a_folder_with_its_truth_becomes_a_draft_with_a_ground_truth(adas: Termi
     again = adas.run("create birds")
     assert (again.code, Competition.objects.count()) == (4, 1)
     assert "slug" in again.err
-    assert adas.run("init birds").code == 4
 
 
 def test_a_truth_with_faults_is_not_published(adas: Terminal, ada: User, tmp_path: Path) -> None:
@@ -356,14 +371,8 @@ def test_who_has_no_attempt_left_reads_when_there_is_one_on_the_own_clock(bos: T
     assert re.search(r"That is \d{4}-\d\d-\d\d \d\d:\d\d", output.err)
 
 
-def test_a_note_that_is_too_long_is_told_before_anything_is_sent(bos: Terminal) -> None:
-    output = bos.run(f"submit pets -f submission.csv -m {'x' * 301}")
-    assert (output.code, output.err) == (64, "The note has 301 characters; the limit is 300.\n")
-
-
 def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal) -> None:
     Limits.objects.update(max_bytes=1)
-    bos.monkeypatch.setattr(bos.module, "LARGE_BYTES", 1)
     bos.monkeypatch.setattr(bos.module.SiteClient, "post", lambda *_, **__: pytest.fail("sent"))
     output = bos.run("submit pets -f submission.csv")
     assert output.code == 4
@@ -423,7 +432,7 @@ def test_a_server_that_is_away_is_asked_again_and_then_said_so(bos: Terminal) ->
 
 
 def test_an_upload_whose_answer_was_lost_is_one_submission(bos: Terminal) -> None:
-    ask = bos.module.SiteClient.open
+    ask = bos.module.SiteClient.read
     lost: list[int] = []
 
     class Opener:
@@ -442,7 +451,7 @@ def test_an_upload_whose_answer_was_lost_is_one_submission(bos: Terminal) -> Non
         site.opener = site.opener if isinstance(site.opener, Opener) else Opener(site.opener)
         return ask(site, *given, **more)
 
-    bos.monkeypatch.setattr(bos.module.SiteClient, "open", through)
+    bos.monkeypatch.setattr(bos.module.SiteClient, "read", through)
     assert bos.run("submit pets -f submission.csv").code == 0
     assert (lost, Submission.objects.count()) == ([1], 1)
 
@@ -486,7 +495,7 @@ def test_a_page_in_between_is_not_taken_for_the_site(bos: Terminal) -> None:
 
 def test_a_folder_that_cannot_be_written_is_named(bos: Terminal, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
-    output = bos.run("init taken/birds")
+    output = bos.run("download pets -p taken/birds")
     assert output.code == 4
     assert "taken" in output.err
 
