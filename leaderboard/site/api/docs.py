@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from http.client import responses
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -39,9 +38,7 @@ def api(request: HttpRequest) -> HttpResponse:
         for path, methods in found["paths"].items()
         for method, details in methods.items()
     ]
-    shapes = [(name, _field_list(shape, "answer")) for name, shape in sorted(found["components"]["schemas"].items())]
-    context = {"operations": listed, "shapes": shapes, "site": site}
-    return render(request, "site/api.html", context)
+    return render(request, "site/api.html", {"operations": listed, "site": site})
 
 
 def not_found(request: HttpRequest, path: str) -> HttpResponse:
@@ -49,7 +46,7 @@ def not_found(request: HttpRequest, path: str) -> HttpResponse:
 
 
 def _operation_facts(method: str, path: str, details: Document, site: str) -> Document:
-    """One operation for the template. All errors have the schema `ErrorsOut`."""
+    """One operation for the template. Its answers are in the OpenAPI document."""
     fields = [
         {
             "name": parameter["name"],
@@ -61,32 +58,22 @@ def _operation_facts(method: str, path: str, details: Document, site: str) -> Do
         for parameter in details["parameters"]
     ]
     for body in details.get("requestBody", {}).get("content", {}).values():
-        fields += _field_list(body["schema"], "form")
-    statuses = {int(status): answer for status, answer in details["responses"].items()}
+        fields += _form_fields(body["schema"])
     return {
         "id": details["operationId"],
         "method": method.upper(),
         "path": path,
         "summary": details.get("description", ""),
         "fields": fields,
-        "success": next((str(status), _shape_of(answer)) for status, answer in statuses.items() if status < 400),
-        "refusals": [(str(status), responses[status]) for status in statuses if status >= 400],
         "curl": _curl_command(method, path, site, [field["name"] for field in fields if field["place"] == "form"]),
     }
 
 
-def _shape_of(answer: Document) -> str:
-    """The name of the response's schema; "" for a file."""
-    content = answer["content"].get("application/json", {})
-    return str(content["schema"]["$ref"]).rsplit("/", 1)[-1] if content else ""
-
-
-def _field_list(schema: Document, place: str) -> list[Document]:
-    """The fields of a form or of a response (`place`)."""
+def _form_fields(schema: Document) -> list[Document]:
     return [
         {
             "name": name,
-            "place": place,
+            "place": "form",
             "kind": _type_text(details),
             "is_required": name in schema.get("required", []),
             "description": details.get("description", ""),
@@ -96,11 +83,9 @@ def _field_list(schema: Document, place: str) -> list[Document]:
 
 
 def _type_text(schema: Document) -> str:
-    """A type as text: “string or null”, “list of BoardRow”, “public or private”."""
+    """A type as text: “string or null”, “list of uuid”, “public or private”."""
     if "anyOf" in schema:
         return " or ".join(_type_text(each) for each in schema["anyOf"])
-    if "$ref" in schema:
-        return str(schema["$ref"]).rsplit("/", 1)[-1]
     if "enum" in schema:
         return " or ".join(f"“{value}”" for value in schema["enum"])
     if schema.get("type") == "array":
