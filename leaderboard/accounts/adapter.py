@@ -12,13 +12,11 @@ import hashlib
 import json
 from importlib import import_module
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.account.internal.userkit import filter_users_by_email, get_user_by_username
 from allauth.account.stages import EmailVerificationStage
-from allauth.account.utils import get_next_redirect_url
 from allauth.core import context
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, update_session_auth_hash
@@ -26,7 +24,7 @@ from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, parse_cookie
+from django.http import HttpRequest, HttpResponse, parse_cookie
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -44,8 +42,6 @@ from .people import find_viewer
 
 # Cookie with the code or invitation that was opened by a visitor without an account.
 WAY_IN = "way_in"
-# URL name of the page after a request for a password reset.
-RESET_ASKED = "account_reset_password_done"
 # A class is small; a code that leaks must not fill the site.
 MAX_ACCOUNTS_OF_A_CODE = 2000
 ACCOUNTS_MADE = "accounts_made"
@@ -239,41 +235,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return response
 
     def get_reset_password_from_key_url(self, key: str) -> str:
-        """The reset link, with the page the person wanted as `next`, as in `get_email_confirmation_url`."""
-        address = own_address(super().get_reset_password_from_key_url(key))
-        done = urlsplit(get_next_redirect_url(context.request) or "")
-        going_to = parse_qs(done.query).get("next", [""])[0] if done.path == reverse(RESET_ASKED) else ""
-        return _with_next(address, _with_next(reverse("account_login"), going_to) if going_to else "")
+        return own_address(super().get_reset_password_from_key_url(key))
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
-        """The confirmation link, with the page the person wanted as `next`.
-
-        The session does not do: an e-mail is often opened in another browser than the form.
-        """
-        address = own_address(super().get_email_confirmation_url(request, emailconfirmation))
-        going_to = get_next_redirect_url(request)
-        return _with_next(address, _with_next(reverse("account_login"), going_to) if going_to else "")
-
-    def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse:
-        """Redirect to the page "check your mail"; its link to sign in leads to the page the person wanted."""
-        sent = reverse("account_email_verification_sent")
-        return HttpResponseRedirect(_with_next(sent, get_next_redirect_url(request)))
+        return own_address(super().get_email_confirmation_url(request, emailconfirmation))
 
     def send_account_already_exists_mail(self, email: str) -> None:
-        """Mail links to sign in and to reset the password; both lead on to the page the person wanted."""
-        going_to = get_next_redirect_url(context.request)
-        # The reset form redirects to its `next` at once, so the page "check your mail" goes in between.
-        asked = _with_next(reverse(RESET_ASKED), going_to) if going_to else ""
-        ways = {
-            "login_url": _with_next(reverse("account_login"), going_to),
-            "password_reset_url": _with_next(reverse("account_reset_password"), asked),
-        }
-        whole = {name: own_address(context.request.build_absolute_uri(way)) for name, way in ways.items()}
-        self.send_mail("account/email/account_already_exists", email, whole)
-
-
-def _with_next(address: str, going_to: str | None) -> str:
-    return f"{address}?next={quote(going_to)}" if going_to else address
+        """Mail links to sign in and to reset the password."""
+        pages = {"login_url": "account_login", "password_reset_url": "account_reset_password"}
+        build = context.request.build_absolute_uri
+        links = {name: own_address(build(reverse(page))) for name, page in pages.items()}
+        self.send_mail("account/email/account_already_exists", email, links)
 
 
 def own_address(address: str) -> str:
