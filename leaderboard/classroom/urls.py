@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import courses, join, people, roster, students, teams
+from .views import join, people, roster, students, teams
 
 urlpatterns = [
     path("join/", join.join, name="join"),
@@ -20,7 +20,7 @@ urlpatterns = [
     path("host/<slug:slug>/people/invite/", roster.host_invite, name="host_invite"),
     path("host/<slug:slug>/people/slips/", roster.host_join_cards, name="host_join_cards"),
     path("host/<slug:slug>/people/left/", roster.host_left, name="host_left"),
-    path("host/<slug:slug>/people/course/", courses.host_course, name="host_course"),
+    path("host/<slug:slug>/people/course/", people.host_course, name="host_course"),
     path("host/<slug:slug>/people/who/", people.host_who, name="host_who"),
     path("host/<slug:slug>/people/roles/", people.host_roles, name="host_roles"),
     path("host/<slug:slug>/people/leave/", people.host_leave, name="host_leave"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import competitions, courses, home, host, metrics, settings
+from .views import competitions, home, host, metrics, settings
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -12,8 +12,8 @@ urlpatterns = [
     path("metrics/", metrics.metrics, name="metrics"),
     path("metrics/<slug:key>/", metrics.metric, name="metric"),
     path("c/<slug:slug>/", competitions.overview, name="overview"),
-    path("course/<slug:slug>/", courses.course, name="course"),
-    path("course/<slug:slug>/add/", courses.course_add, name="course_add"),
+    path("course/<slug:slug>/", home.course, name="course"),
+    path("course/<slug:slug>/add/", home.course_add, name="course_add"),
     path("preview/", host.markdown_preview, name="markdown_preview"),
     path("host/", host.host, name="host"),
     path("host/<slug:slug>/settings/", settings.host_settings, name="host_settings"),

@@ -1,4 +1,4 @@
-"""Hosts' pages about people: the class, roles, matching of accounts with the roster."""
+"""Hosts' pages about people: the class, roles, matching of accounts with the roster, the course."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import add_refusal, ask_first, is_confirmed, posted_data
 from leaderboard.competitions.models import Competition, Course
 
+from .. import courses, queries, roles, roster_files
 from .. import people as people_services
-from .. import queries, roles, roster_files
-from ..forms import LinkAccountsForm, RoleForm
+from ..forms import CourseForm, LinkAccountsForm, RoleForm
 from ..models import HostingRole, RosterEntry
 from ..queries import ClassPerson
 
@@ -227,3 +227,21 @@ def accounts_to_match(request: HttpRequest, page_context: PageContext) -> dict[s
         "lines": [(guest, form[f"who-{guest.membership.pk}"]) for guest in shown],
         "offered": [queries.entry_label(entry) for entry in waiting.entries[:MAX_OFFERED]],
     }
+
+
+@open_to(Audience.HOSTS)
+def host_course(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Move a competition to another course of its host, or to a new one."""
+    competition, user, status = page_context.competition, signed_in_user(page_context.user), 200
+    form = CourseForm(user, competition, posted_data(request))
+    if request.method == "POST":
+        status = 422
+        try:
+            if form.is_valid():
+                courses.move_competition(competition=competition, course=form.cleaned_data["course"], user=user)
+                messages.success(request, _("The competition was moved."))
+                return see_other("host_people", slug=competition.slug)
+        except competitions.CannotHost as error:
+            status = add_refusal(form, error)
+    context = {"page_context": page_context, "form": form}
+    return render(request, "classroom/host_course.html", context, status=status)

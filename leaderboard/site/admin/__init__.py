@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import accounts, audit_log, competitions, ground_truths
+from . import accounts, competitions, records
 
-__all__ = ["accounts", "audit_log", "competitions", "ground_truths"]
+__all__ = ["accounts", "competitions", "records"]

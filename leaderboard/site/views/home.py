@@ -1,4 +1,5 @@
-"""The home page: an introduction for visitors; for accounts their competitions, and tasks for hosts."""
+"""The home page: an introduction for visitors; for accounts their competitions, and tasks for hosts. The page of a
+course, with the same lists."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from django.contrib import messages
 from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import TruncDate
 from django.http import HttpRequest, HttpResponse
@@ -27,9 +29,13 @@ from leaderboard.common import folders
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.charts import small_bars
 from leaderboard.common.queries import count_rows
-from leaderboard.common.responses import signed_in_user
+from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.competitions.access import CourseAudience, CourseContext, open_course_to
 from leaderboard.competitions.models import Competition, Course, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.services import CannotHost
+from leaderboard.grades.models import GradeRelease
+from leaderboard.grades.services import released_points
 from leaderboard.notifications.queries import latest_notices
 from leaderboard.submissions import submit_conditions
 
@@ -302,3 +308,52 @@ def _daily_submissions(keys: Sequence[int], at: datetime) -> dict[int, list[int]
         if 0 <= place < ACTIVITY_DAYS:
             days[key][place] = number
     return days
+
+
+# --- a course -----------------------------------------------------------------------------------------------------
+
+
+@open_course_to(CourseAudience.MEMBERS)
+def course(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
+    """The competitions of a course: for hosts and assistants all, for students the launched ones."""
+    user, at = signed_in_user(course_context.user), course_context.at
+    of_course = {one.pk for one in course_context.competitions}
+    runs = {one.pk for one in course_context.run}
+    teams = {one.competition.pk: one for one in my_teams(user, at)} if of_course - runs else {}
+    points = released_points(user, of_course - runs)
+    launched = [one for one in course_context.competitions if one.launched_at and one.pk not in runs]
+    is_outside = any(one.pk not in teams for one in launched)
+    enterable = {one.pk for one in courses.open_from_list(user, at)} if is_outside else set()
+    context: dict[str, Any] = {
+        "course": course_context.course,
+        "hosted": [one for one in hosted_competitions(user, at, runs)] if runs else [],
+        "is_host": course_context.admits(CourseAudience.HOSTS),
+        "is_grader": course_context.admits(CourseAudience.GRADERS) and len(of_course) > 1,
+        "newest": course_context.run[0] if runs else None,
+        "is_graded": GradeRelease.current(course_context.course) is not None,
+        "lines": [
+            {
+                "competition": one,
+                "state": one.state(at),
+                "team": teams.get(one.pk),
+                "points": points.get(one.pk),
+                "enters_from_list": one.pk in enterable,
+            }
+            for one in launched
+        ],
+    }
+    return render(request, "site/course.html", context)
+
+
+@open_course_to(CourseAudience.HOSTS)
+def course_add(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
+    """Make a draft in the course, with the people and limits of its newest competition."""
+    if request.method != "POST":
+        return see_other("course", slug=course_context.course.slug)
+    try:
+        draft = courses.new_competition_in(course=course_context.course, user=signed_in_user(course_context.user))
+    except CannotHost as error:
+        messages.error(request, error.message)
+        return see_other("course", slug=course_context.course.slug)
+    messages.success(request, _("Hosts, assistants and limits are taken over. Add the files."))
+    return see_other("host_setup", slug=draft.slug)

@@ -1,16 +1,20 @@
-"""Read-only admin of published answers; a competition's own page checks and publishes them."""
+"""Read-only admin of published answers, which a competition's own page checks and publishes, and of the audit log."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from leaderboard.boards import secondary as secondary_module
-from leaderboard.competitions.models import GroundTruth
+from leaderboard.common.models import AuditEntry
+from leaderboard.competitions.models import Competition, GroundTruth
 
 from .scope import ScopedAdmin
 
@@ -55,3 +59,20 @@ class GroundTruthAdmin(ScopedAdmin):
     def download(self, obj: GroundTruth) -> SafeString:
         where = reverse("host_truth_file", args=[obj.competition.slug, obj.number])
         return format_html('<a href="{}" download>Download</a> (hosts alone)', where)
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ScopedAdmin):
+    """Staff see entries about competitions that they host; operators see all, even about deleted ones."""
+
+    list_display = ("pk", "at", "words", "about", "competition", "by", "account")
+    list_filter = ("event",)
+    fields = ("at", "words", "about", "competition", "by", "account", "before", "after")
+    readonly_fields = ("words",)
+    search_fields = ("about",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        found = AuditEntry.objects.all()
+        if getattr(request.user, "is_superuser", False):
+            return found
+        return found.filter(competition__in=Competition.objects.hosted_by(request.user).values("pk"))
