@@ -281,14 +281,8 @@ class TeamsBelowBaseline:
     """A baseline, its public score, and the teams whose best public score is worse."""
 
     name: str
-    pk: int
     value: float
     teams: frozenset[int]
-
-    @property
-    def key(self) -> str:
-        """The value of `?show=` that lists these teams."""
-        return f"below-{self.pk}"
 
 
 def team_lines(teams: Sequence[Team], competition: Competition) -> list[TeamLine]:
@@ -338,28 +332,19 @@ def best_public_scores(competition: Competition, teams: Sequence[int] | None = N
     return standings.best_values(ground_truth, teams=teams)
 
 
-def teams_below_baselines(
-    competition: Competition, best: Mapping[int, float] | None = None
-) -> list[TeamsBelowBaseline]:
-    """For each scored baseline, best first, the teams that are worse; teams without a score are left out.
-
-    `best` is the result of `best_public_scores`, if the caller has it already.
-    """
+def teams_below_baselines(competition: Competition, best: Mapping[int, float]) -> list[TeamsBelowBaseline]:
+    """For each scored baseline, best first, the teams that are worse; teams without a score are left out. `best` is
+    the result of `best_public_scores`."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return []
     sign = sign_of(ground_truth)
     scored = boards.reference_scores(competition.pk, Split.PUBLIC).filter(ground_truth=ground_truth)
-    rows = scored.values_list("submission__baseline__name", "submission__baseline", "value")
-    baselines = sorted(rows, key=lambda row: sign * row[2])
-    if best is None:
-        best = best_public_scores(competition) if baselines else {}
+    rows = scored.values_list("submission__baseline__name", "value")
     return [
-        TeamsBelowBaseline(
-            name, pk, value, frozenset(team for team, score in best.items() if sign * score > sign * value)
-        )
-        for name, pk, value in baselines
-        if name is not None and pk is not None
+        TeamsBelowBaseline(name, value, frozenset(team for team, score in best.items() if sign * score > sign * value))
+        for name, value in sorted(rows, key=lambda row: sign * row[1])
+        if name is not None
     ]
 
 

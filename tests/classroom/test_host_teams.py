@@ -9,11 +9,9 @@ import pytest
 from django.test import Client
 
 from leaderboard.accounts.models import User
-from leaderboard.boards import services as boards
 from leaderboard.classroom import extensions
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
-from leaderboard.submissions import score
 from tests.conftest import answers, close, enter, make_competition, person, submit
 from tests.pages import signed_in, text_of
 
@@ -23,13 +21,9 @@ def client(ada: User) -> Client:
     return signed_in(ada)
 
 
-def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
+def test_ada_sees_who_has_no_valid_file(
     pets: Competition, client: Client, ada: User, bo: User, cy: User, dee: User
 ) -> None:
-    baseline = boards.add_baseline(
-        competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)]
-    )
-    score.score_one(baseline.pk)
     enter(pets, bo), enter(pets, cy), enter(pets, dee)
     submit(pets, bo, answers())
     submit(pets, cy, answers(public=5))
@@ -41,7 +35,6 @@ def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
 
     assert shown("") == {"bo", "cy", "dee"}
     assert shown("?show=nothing") == {"dee"}
-    assert shown(f"?show=below-{baseline.baseline_id}") == {"cy"}
     assert shown("?q=b") == {"bo"}
     assert shown("?show=granted") == set()
     competitions.change_competition(competition=pets, user=ada, uses_pseudonyms=True)

@@ -38,11 +38,10 @@ ORDERS: dict[str, Any] = {
 
 @open_to(Audience.ASSISTANTS)
 def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """All teams, or with `?show=` those counted by a tile of the dashboard."""
+    """All teams, or with `?show=` those without a valid file, with an extension, or disqualified."""
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
     competition = page_context.competition
-    below = queries.teams_below_baselines(competition)
-    chosen = _filter_teams(page_context, show, below)
+    chosen = _filter_teams(competition, show)
     if text:
         named = Q(name__icontains=text)
         if page_context.competition.board.uses_pseudonyms:
@@ -58,7 +57,6 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         "page_context": page_context,
         "page": page,
         "lines": queries.team_lines(list(page), competition),
-        "below": below,
         "show": show,
         "q": text,
         "sort": "name",
@@ -127,17 +125,13 @@ def _sort_teams(
     return [*ranked, *(team for team in by_name if team.pk not in best)]
 
 
-def _filter_teams(page_context: PageContext, show: str, below: list[queries.TeamsBelowBaseline]) -> QuerySet[Team]:
-    competition = page_context.competition
+def _filter_teams(competition: Competition, show: str) -> QuerySet[Team]:
     if show == "nothing":
         return queries.teams_without_valid_file(competition)
     if show == "granted":
         return competition.teams.filter(Exists(Extension.objects.active().filter(team=OuterRef("pk"))))
     if show == "disqualified":
         return competition.teams.filter(disqualified_at__isnull=False)
-    for baseline in below:
-        if show == baseline.key:
-            return competition.teams.filter(pk__in=baseline.teams)
     return competition.teams.all()
 
 
