@@ -21,7 +21,7 @@ from leaderboard.competitions.models import Competition, Course
 from leaderboard.competitions.services import CannotHost, require_reason
 
 from .models import HandPoints, Override, owner_of
-from .reading import MAX_POINTS, exact
+from .reading import MAX_POINTS, parse_number
 from .services import in_audit_log, lock_grades
 from .students import Student
 from .values import fraction_of, hand_points
@@ -35,7 +35,7 @@ Points = Mapping[tuple[int, str], Fraction | None]
 def points_in(text: str) -> Fraction:
     """Points that a host typed. Raises `CannotHost`."""
     try:
-        points = exact(text)
+        points = parse_number(text)
     except ValueError as error:
         raise CannotHost(_("“%(text)s” isn't a number.") % {"text": text[:40]}) from error
     if abs(points) > MAX_POINTS:

@@ -84,23 +84,27 @@ def suggested_scheme(competitions: Sequence[Competition], title: str) -> CourseS
     return CourseScheme(parts=parts, out_of=Fraction(100), decimals=1, title=title)
 
 
-def course_competitions(course: Course) -> list[Competition]:
+def course_competitions(course_id: int) -> list[Competition]:
     """The competitions of a course that are not in the bin, in the order of their deadlines."""
-    there = Competition.objects.outside_bin().filter(course=course)
+    there = Competition.objects.outside_bin().filter(course=course_id)
     return sorted(there, key=lambda competition: (competition.closes_at, competition.pk))
 
 
-def course_sheet(course: Course, competitions: Sequence[Competition] | None = None) -> GradeSheet:
+def course_sheet(
+    course: Course, competitions: Sequence[Competition] | None = None, tried: CourseScheme | None = None
+) -> GradeSheet:
     """The course's marks of all students, from the released grades of its competitions. Only for its hosts.
 
-    `competitions` are those of the course, if the caller has them already.
+    `competitions` are those of the course, if the caller has them already. With `tried` the marks are those that these
+    rules would make, without the released ones.
     """
-    there = {one.slug: one for one in (course_competitions(course) if competitions is None else competitions)}
+    there = {one.slug: one for one in (course_competitions(course.pk) if competitions is None else competitions)}
     overrides = Override.objects.filter(course=OuterRef("course"))
     stored = only_row(SavedRules.objects.filter(course=course).annotate(has_overrides=Exists(overrides)))
-    rules = CourseScheme.from_values(stored.values) if stored else suggested_scheme(list(there.values()), course.title)
-    release = GradeRelease.current(course)
-    sheet = GradeSheet(rules, stored is not None, release=release)
+    saved = CourseScheme.from_values(stored.values) if stored else None
+    rules = tried or saved or suggested_scheme(list(there.values()), course.title)
+    release = None if tried else GradeRelease.current(course)
+    sheet = GradeSheet(rules, rules == saved, release=release)
     gone = [part.competition for part in rules.parts if part.competition not in there]
     if gone or not there:
         text = _("The course has no competition “%(name)s”.")

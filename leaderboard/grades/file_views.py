@@ -5,25 +5,18 @@ from __future__ import annotations
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import csv_download, spreadsheet_download
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions
-from leaderboard.competitions.access import (
-    Audience,
-    CourseAudience,
-    CourseContext,
-    PageContext,
-    open_course_to,
-    open_to,
-)
+from leaderboard.competitions.access import Audience
 from leaderboard.competitions.host_responses import add_refusal, posted_data
 
 from . import canvas, files, services
-from .pages import GradePages
+from .pages import GradePages, grade_page
 
 
 class GradebookForm(forms.Form):
@@ -38,40 +31,22 @@ class GradebookForm(forms.Form):
     )
 
 
-@open_to(Audience.GRADERS)
-def host_grade_file(request: HttpRequest, page_context: PageContext, kind: str) -> HttpResponse:
-    return _grade_file(request, GradePages.of_competition(page_context), kind)
-
-
-@open_course_to(CourseAudience.GRADERS)
-def course_grade_file(request: HttpRequest, course_context: CourseContext, kind: str) -> HttpResponse:
-    return _grade_file(request, GradePages.of_course(course_context), kind)
-
-
-def _grade_file(request: HttpRequest, pages: GradePages, kind: str) -> HttpResponse:
+@grade_page(Audience.GRADERS)
+def grade_file(request: HttpRequest, pages: GradePages, kind: str) -> HttpResponse:
     if kind != "canvas" and kind not in files.GRADE_FILES:
         raise Http404(_("This file doesn't exist."))
     try:
         data = files.grade_file(pages.graded, pages.sheet(), kind)
     except competitions.CannotHost as error:
         messages.error(request, " ".join([error.message, *error.details]))
-        return redirect(pages.address("sheet"))
+        return pages.leave_to("grades")
     name = f"{pages.graded.slug}-grades-{kind}"
     # Canvas gets the bytes of its own export, with a mark if that had one.
     return csv_download(data, name) if kind == "canvas" else spreadsheet_download(data.decode(), name)
 
 
-@open_to(Audience.GRADERS)
-def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    return _canvas_page(request, GradePages.of_competition(page_context))
-
-
-@open_course_to(CourseAudience.GRADERS)
-def course_grade_canvas(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
-    return _canvas_page(request, GradePages.of_course(course_context))
-
-
-def _canvas_page(request: HttpRequest, pages: GradePages) -> HttpResponse:
+@grade_page(Audience.GRADERS)
+def grade_canvas(request: HttpRequest, pages: GradePages) -> HttpResponse:
     """Upload a gradebook exported from Canvas, check the matched students, choose the column, download it filled."""
     form = GradebookForm(posted_data(request), request.FILES or None)
     status = 422 if request.method == "POST" else 200
@@ -79,13 +54,13 @@ def _canvas_page(request: HttpRequest, pages: GradePages) -> HttpResponse:
         if request.POST.get("action") == "download":
             return _filled_gradebook(request, pages)
         if request.method == "POST" and _do_gradebook_action(request, pages, form):
-            return redirect(pages.address("canvas"))
+            return pages.leave_to("grade_canvas")
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
     sheet = pages.sheet()
     filling = files.gradebook_filling(pages.graded, sheet)
     context = {**pages.frame, "sheet": sheet, "form": form, "filling": filling}
-    return render(request, "grades/host_grade_canvas.html", context, status=status)
+    return render(request, "grades/grade_canvas.html", context, status=status)
 
 
 def _filled_gradebook(request: HttpRequest, pages: GradePages) -> HttpResponse:
@@ -95,8 +70,8 @@ def _filled_gradebook(request: HttpRequest, pages: GradePages) -> HttpResponse:
     if filling is not None and filling.column != column:
         services.choose_gradebook_column(graded=pages.graded, column=column)
         messages.info(request, _("The column was changed. Check it below, then download the file."))
-        return redirect(pages.address("canvas"))
-    return redirect(pages.address("file", "canvas"))
+        return pages.leave_to("grade_canvas")
+    return pages.leave_to("grade_file", kind="canvas")
 
 
 def _do_gradebook_action(request: HttpRequest, pages: GradePages, form: GradebookForm) -> bool:

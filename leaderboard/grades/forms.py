@@ -1,6 +1,6 @@
 """Forms for grade rules: one for each term and factor, one for the rest.
 
-What is typed goes to `GradeRules.from_values`, which names every fault at its row.
+What is typed goes to `from_values` of the rules, which names every fault at its row.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.competitions.models import Competition
 
-from .reading import RuleFault, decimal_text, exact
+from .reading import RuleFault, decimal_text, parse_number
 from .rules import MAX_ROWS, MAX_TERMS, QUANTITIES, GradeRules
 
 SPARE_ROWS = 2
@@ -40,7 +40,7 @@ ANCHORS = (
 )
 
 
-def _text(label: Any, **more: Any) -> forms.CharField:
+def _number_field(label: Any, **more: Any) -> forms.CharField:
     field = forms.CharField(label=label, required=False, max_length=60, **more)
     field.widget.attrs |= {"inputmode": "decimal", "autocomplete": "off"}
     return field
@@ -51,8 +51,8 @@ class AnchorForm(forms.Form):
 
     mode = forms.ChoiceField(label=_("Points"), choices=MODES, required=False)
     at = forms.ChoiceField(label=_("at"), required=False)
-    number = _text(_("Value, or better by"))
-    points = _text(_("Points"))
+    number = _number_field(_("Value, or better by"))
+    points = _number_field(_("Points"))
     beat = forms.BooleanField(label=_("must be better"), required=False)
 
     def __init__(self, *args: Any, baselines: Sequence[str] = (), **kwargs: Any) -> None:
@@ -92,8 +92,8 @@ class TermForm(forms.Form):
     of = forms.ChoiceField(label=_("Points for"), choices=[(name, QUANTITY_NAMES[name]) for name in QUANTITIES])
     board = forms.ChoiceField(label=_("Board"), choices=(("private", _("private")), ("public", _("public"))))
     sources = forms.MultipleChoiceField(label=_("From these competitions"), required=False)
-    until = _text(_("Submissions until"), help_text=_("Hours after the deadline; −240 is ten days before it."))
-    below = _text(_("Otherwise"))
+    until = _number_field(_("Submissions until"), help_text=_("Hours after the deadline; −240 is ten days before it."))
+    below = _number_field(_("Otherwise"))
     late = forms.BooleanField(label=_("Counts in full even if late"), required=False)
     remove = forms.BooleanField(label=_("Remove"), required=False)
 
@@ -102,9 +102,9 @@ class TermForm(forms.Form):
     ) -> None:
         initial = {**values, "sources": values.get("from", ()), "late": values.get("late") is False}
         super().__init__(data, prefix=prefix, initial=initial)
-        self.is_factor = prefix.startswith("factors")
+        self.is_factor, self.is_bonus = prefix.startswith("factors"), prefix.startswith("plus")
         self.fields["sources"].choices = others  # type: ignore[attr-defined]
-        if not others:
+        if len(others) < 2 and not self.is_bonus:
             del self.fields["sources"]
         if self.is_factor:
             del self.fields["late"]
@@ -159,8 +159,12 @@ class TermForm(forms.Form):
         return values
 
 
-class GradeRulesForm(forms.Form):
-    """All grade rules of a competition."""
+class RulesForm(forms.Form):
+    """Grade rules: their limits, and cards of terms in the lists named by `CARDS`."""
+
+    CARDS: ClassVar[Sequence[str]]
+    # New cards begin with these values.
+    NEW_CARD: ClassVar[Mapping[str, Any]] = {}
 
     title = forms.CharField(
         label=_("Assignment name"),
@@ -168,84 +172,58 @@ class GradeRulesForm(forms.Form):
         required=False,
         help_text=_("The column name in files for Canvas, Moodle and Brightspace."),
     )
-    out_of = _text(_("Full mark"))
-    cap = _text(_("At most"), help_text=_("Above the full mark for a bonus. Empty: the full mark."))
-    least = _text(_("At least"))
-    decimals = forms.IntegerField(label=_("Decimal places"), min_value=0, max_value=3, help_text=_("0.5 rounds up."))
-    no_file = forms.ChoiceField(
-        label=_("Without a scored submission"),
-        choices=(("none", _("no grade")), ("zero", _("0 points")), ("rest", _("points by hand only"))),
-    )
-    every_hours = _text(_("Every … hours"))
-    off = _text(
-        _("Cost in all"), help_text=_("Of the 1st, 2nd … period, such as 10, 20, 30. Empty: late work doesn't count.")
-    )
-    unit = forms.ChoiceField(label=_("Unit"), choices=(("percent", _("percent")), ("points", _("points"))))
-    then = forms.ChoiceField(
-        label=_("After that"),
-        choices=(
-            ("stay", _("no more")),
-            ("add", _("as much again each time")),
-            ("zero", _("late work counts 0")),
-        ),
-    )
-    grace_minutes = _text(_("Free minutes"))
+    out_of = _number_field(_("Full mark"))
+    cap = _number_field(_("At most"), help_text=_("Above the full mark for a bonus. Empty: the full mark."))
 
     def __init__(
         self,
         data: Any,
         rules: Mapping[str, Any],
         *,
-        baselines: Iterable[str],
-        competition: Competition,
+        competitions: Sequence[Competition],
+        baselines: Iterable[str] = (),
         add: str = "",
     ) -> None:
-        late = rules.get("late") or {}
-        usual = {"out_of": "100", "least": "0", "decimals": 1, "every_hours": "24"}
-        initial = {**usual, **rules, **late, "off": ", ".join(map(str, late.get("off", ())))}
-        super().__init__(data, initial=initial)
-        course = Competition.objects.outside_bin().filter(course=competition.course_id)
-        others = list(course.values_list("slug", "title"))
-        if len(others) < 2:
-            others = []
+        """`competitions` are those of the course; `add` is the list that gets one more card."""
+        super().__init__(data, initial=self.initial_of(rules))
         # A deleted baseline stays among the choices: otherwise saving would drop it unnoticed.
         known = list(dict.fromkeys([*baselines, *_baselines_in(rules)]))
-        self.terms, self.factors = (
-            [
+        self.cards = {
+            kind: [
                 TermForm(
                     data,
                     prefix=f"{kind}-{number}",
-                    values=dict(enumerate(rules.get(kind, ()))).get(number, {}),
+                    values=dict(enumerate(rules.get(kind, ()))).get(number, self.NEW_CARD),
                     baselines=known,
-                    others=others,
+                    others=[(competition.slug, competition.title) for competition in competitions],
                 )
-                for number in range(min(MAX_TERMS, self._number_of(data, kind, rules) + (add == kind)))
+                for number in range(min(MAX_TERMS, self._count_cards(data, kind, rules) + (add == kind)))
             ]
-            for kind in ("terms", "factors")
-        )
+            for kind in self.CARDS
+        }
         self.places: dict[str, forms.Form] = {}
 
+    def initial_of(self, rules: Mapping[str, Any]) -> dict[str, Any]:
+        """The initial values for rules as JSON."""
+        raise NotImplementedError
+
     @staticmethod
-    def _number_of(data: Any, kind: str, rules: Mapping[str, Any]) -> int:
+    def _count_cards(data: Any, kind: str, rules: Mapping[str, Any]) -> int:
         if data is None:
             return len(rules.get(kind, ())) or int(kind == "terms")
         return sum(f"{kind}-{number}-of" in data for number in range(MAX_TERMS))
 
     def is_valid(self) -> bool:
-        return all([super().is_valid(), *(term.is_valid() for term in (*self.terms, *self.factors))])
+        cards = (card for cards in self.cards.values() for card in cards)
+        return all([super().is_valid(), *(card.is_valid() for card in cards)])
 
     @property
     def rule_values(self) -> dict[str, Any]:
-        """The values for `GradeRules.from_values`."""
-        data = self.cleaned_data
-        values = {name: data[name] for name in ("out_of", "cap", "least", "decimals", "no_file", "title")}
-        for kind, cards in (("terms", self.terms), ("factors", self.factors)):
+        """The values for `from_values`."""
+        values = dict(self.cleaned_data)
+        for kind, cards in self.cards.items():
             cards_in_use = [card for card in cards if not card.is_left_out]
             values[kind] = [card.values(f"{kind}.{number}", self.places) for number, card in enumerate(cards_in_use)]
-        if data["off"].strip():
-            off = [part for part in data["off"].replace(";", ",").split(",") if part.strip()]
-            late = {name: data[name] or None for name in ("every_hours", "unit", "then", "grace_minutes")}
-            values["late"] = {**late, "off": off}
         return {name: None if value == "" else value for name, value in values.items()}
 
     def add_faults(self, faults: Iterable[RuleFault]) -> None:
@@ -258,16 +236,65 @@ class GradeRulesForm(forms.Form):
 
 
 def _baselines_in(rules: Mapping[str, Any]) -> set[str]:
-    read = [GradeRules.from_values(rules)] if rules.get("terms") else []
-    return {name for each in read for term in each.all_terms.values() for name in term.baselines}
+    read = GradeRules.from_values(rules).all_terms if rules.get("terms") else {}
+    return {name for term in read.values() for name in term.baselines}
 
 
-class CourseRulesForm(forms.Form):
+class GradeRulesForm(RulesForm):
+    """All grade rules of a competition."""
+
+    CARDS = ("terms", "factors")
+    LATE = ("every_hours", "off", "unit", "then", "grace_minutes")
+
+    least = _number_field(_("At least"))
+    decimals = forms.IntegerField(label=_("Decimal places"), min_value=0, max_value=3, help_text=_("0.5 rounds up."))
+    no_file = forms.ChoiceField(
+        label=_("Without a scored submission"),
+        choices=(("none", _("no grade")), ("zero", _("0 points")), ("rest", _("points by hand only"))),
+    )
+    every_hours = _number_field(_("Every … hours"))
+    off = _number_field(
+        _("Cost in all"), help_text=_("Of the 1st, 2nd … period, such as 10, 20, 30. Empty: late work doesn't count.")
+    )
+    unit = forms.ChoiceField(label=_("Unit"), choices=(("percent", _("percent")), ("points", _("points"))))
+    then = forms.ChoiceField(
+        label=_("After that"),
+        choices=(
+            ("stay", _("no more")),
+            ("add", _("as much again each time")),
+            ("zero", _("late work counts 0")),
+        ),
+    )
+    grace_minutes = _number_field(_("Free minutes"))
+
+    def initial_of(self, rules: Mapping[str, Any]) -> dict[str, Any]:
+        late = rules.get("late") or {}
+        usual = {"out_of": "100", "least": "0", "decimals": 1, "every_hours": "24"}
+        return {**usual, **rules, **late, "off": ", ".join(map(str, late.get("off", ())))}
+
+    @property
+    def late_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.LATE]
+
+    @property
+    def limits(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("out_of", "cap", "least", "decimals", "no_file")]
+
+    @property
+    def rule_values(self) -> dict[str, Any]:
+        values = super().rule_values
+        late = {name: values.pop(name) for name in self.LATE}
+        if off := [part for part in (late["off"] or "").replace(";", ",").split(",") if part.strip()]:
+            values["late"] = {**late, "off": off}
+        return values
+
+
+class CourseRulesForm(RulesForm):
     """The grade rules of a course: a weight for each competition, bonus, limits, late days."""
 
-    title = forms.CharField(label=_("Assignment name"), max_length=120, required=False)
-    out_of = _text(_("Full mark"))
-    cap = _text(_("At most"), help_text=_("Above the full mark for a bonus. Empty: the full mark."))
+    CARDS = ("plus",)
+    NEW_CARD: ClassVar[Mapping[str, Any]] = {"of": "by_hand"}
+
     decimals = forms.IntegerField(label=_("Decimal places"), min_value=0, max_value=3, required=False)
     drop_lowest = forms.IntegerField(label=_("Drop the lowest"), min_value=0, required=False)
     periods = forms.IntegerField(
@@ -278,31 +305,22 @@ class CourseRulesForm(forms.Form):
     )
     most = forms.IntegerField(label=_("At most in one competition"), min_value=0, required=False)
 
-    def __init__(
-        self, data: Any, scheme: Mapping[str, Any], *, competitions: Sequence[Competition], add: str = ""
-    ) -> None:
-        super().__init__(data, initial={**scheme, **(scheme.get("slack") or {})})
-        weights = {part["competition"]: part["weight"] for part in scheme.get("parts", ())}
-        self.competitions = competitions
+    def __init__(self, data: Any, rules: Mapping[str, Any], *, competitions: Sequence[Competition], add: str) -> None:
+        super().__init__(data, rules, competitions=competitions, add=add)
+        weights = {part["competition"]: part["weight"] for part in rules.get("parts", ())}
+        # The name of the field of each competition's weight.
+        self.parts = {competition.slug: f"weight-{competition.slug}" for competition in competitions}
         for competition in competitions:
-            self.fields[f"weight-{competition.slug}"] = _text(competition.title)
-            self.initial[f"weight-{competition.slug}"] = weights.get(competition.slug, "")
-        number = len(scheme.get("plus", ())) if data is None else sum(f"plus-{n}-of" in data for n in range(MAX_TERMS))
-        self.plus = [
-            TermForm(
-                data,
-                prefix=f"plus-{place}",
-                values=dict(enumerate(scheme.get("plus", ()))).get(place, {"of": "by_hand"}),
-                baselines=(),
-                others=[(competition.slug, competition.title) for competition in competitions],
-            )
-            for place in range(min(MAX_TERMS, number + (add == "plus")))
-        ]
-        self.places: dict[str, forms.Form] = {}
+            name = self.parts[competition.slug]
+            self.fields[name] = _number_field(competition.title)
+            self.initial[name] = weights.get(competition.slug, "")
+
+    def initial_of(self, rules: Mapping[str, Any]) -> dict[str, Any]:
+        return {**rules, **(rules.get("slack") or {})}
 
     @property
     def weights(self) -> list[forms.BoundField]:
-        return [self[f"weight-{competition.slug}"] for competition in self.competitions]
+        return [self[name] for name in self.parts.values()]
 
     @property
     def weight_sum(self) -> str:
@@ -310,32 +328,18 @@ class CourseRulesForm(forms.Form):
         total = Fraction(0)
         for field in self.weights:
             with suppress(ValueError):
-                total += exact(field.value())
+                total += parse_number(field.value())
         return decimal_text(total)
 
-    def is_valid(self) -> bool:
-        return all([super().is_valid(), *(term.is_valid() for term in self.plus)])
+    @property
+    def limits(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("drop_lowest", "periods", "most", "out_of", "cap", "decimals")]
 
     @property
     def rule_values(self) -> dict[str, Any]:
         """The values for `CourseScheme.from_values`; a competition without a weight is no part."""
-        data = self.cleaned_data
-        values = {name: data[name] for name in ("title", "out_of", "cap", "decimals", "drop_lowest")}
-        values["parts"] = [
-            {"competition": competition.slug, "weight": data[f"weight-{competition.slug}"]}
-            for competition in self.competitions
-            if data[f"weight-{competition.slug}"]
-        ]
-        cards_in_use = [card for card in self.plus if not card.is_left_out]
-        values["plus"] = [card.values(f"plus.{number}", self.places) for number, card in enumerate(cards_in_use)]
-        if data["periods"]:
-            values["slack"] = {"periods": data["periods"], "most": data["most"]}
-        return {name: None if value == "" else value for name, value in values.items()}
-
-    def add_faults(self, faults: Iterable[RuleFault]) -> None:
-        """Show each fault in its card, and above all cards."""
-        for fault in faults:
-            place = self.places.get(fault.where) or self.places.get(".".join(fault.where.split(".")[:2]))
-            if place is not None:
-                place.add_error("points" if isinstance(place, AnchorForm) else "name", fault.text)
-            self.add_error(None, str(fault))
+        values = super().rule_values
+        weights = {slug: values.pop(name) for slug, name in self.parts.items()}
+        values["parts"] = [{"competition": slug, "weight": weight} for slug, weight in weights.items() if weight]
+        slack = {name: values.pop(name) for name in ("periods", "most")}
+        return values | ({"slack": slack} if slack["periods"] else {})

@@ -15,44 +15,25 @@ from django.utils.translation import gettext_lazy, ngettext
 from leaderboard.accounts.models import User
 from leaderboard.classroom.forms import RosterForm
 from leaderboard.common.storage import TooLarge
-from leaderboard.competitions.access import (
-    Audience,
-    CourseAudience,
-    CourseContext,
-    PageContext,
-    open_course_to,
-    open_to,
-)
+from leaderboard.competitions.access import Audience
 from leaderboard.competitions.host_responses import add_refusal
 from leaderboard.competitions.services import CannotHost
 from leaderboard.competitions.views import answered_by_worker
 
 from . import by_hand
-from .pages import GradePages
+from .pages import PER_PAGE, GradePages, grade_page
 from .reading import decimal_text
 from .students import Student
 from .values import hand_points
-
-PER_PAGE = 100
 
 
 def _brings_no_file(request: HttpRequest) -> bool:
     return not request.FILES
 
 
-@open_to(Audience.HOSTS)
+@grade_page(Audience.HOSTS)
 @answered_by_worker(gettext_lazy("Reading your list"), is_quick=_brings_no_file)
-def host_grade_points(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    return _points_page(request, GradePages.of_competition(page_context))
-
-
-@open_course_to(CourseAudience.GRADERS)
-@answered_by_worker(gettext_lazy("Reading your list"), is_quick=_brings_no_file)
-def course_grade_points(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
-    return _points_page(request, GradePages.of_course(course_context))
-
-
-def _points_page(request: HttpRequest, pages: GradePages) -> HttpResponse:
+def grade_points(request: HttpRequest, pages: GradePages) -> HttpResponse:
     """Points by hand of all students: typed in a table, or uploaded as a list."""
     sheet, status = pages.sheet(), 200
     names, students = sheet.rules.hand_names, [row.student for row in sheet.rows]
@@ -98,36 +79,27 @@ def _stored(request: HttpRequest, pages: GradePages, points: by_hand.Points) -> 
     return redirect(request.get_full_path())
 
 
-@open_to(Audience.HOSTS)
-def host_grade_student(request: HttpRequest, page_context: PageContext, user_id: int) -> HttpResponse:
-    return _student_page(request, GradePages.of_competition(page_context), user_id)
-
-
-@open_course_to(CourseAudience.GRADERS)
-def course_grade_student(request: HttpRequest, course_context: CourseContext, user_id: int) -> HttpResponse:
-    return _student_page(request, GradePages.of_course(course_context), user_id)
-
-
-def _student_page(request: HttpRequest, pages: GradePages, user: int) -> HttpResponse:
+@grade_page(Audience.HOSTS)
+def grade_student(request: HttpRequest, pages: GradePages, user_id: int) -> HttpResponse:
     """One student's mark with its reasons, and the form that sets it."""
     sheet = pages.sheet()
-    row = next((row for row in sheet.rows if row.student.user_id == user), None)
+    row = next((row for row in sheet.rows if row.student.user_id == user_id), None)
     if row is None:
         raise Http404(_("This student isn't in this class."))
     problem = ""
     try:
         if request.method == "POST":
-            student = User.objects.get(pk=user)
+            student = User.objects.get(pk=user_id)
         if request.POST.get("action") == "remove":
             by_hand.remove_override(graded=pages.graded, student=student, user=pages.user)
             messages.success(request, _("The rules decide again."))
-            return redirect(pages.address("sheet"))
+            return pages.leave_to("grades")
         if request.method == "POST":
             points = by_hand.points_in(request.POST.get("points", ""))
             reason = request.POST.get("reason", "")
             by_hand.set_override(graded=pages.graded, student=student, points=points, reason=reason, user=pages.user)
             messages.success(request, _("Grade set. The student reads it after the next release."))
-            return redirect(pages.address("sheet"))
+            return pages.leave_to("grades")
     except CannotHost as error:
         problem = error.message
     override = next((reason.facts for reason in row.mark.reasons if reason.code == "override"), None)

@@ -11,8 +11,11 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom.models import RosterEntry
+from leaderboard.common.numbers import points_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.course import Course
+
+from .rules import AnyRules, CourseScheme, GradeRules
 
 
 def owner_of(graded: Competition | Course) -> dict[str, Any]:
@@ -126,6 +129,13 @@ class GradeRelease(GradedRow):
     def __str__(self) -> str:
         return f"{self.competition or self.course} · {self.number}"
 
+    @property
+    def scheme(self) -> AnyRules:
+        """The rules, read."""
+        if self.competition_id is None:
+            return CourseScheme.from_values(self.rules)
+        return GradeRules.from_values(self.rules)
+
     @classmethod
     def current(cls, graded: Competition | Course) -> GradeRelease | None:
         """The release that students see; None before the first one, and while the newest is withdrawn."""
@@ -165,7 +175,8 @@ class Grade(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.points}"
+        """The points as text, with the decimals of the release's rules; "–" without."""
+        return points_text(self.points, self.release.scheme.shown_decimals)
 
 
 class Gradebook(GradedRow):

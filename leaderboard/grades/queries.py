@@ -23,7 +23,7 @@ from . import marks, suggestions
 from .models import Grade, GradeRelease, Override, SavedRules, owner_of
 from .reading import BadRules
 from .reasons import Reason
-from .rules import CourseScheme, GradeRules, Slack
+from .rules import AnyRules, CourseScheme, GradeRules, Slack
 from .students import Student
 from .values import class_values, fraction_of, people_facts
 
@@ -116,7 +116,7 @@ class GradeRow:
 class GradeSheet:
     """The marks of all students by saved or proposed rules (`is_saved`). With `faults` there are no rows."""
 
-    rules: GradeRules | CourseScheme
+    rules: AnyRules
     is_saved: bool
     split: Split = Split.PRIVATE
     rows: tuple[GradeRow, ...] = ()
@@ -144,9 +144,9 @@ class GradeSheet:
         return sum(not student.is_listed and student.user_id is not None for student in students)
 
     @cached_property
-    def effective_rules(self) -> GradeRules | CourseScheme:
+    def effective_rules(self) -> AnyRules:
         """The rules of the release that students see, else those of the sheet."""
-        return type(self.rules).from_values(self.release.rules) if self.release else self.rules
+        return self.release.scheme if self.release else self.rules
 
     @property
     def is_by_other_rules(self) -> bool:
@@ -158,9 +158,32 @@ class GradeSheet:
         """Whether the marks may be written to files."""
         return self.is_saved and not self.faults
 
-    @property
+    @cached_property
     def points(self) -> list[float]:
         return [row.mark.points for row in self.rows if row.mark.points is not None]
+
+    @property
+    def mean(self) -> float | None:
+        return round(sum(self.points) / len(self.points), 1) if self.points else None
+
+    @property
+    def zeros(self) -> int:
+        return self.points.count(0)
+
+    @property
+    def ungraded(self) -> int:
+        """Number of students without points."""
+        return len(self.rows) - len(self.points)
+
+    @property
+    def readers(self) -> int:
+        """Number of students with an account, who can see a grade here."""
+        return sum(row.student.user_id is not None for row in self.rows)
+
+    @property
+    def changed(self) -> int:
+        """Number of students whose points are others than those released."""
+        return sum(row.is_changed for row in self.rows)
 
 
 def deciding_split(competition: Competition, at: datetime) -> Split:
@@ -216,9 +239,7 @@ def course_scheme(course_id: int) -> CourseScheme | None:
     return CourseScheme.from_values(stored.values) if stored else None
 
 
-def tried_sheet(
-    competition: Competition, rules: GradeRules | CourseScheme, stored: StoredRules, *, at: datetime
-) -> GradeSheet:
+def tried_sheet(competition: Competition, rules: AnyRules, stored: StoredRules, *, at: datetime) -> GradeSheet:
     """The marks as these rules would make them, without the released ones. Only for hosts."""
     sheet = GradeSheet(rules, rules == stored.rules, deciding_split(competition, at))
     return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, stored, {})[0]

@@ -43,7 +43,7 @@ class BadRules(Exception):
 # --- numbers as texts ---------------------------------------------------------------------------------------------
 
 
-def exact(value: Any) -> Fraction:
+def parse_number(value: Any) -> Fraction:
     """A number or its text as a fraction: 0.1, "0.1", "1/60". Raises `ValueError`."""
     text = str(value).strip().replace(",", ".")
     if isinstance(value, bool) or not _NUMBER.fullmatch(text) or abs(int([*text.lower().split("e"), "0"][1])) > 320:
@@ -52,7 +52,7 @@ def exact(value: Any) -> Fraction:
 
 
 def number_json(value: Fraction) -> str:
-    """The text from which `exact` reads the same number."""
+    """The text from which `parse_number` reads the same number."""
     return decimal_text(value) if 10**40 % value.denominator == 0 else str(value)
 
 
@@ -69,17 +69,17 @@ Reader = Callable[[Any, str, list[RuleFault]], Any]
 
 
 def read_number(value: Any, where: str, faults: list[RuleFault]) -> Fraction:
-    return exact(value)
+    return parse_number(value)
 
 
 def read_points(value: Any, where: str, faults: list[RuleFault]) -> Fraction:
-    if abs(points := exact(value)) > MAX_POINTS:
+    if abs(points := parse_number(value)) > MAX_POINTS:
         raise ValueError(_("use points up to %(most)s.") % {"most": MAX_POINTS})
     return points
 
 
 def read_whole(value: Any, where: str, faults: list[RuleFault]) -> int:
-    if (number := exact(value)).denominator != 1 or abs(number) > MAX_POINTS:
+    if (number := parse_number(value)).denominator != 1 or abs(number) > MAX_POINTS:
         raise ValueError(_("enter a whole number."))
     return int(number)
 

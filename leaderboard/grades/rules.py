@@ -20,10 +20,10 @@ from .reading import (
     Noun,
     Reader,
     RuleFault,
-    exact,
     list_of,
     number_json,
     one_of,
+    parse_number,
     read_flag,
     read_number,
     read_points,
@@ -72,18 +72,18 @@ class Anchor:
         if place == "last":
             return cls("last", points)
         if not isinstance(place, Mapping):
-            return cls("number", points, exact(place))
+            return cls("number", points, parse_number(place))
         kinds = [kind for kind in ("score", "baseline", "class", "place", "top") if kind in place]
         if len(kinds) != 1 or set(place) - {kinds[0], "better_by", "beat"}:
             raise ValueError(_("choose a baseline or enter a score."))
         kind, value = kinds[0], place[kinds[0]]
-        beat, better_by = bool(place.get("beat")), exact(place.get("better_by") or 0)
+        beat, better_by = bool(place.get("beat")), parse_number(place.get("better_by") or 0)
         if kind == "baseline":
             return cls(kind, points, name=read_text(value, where, faults), better_by=better_by, beat=beat)
         if kind == "class":
             figure = one_of(*CLASS_FIGURES)(value, where, faults)
             return cls(kind, points, name=figure, better_by=better_by, beat=beat)
-        return cls("number" if kind == "score" else kind, points, exact(value), beat=beat)
+        return cls("number" if kind == "score" else kind, points, parse_number(value), beat=beat)
 
     def as_json(self) -> list[Any]:
         if self.kind == "last":
@@ -432,3 +432,6 @@ class CourseScheme(Scheme):
                 yield RuleFault(f"parts.{number}", _("a weight can't be negative."))
         if self.parts and not any(part.weight for part in self.parts):
             yield RuleFault("", _("Give at least one competition a weight."))
+
+
+AnyRules = GradeRules | CourseScheme

@@ -20,7 +20,6 @@ from leaderboard.classroom.hooks import StudentFact
 from leaderboard.common.clock import database_now
 from leaderboard.common.hooks import on
 from leaderboard.common.models import AuditEntry, AuditEvent
-from leaderboard.common.numbers import points_text
 from leaderboard.common.storage import clean_name
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import Competition, Course
@@ -34,7 +33,7 @@ from .course_sheets import course_sheet
 from .models import Grade, Gradebook, GradeRelease, SavedRules, owner_of
 from .queries import GradeSheet, earlier_parts, grade_sheet
 from .reading import BadRules, RuleFault
-from .rules import CourseScheme, GradeRules
+from .rules import AnyRules, CourseScheme, GradeRules
 
 
 @on(competitions_hooks.membership_facts)
@@ -51,8 +50,7 @@ def released_grade(*, competition: Competition, user: User) -> StudentFact | Non
     grade = grades.first()
     if grade is None or grade.points is None:
         return None
-    decimals = GradeRules.from_values(grade.release.rules).decimals
-    return StudentFact(_("Grade"), points_text(grade.points, decimals), _("released"))
+    return StudentFact(_("Grade"), str(grade), _("released"))
 
 
 def released_points(user: User, competitions: Collection[int]) -> dict[int, str]:
@@ -60,15 +58,13 @@ def released_points(user: User, competitions: Collection[int]) -> dict[int, str]
     newest = GradeRelease.objects.filter(competition=OuterRef("release__competition")).order_by("-number").values("pk")
     released = Grade.objects.filter(user=user, release=Subquery(newest[:1]), release__withdrawn_at=None)
     return {
-        grade.release.competition_id: points_text(grade.points, GradeRules.from_values(grade.release.rules).decimals)
+        grade.release.competition_id: str(grade)
         for grade in released.filter(release__competition__in=competitions).select_related("release")
         if grade.points is not None and grade.release.competition_id is not None
     }
 
 
-def set_grade_rules(
-    *, graded: Competition | Course, values: Mapping[str, Any], user: User | None
-) -> GradeRules | CourseScheme:
+def set_grade_rules(*, graded: Competition | Course, values: Mapping[str, Any], user: User | None) -> AnyRules:
     """Replace the rules; released grades do not change. Raises `CannotHost` with all faults.
 
     The audit log gets what changed; the same rules again change nothing.
@@ -95,12 +91,12 @@ def set_grade_rules(
     return rules
 
 
-def checked_rules(graded: Competition | Course, values: Mapping[str, Any]) -> GradeRules | CourseScheme:
+def checked_rules(graded: Competition | Course, values: Mapping[str, Any]) -> AnyRules:
     """The rules, of which all competitions are in the course; fixed scores are compared by the metric's direction.
 
     Raises `BadRules`.
     """
-    rules: GradeRules | CourseScheme
+    rules: AnyRules
     if isinstance(graded, Course):
         course, rules = graded.pk, CourseScheme.from_values(values)
     else:

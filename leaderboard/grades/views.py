@@ -1,8 +1,9 @@
-"""Pages of a competition's grades: the sheet, the rules, the release, the student's grade."""
+"""Pages of grades: the sheet, the rules, the release, and the student's own grade."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -13,124 +14,154 @@ from django.utils.translation import gettext as _
 from leaderboard.boards import queries as boards
 from leaderboard.boards.scores import sign_of
 from leaderboard.common.charts import draw_histogram
-from leaderboard.common.responses import see_other, signed_in_user
-from leaderboard.competitions import services as competitions
-from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.access import (
+    Audience,
+    CourseAudience,
+    CourseContext,
+    PageContext,
+    open_course_to,
+    open_to,
+)
 from leaderboard.competitions.host_responses import posted_data
+from leaderboard.competitions.models import Competition, Course
 from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.services import CannotHost
 
-from . import hooks, queries, services, suggestions
-from .forms import GradeRulesForm
+from . import course_sheets, hooks, queries, services, suggestions
+from .forms import CourseRulesForm, GradeRulesForm, RulesForm
 from .models import Grade, GradeRelease
+from .pages import PER_PAGE, GradePages, grade_page
 from .reading import BadRules
 from .reasons import Reason
-from .rules import CourseScheme, GradeRules
-
-PER_PAGE = 100
+from .rules import AnyRules
 
 
-@open_to(Audience.GRADERS)
-def host_grades(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    sheet = queries.grade_sheet(page_context.competition, at=page_context.at)
+@grade_page(Audience.GRADERS)
+def grades(request: HttpRequest, pages: GradePages) -> HttpResponse:
+    sheet = pages.sheet()
     text = request.GET.get("q", "").strip()[:60]
     folded = text.casefold()
     rows = [row for row in sheet.rows if folded in f"{row.student.name} {row.student.team}".casefold()]
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    context = {"page_context": page_context, "sheet": sheet, "page": page, "q": text, "numbers": grade_numbers(sheet)}
-    return render(request, "grades/host_grades.html", context)
+    context = {
+        **pages.frame,
+        "sheet": sheet,
+        "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
+        "q": text,
+        "is_over": isinstance(pages.context, CourseContext) or pages.context.state in ("closed", "revealed"),
+    }
+    return render(request, "grades/grades.html", context)
 
 
-@open_to(Audience.HOSTS)
-def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+class _RulesPage(NamedTuple):
+    """The form of the rules, with the rules that it shows (None for a picture), and the sheet by other rules."""
+
+    form: RulesForm
+    rules: AnyRules | None
+    is_saved: bool
+    sheet_by: Callable[[AnyRules], queries.GradeSheet]
+
+
+@grade_page(Audience.HOSTS)
+def grade_rules(request: HttpRequest, pages: GradePages) -> HttpResponse:
     """The rules, beside the grades that they give now. "Try" shows those of rules that are not saved."""
-    competition, action = page_context.competition, request.POST.get("action", "")
-    stored = queries.stored_rules(competition)
-    scores = boards.baseline_scores(competition.ground_truth, Split.PUBLIC)
-    rules, is_saved = stored.rules or queries.suggested_rules(competition, scores), stored.rules is not None
-    higher = competition.ground_truth is None or sign_of(competition.ground_truth) < 0
-    picture = suggestions.picture_values(request.GET.get("picture", ""), scores, higher_is_better=higher)
-    initial = rules.as_json() if picture is None else {"title": rules.title, **picture}
-    form = GradeRulesForm(posted_data(request), initial, baselines=scores, competition=competition, add=action)
-    tried: GradeRules | CourseScheme | None = rules if picture is None else None
-    status = 200
-    if request.method == "POST" and action not in ("terms", "factors"):
-        tried, status = None, 422
+    action, status = request.POST.get("action", ""), 200
+    edit = _edit_course_rules if isinstance(pages.context, CourseContext) else _edit_competition_rules
+    form, tried, is_saved, sheet_by = edit(request, pages.context, action)
+    is_suggested = not is_saved and tried is not None
+    if request.method == "POST" and action not in form.CARDS:
+        is_suggested, tried, status = False, None, 422
         if form.is_valid():
             try:
-                tried, status = services.checked_rules(competition, form.rule_values), 200
+                tried, status = services.checked_rules(pages.graded, form.rule_values), 200
             except BadRules as error:
                 form.add_faults(error.faults)
                 status = 409
         if tried is not None and action != "try":
-            services.set_grade_rules(graded=competition, values=tried.as_json(), user=signed_in_user(page_context.user))
+            services.set_grade_rules(graded=pages.graded, values=tried.as_json(), user=pages.user)
             messages.success(request, _("Grade rules saved."))
-            return see_other("host_grades", slug=competition.slug)
+            return pages.leave_to("grades")
     context = {
-        "page_context": page_context,
+        **pages.frame,
         "form": form,
-        "is_saved": is_saved,
-        "is_suggested": not is_saved and tried is rules,
-        "pictures": suggestions.PICTURES,
-        **(_preview(queries.tried_sheet(competition, tried, stored, at=page_context.at)) if tried else {}),
+        "is_suggested": is_suggested,
+        **(_preview_grades(sheet_by(tried)) if tried else {}),
     }
-    return render(request, "grades/host_grade_rules.html", context, status=status)
+    if not isinstance(pages.context, CourseContext):
+        context["pictures"] = suggestions.PICTURES
+    return render(request, "grades/grade_rules.html", context, status=status)
 
 
-def _preview(sheet: queries.GradeSheet) -> dict[str, Any]:
-    """What the rules give: numbers, histogram, five students from the best to the worst."""
+def _edit_competition_rules(request: HttpRequest, page_context: Any, action: str) -> _RulesPage:
+    competition = page_context.competition
+    stored = queries.stored_rules(competition)
+    scores = boards.baseline_scores(competition.ground_truth, Split.PUBLIC)
+    rules = stored.rules or queries.suggested_rules(competition, scores)
+    higher = competition.ground_truth is None or sign_of(competition.ground_truth) < 0
+    picture = suggestions.picture_values(request.GET.get("picture", ""), scores, higher_is_better=higher)
+    form = GradeRulesForm(
+        posted_data(request),
+        rules.as_json() if picture is None else {"title": rules.title, **picture},
+        baselines=scores,
+        competitions=course_sheets.course_competitions(competition.course_id),
+        add=action,
+    )
+
+    def sheet_by(tried: Any) -> queries.GradeSheet:
+        return queries.tried_sheet(competition, tried, stored, at=page_context.at)
+
+    return _RulesPage(form, rules if picture is None else None, stored.rules is not None, sheet_by)
+
+
+def _edit_course_rules(request: HttpRequest, course_context: Any, action: str) -> _RulesPage:
+    course = course_context.course
+    competitions = course_sheets.course_competitions(course.pk)
+    saved = queries.course_scheme(course.pk)
+    scheme = saved or course_sheets.suggested_scheme(competitions, course.title)
+    form = CourseRulesForm(posted_data(request), scheme.as_json(), competitions=competitions, add=action)
+
+    def sheet_by(tried: Any) -> queries.GradeSheet:
+        return course_sheets.course_sheet(course, competitions, tried)
+
+    return _RulesPage(form, scheme, saved is not None, sheet_by)
+
+
+def _preview_grades(sheet: queries.GradeSheet) -> dict[str, Any]:
+    """What the rules give: a histogram, and five students from the best to the worst."""
     graded = sorted((row for row in sheet.rows if row.mark.points is not None), key=lambda row: -(row.mark.points or 0))
     places = sorted({round(share * (len(graded) - 1) / 4) for share in range(5)}) if graded else []
     return {
         "sheet": sheet,
-        "numbers": grade_numbers(sheet),
-        "zeros": sum(not row.mark.points for row in graded),
         "histogram": draw_histogram(sheet.points, sign=-1, axis=_("Points"), decimals=0, of_students=True),
         "samples": [graded[place] for place in places],
     }
 
 
-@open_to(Audience.HOSTS)
-def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    competition, slug = page_context.competition, page_context.competition.slug
-    action, problems = request.POST.get("action"), []
+@grade_page(Audience.HOSTS)
+def grade_release(request: HttpRequest, pages: GradePages) -> HttpResponse:
+    """Release the grades, or withdraw them."""
+    graded, action, problems = pages.graded, request.POST.get("action"), list[str]()
     try:
         if action == "release":
-            release = services.release_grades(graded=competition, user=signed_in_user(page_context.user))
-            number = release.grades.count()
+            number = services.release_grades(graded=graded, user=pages.user).grades.count()
             messages.success(request, _("Grades of %(number)s students released.") % {"number": number})
-            return see_other("host_grades", slug=slug)
+            return pages.leave_to("grades")
         if action == "withdraw":
-            services.withdraw_grades(graded=competition, user=signed_in_user(page_context.user))
+            services.withdraw_grades(graded=graded, user=pages.user)
             messages.success(request, _("Grades withdrawn. Students can't see them any more."))
-            return see_other("host_grades", slug=slug)
-    except competitions.CannotHost as error:
+            return pages.leave_to("grades")
+    except CannotHost as error:
         problems = [error.message]
-    sheet = queries.grade_sheet(competition, at=page_context.at)
-    obstacles = services.release_obstacles(sheet, competition)
-    numbers = grade_numbers(sheet)
+    sheet = pages.sheet()
     context = {
-        "page_context": page_context,
+        **pages.frame,
         "sheet": sheet,
         "problems": problems,
-        "obstacles": obstacles,
-        "numbers": numbers,
-        "platforms": [*filter(None, hooks.grade_columns(competition=competition, release=sheet.release))],
+        "obstacles": services.release_obstacles(sheet, graded),
     }
-    return render(request, "grades/host_grade_release.html", context, status=409 if problems else 200)
-
-
-def grade_numbers(sheet: queries.GradeSheet) -> dict[str, Any]:
-    """Summary of a sheet: numbers of students, accounts, grades and changes, and the mean of the points."""
-    points = [row.mark.points for row in sheet.rows if row.mark.points is not None]
-    return {
-        "students": len(sheet.rows),
-        # Students with an account, who can see a grade here.
-        "readers": sum(row.student.user_id is not None for row in sheet.rows),
-        "graded": len(points),
-        "without": len(sheet.rows) - len(points),
-        "mean": round(sum(points) / len(points), 1) if points else None,
-        "changed": sum(row.is_changed for row in sheet.rows),
-    }
+    if isinstance(pages.context, PageContext):
+        columns = hooks.grade_columns(competition=pages.context.competition, release=sheet.release)
+        context["platforms"] = [*filter(None, columns)]
+    return render(request, "grades/grade_release.html", context, status=409 if problems else 200)
 
 
 @open_to(Audience.HOSTS)
@@ -152,8 +183,22 @@ def host_candidate_grades(request: HttpRequest, page_context: PageContext) -> Ht
 def grade(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The viewer's released grade. Shown only to viewers who may see private scores, which its reasons contain."""
     release = GradeRelease.current(page_context.competition) if page_context.sees_private else None
-    mine = Grade.objects.filter(release=release, user=page_context.user.pk).first() if release else None
+    frame = {"frame": "competition.html", "page_context": page_context}
+    return _own_grade(request, page_context.competition, release, frame)
+
+
+@open_course_to(CourseAudience.MEMBERS)
+def course_grade(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
+    """The viewer's released grade of the course."""
+    course = course_context.course
+    frame = {"frame": "grades/course_frame.html", "course": course}
+    return _own_grade(request, course, GradeRelease.current(course), frame)
+
+
+def _own_grade(
+    request: HttpRequest, graded: Competition | Course, release: GradeRelease | None, frame: dict[str, Any]
+) -> HttpResponse:
+    mine = Grade.objects.filter(release=release, user=request.user.pk).first() if release else None
     reasons = [Reason.from_json(stored) for stored in mine.reasons] if mine else []
-    rules = GradeRules.from_values(release.rules) if release else None
-    context = {"page_context": page_context, "release": release, "rules": rules, "grade": mine, "reasons": reasons}
+    context = {**frame, "graded": graded, "release": release, "grade": mine, "reasons": reasons}
     return render(request, "grades/grade.html", context)

@@ -37,7 +37,6 @@ SEEN_BY_NOBODY = {
     "host_send_again": "leads back",
     "host_platform_roster": "leads back",
     "host_team": "leads to a student of the team",
-    "course_grade_release": "leads back",
     "course_add": "leads to the new competition",
     "lti_login": "for learning platforms",
     "lti_launch": "for learning platforms",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.grades.reading import BadRules, exact, number_json
+from leaderboard.grades.reading import BadRules, number_json, parse_number
 from leaderboard.grades.rules import CourseScheme, GradeRules
 from tests.grades.test_cases import random_rules
 
@@ -26,7 +26,7 @@ def test_rules_come_back_from_json_as_they_were(seed: int) -> None:
 
 @given(st.fractions(-10_000, 10_000, max_denominator=10_000))
 def test_numbers_come_back_from_their_texts_to_the_last_digit(number: Fraction) -> None:
-    assert exact(number_json(number)) == number
+    assert parse_number(number_json(number)) == number
 
 
 NO_NUMBERS = ["", "a", "1/0", "1e999999999", "nan", "inf", "--1", "1 000", True, None, [1], "9" * 50]
@@ -35,7 +35,7 @@ NO_NUMBERS = ["", "a", "1/0", "1e999999999", "nan", "inf", "--1", "1 000", True,
 @pytest.mark.parametrize("text", NO_NUMBERS)
 def test_other_texts_are_no_numbers(text: Any) -> None:
     with pytest.raises(ValueError, match="enter a number"):
-        exact(text)
+        parse_number(text)
 
 
 @pytest.mark.parametrize(
