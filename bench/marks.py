@@ -47,15 +47,15 @@ link = LtiLink.objects.create(deployment=deployment, context="c", resource="r", 
     lineitems_url=address + "/lineitems")
 users = User.objects.bulk_create(User(username=f"s{{n}}", password="!") for n in range({students}))
 LtiPerson.objects.bulk_create(LtiPerson(platform=platform, subject=u.username, user=u) for u in users)
-Seat.objects.bulk_create(Seat(link=link, competition=pets, user=u) for u in users)
+Seat.objects.bulk_create(Seat(link=link, competition=pets, user=u, subject=u.username) for u in users)
 """
 RELEASE = """
 from django.db import transaction
 from leaderboard.competitions.models import Competition
-from leaderboard.lti.marks import WantedMark, want_marks
+from leaderboard.lti.marks import want_marks
 from leaderboard.lti.models import LtiPerson
 with transaction.atomic():
-    marks = [WantedMark(one.user_id, {points} + int(one.subject[1:])) for one in LtiPerson.objects.all()]
+    marks = {{one.user_id: ({points} + int(one.subject[1:]), "") for one in LtiPerson.objects.all()}}
     want_marks(competition=Competition.objects.get(), marks=marks, out_of=1000.0)
 """
 WAITING = "SELECT count(*) FROM lti_platformmark WHERE state != 'sent'"

@@ -36,11 +36,11 @@ LtiPerson.objects.create(platform=Platform.objects.get(), subject="ext-0", user=
 RELEASE = """
 from django.db import transaction
 from leaderboard.competitions.models import Competition
-from leaderboard.lti.marks import WantedMark, want_marks
+from leaderboard.lti.marks import want_marks
 from leaderboard.lti.models import LtiPerson
 people = LtiPerson.objects.exclude(subject="ext-0")
 with transaction.atomic():
-    marks = [WantedMark(one.user_id, {points} + int(one.subject[4:]), "from a bench") for one in people]
+    marks = {{one.user_id: ({points} + int(one.subject[4:]), "from a bench") for one in people}}
     want_marks(competition=Competition.objects.get(), marks=marks, out_of=100.0)
 """
 

@@ -185,6 +185,8 @@ class Seat(models.Model):
     link = models.ForeignKey(LtiLink, on_delete=models.CASCADE, related_name="seats")
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="lti_seats")
+    # The platform's name of the student.
+    subject = models.CharField(max_length=255)
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["competition", "user"], name="seat_once")]
@@ -215,6 +217,7 @@ class PlatformMark(models.Model):
     out_of = models.FloatField(default=1)
     sent_points = models.FloatField(null=True)
     sent_comment = models.CharField(max_length=1000, blank=True)
+    # None: not known what the platform has, because nothing was sent, one is on its way, or its answer was lost.
     sent_out_of = models.FloatField(null=True)
     sent_at = models.DateTimeField(null=True)
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
@@ -235,3 +238,10 @@ class PlatformMark(models.Model):
 
     def __str__(self) -> str:
         return f"{self.points} · {self.state}"
+
+    @property
+    def is_in_platform(self) -> bool:
+        """Whether the platform is known to have the mark that is wanted."""
+        is_same = (self.comment, self.out_of) == (self.sent_comment, self.sent_out_of) or self.points is None
+        is_unsent = self.last_stamp == 0 and self.points is None
+        return is_unsent or (self.sent_out_of is not None and self.points == self.sent_points and is_same)

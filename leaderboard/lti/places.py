@@ -94,7 +94,8 @@ def _arrive_as_student(launch: Launch, link: LtiLink, competition: Competition) 
     notice = ""
     if not competition.is_run_by(user):
         entry = people.link_to_class_list(launch, competition, user, section=link.section)
-        Seat.objects.update_or_create(competition=competition, user=user, defaults={"link": link})
+        seat = {"link": link, "subject": launch.subject}
+        Seat.objects.update_or_create(competition=competition, user=user, defaults=seat)
         try:
             if competition.launched_at is None:
                 raise CannotJoin(_("This competition isn't open yet. Open the activity again later."))

@@ -5,6 +5,7 @@ Called by tasks only. Addresses come from signed launches of approved platforms;
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import time
@@ -42,6 +43,11 @@ class PlatformProblem(Exception):
         self.headers: Mapping[str, str] = {} if response is None else response.headers
 
     @property
+    def is_final(self) -> bool:
+        """Whether the same request would be refused again."""
+        return self.status in (400, 403, 404, 405, 415, 422)
+
+    @property
     def retry_after(self) -> float:
         """The seconds that the platform asks to wait; 0 if it names none."""
         wait = self.headers.get("Retry-After", "")
@@ -61,30 +67,30 @@ class PlatformClient:
     def __exit__(self, *_: object) -> None:
         self.session.close()
 
-    def send(self, method: str, address: str, *, accept: str = "", body: str = "", content_type: str = "") -> Any:
-        """The response with a status below 300. Raises `PlatformProblem`.
+    def send(self, method: str, address: str, *, kind: str, body: Any = None) -> Any:
+        """The response with a status below 300; `kind` is the media type. Raises `PlatformProblem`.
 
         A refused token is replaced once: the platform may have ended it early.
         """
+        headers = {"Accept": "*/*" if kind == SCORE_TYPE else kind, "Content-Type": kind}
+        content = None if body is None else json.dumps(body).encode()
         for is_again in (False, True):
-            headers = {"Authorization": f"Bearer {self._token(renew=is_again)}", "Accept": accept or "*/*"}
-            if body:
-                headers["Content-Type"] = content_type
-            response = self._ask(method, address, headers=headers, data=body.encode() or None)
-            if response.status_code != 401 or is_again:
+            headers["Authorization"] = f"Bearer {self._token(renew=is_again)}"
+            response = self._ask(method, address, headers=headers, data=content)
+            if response.status_code != 401:
                 break
         if not 200 <= response.status_code < 300:
             raise PlatformProblem("status", response)
         return response
 
-    def pages(self, address: str, accept: str) -> Iterator[Any]:
+    def pages(self, address: str, kind: str) -> Iterator[Any]:
         """The JSON of each page of a list. Pages after the first must have its host. Raises `PlatformProblem`."""
         first, seen = host_of(address), set[str]()
         while address:
             if len(seen) >= MAX_PAGES or address in seen or host_of(address) != first:
                 raise PlatformProblem("next page")
             seen.add(address)
-            response = self.send("GET", address, accept=accept)
+            response = self.send("GET", address, kind=kind)
             yield json_of(response)
             found = _NEXT.search(response.headers.get("Link", ""))
             address = urljoin(address, found[1]) if found else ""

@@ -6,11 +6,12 @@ platform can do nothing before an operator has approved it.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_noop
 
 from leaderboard.accounts.models import User, token_digest
@@ -21,13 +22,14 @@ from leaderboard.competitions.wake_ups import wake_workers_after_commit
 
 from .addresses import NoAnswer, PlatformSession, host_of, is_usable_address
 from .launching import FETCH_KEYS, is_identifier
-from .models import MAX_ADDRESS, REGISTRATION_LIFETIME, Deployment, Platform, Registration
+from .models import MAX_ADDRESS, REGISTRATION_LIFETIME, Deployment, Platform, PlatformMark, Registration
 from .platform_services import LINEITEM_SCOPE, ROSTER_SCOPE, SCORE_SCOPE
 
 ASK_PLATFORM = "leaderboard.lti.tasks.ask_platform"
 TICKS = ("teachers_may_host", "vouches_for_addresses", "accepts_every_deployment")
 PLATFORM_CLAIM = "https://purl.imsglobal.org/spec/lti-platform-configuration"
 TOOL_CLAIM = "https://purl.imsglobal.org/spec/lti-tool-configuration"
+KEYS_LAST, TRY_AGAIN_AFTER = timedelta(hours=1), timedelta(minutes=1)
 MAX_NAME, MAX_TOKEN = 200, 20_000
 FAMILIES = ("moodle", "canvas", "brightspace", "desire2learn", "blackboard", "sakai", "ilias", "openedx")
 
@@ -179,6 +181,13 @@ def _tool_configuration(configuration: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def platforms_without_fresh_keys() -> QuerySet[Platform]:
+    now = database_now()
+    stale = Q(keys_fetched_at=None) | Q(keys_fetched_at__lt=now - KEYS_LAST)
+    waited = Q(keys_tried_at=None) | Q(keys_tried_at__lt=now - TRY_AGAIN_AFTER)
+    return Platform.objects.filter(stale, waited, off_at=None).exclude(approved_at=None)
+
+
 def fetch_keys(platform: Platform) -> bool:
     """Fetch and store a platform's keys; False without a usable answer, then the old ones stay."""
     Platform.objects.filter(pk=platform.pk).update(keys_tried_at=database_now())
@@ -221,6 +230,9 @@ def add_platform(*, issuer: str, client_id: str, deployments: list[str], user: U
 def approve_platform(*, platform: Platform, user: User | None, name: str, **ticks: bool) -> None:
     """Let launches of a platform in, with the deployments that it was registered with, or change its settings."""
     now = database_now()
+    if platform.off_at is not None:  # marks that waited meanwhile have a day from now on
+        waiting = PlatformMark.objects.filter(link__deployment__platform=platform, state=PlatformMark.State.WAITING)
+        waiting.update(wanted_at=now, next_at=now)
     if platform.approved_at is None:  # launches are refused until now, so all of these were named by registration
         platform.deployments.filter(approved_at=None).update(approved_at=now)
     platform.approved_at = platform.approved_at or now

@@ -92,6 +92,12 @@ class FakePlatform:
         Platform.objects.filter(pk=self.platform.pk).update(keys_fetched_at=self.platform.approved_at)
         return self.platform
 
+    def approve_again(self) -> None:
+        """Switch the platform on again."""
+        self.platform.refresh_from_db()
+        ticks = {tick: getattr(self.platform, tick) for tick in registering.TICKS}
+        registering.approve_platform(platform=self.platform, user=None, name="Moodle", **ticks)
+
     def claims(self, subject: str, *, roles: list[str] = LEARNER, nonce: str = "", **given: Any) -> dict[str, Any]:
         """What a launch of a person says, with services in the test's server."""
         now = int(time.time())

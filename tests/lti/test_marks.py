@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition
+from leaderboard.grades.hooks import GradeColumn
+from leaderboard.grades.models import Grade, GradeRelease
 from leaderboard.grades.services import set_grade_rules
-from leaderboard.lti import marks
+from leaderboard.lti import marks, registering, sending
 from leaderboard.lti.launching import CLAIM, GRADES_CLAIM
-from leaderboard.lti.marks import WantedMark, take_back_marks, want_marks
+from leaderboard.lti.marks import take_back_marks, want_marks
 from leaderboard.lti.models import LtiLink, LtiPerson, Platform, PlatformMark
 from leaderboard.lti.platform_services import PlatformClient
 from tests.conftest import answers, close, enter, make_competition, submit
@@ -47,8 +49,15 @@ def user_of(subject: str) -> User:
 
 
 def release(competition: Competition, out_of: float = 100.0, **points: float | None) -> None:
-    wanted = [WantedMark(user_of(name).pk, value, f"{value} points") for name, value in points.items()]
+    wanted = {user_of(name).pk: (value, f"{value} points") for name, value in points.items()}
     want_marks(competition=competition, marks=wanted, out_of=out_of)
+
+
+def column_state(competition: Competition) -> GradeColumn:
+    columns = marks.grade_columns(competition=competition, release=None)
+    assert columns is not None
+    (state,) = columns.columns
+    return state
 
 
 def send_all(*, turns: int = 30) -> None:
@@ -57,11 +66,11 @@ def send_all(*, turns: int = 30) -> None:
         PlatformMark.objects.filter(state=PlatformMark.State.WAITING).update(
             next_at=timezone.now() - timedelta(seconds=1)
         )
-        due = marks.links_with_due_marks()
+        due = sending.links_with_due_marks()
         if not due:
             return
         for link in due:
-            marks.send_marks(link, str(uuid.uuid4()))
+            sending.send_marks(link, str(uuid.uuid4()))
 
 
 def test_a_release_fills_the_platforms_column(moodle: FakePlatform, pets: Competition) -> None:
@@ -178,11 +187,11 @@ def test_a_refused_mark_is_shown_and_sent_again_when_the_host_says_so(
     moodle.before = lambda method, path, body: status if path.endswith("/scores") else None
     release(pets, bo=80.0)
     send_all()
-    (state,) = marks.column_states(pets)
+    state = column_state(pets)
     assert (state.sent, state.waiting, state.refused) == (0, 0, 1)
     assert state.problems
     moodle.before = None
-    assert marks.send_again(link=state.link) == 1
+    assert marks.send_again(link=LtiLink.objects.get()) == 1
     send_all()
     assert moodle.marks_of("bo") == [80.0]
 
@@ -317,7 +326,7 @@ def test_a_student_who_moves_between_two_activities_with_one_column_keeps_the_ma
     release(pets, bo=90.0)
     for _ in range(2):
         for link in LtiLink.objects.order_by("-pk"):
-            marks.send_marks(link.pk, str(uuid.uuid4()))
+            sending.send_marks(link.pk, str(uuid.uuid4()))
     assert len(moodle.lineitems) == 1
     assert moodle.marks_of("bo") == [80.0, 90.0]
 
@@ -325,9 +334,54 @@ def test_a_student_who_moves_between_two_activities_with_one_column_keeps_the_ma
 def test_a_platform_that_is_off_keeps_no_other_one_waiting(moodle: FakePlatform, pets: Competition) -> None:
     release(pets, bo=80.0)
     Platform.objects.update(off_at=timezone.now())
-    assert marks.links_with_due_marks() == []
+    assert sending.links_with_due_marks() == []
     send_all()
     assert not moodle.scores
+
+
+def test_what_is_taken_back_while_a_platform_is_off_is_cleared_when_it_is_on_again(
+    moodle: FakePlatform, pets: Competition
+) -> None:
+    release(pets, bo=80.0)
+    send_all()
+    registering.switch_off(platform=moodle.platform, user=None)
+    take_back_marks(competition=pets)
+    PlatformMark.objects.update(wanted_at=timezone.now() - timedelta(days=9))
+    moodle.approve_again()
+    moodle.before = lambda method, path, body: 503 if path.endswith("/scores") else None
+    send_all(turns=1)
+    moodle.before = None
+    send_all()
+    assert moodle.marks_of("bo") == [80.0, None]
+    assert [column["scoreMaximum"] for column in moodle.lineitems.values()] == [100.0]
+
+
+def test_a_mark_that_changes_back_after_a_lost_answer_is_sent(moodle: FakePlatform, pets: Competition) -> None:
+    def lose(method: str, path: str, body: dict[str, Any]) -> int | None:
+        if path.endswith("/scores"):
+            moodle.answer(method, path, {}, body)
+            return 502
+        return None
+
+    release(pets, bo=80.0)
+    send_all()
+    moodle.before = lose
+    release(pets, bo=60.0)
+    send_all(turns=1)
+    moodle.before = None
+    for points in (70.0, 80.0):
+        release(pets, bo=points)
+    send_all()
+    assert moodle.marks_of("bo") == [80.0, 60.0, 80.0]
+
+
+def test_the_mark_of_a_person_with_two_names_in_a_platform_goes_to_the_one_they_came_by(
+    moodle: FakePlatform, pets: Competition
+) -> None:
+    LtiPerson.objects.create(platform=moodle.platform, subject="bo-staff", user=user_of("bo"))
+    release(pets, bo=80.0)
+    send_all()
+    assert (moodle.marks_of("bo"), moodle.marks_of("bo-staff")) == ([80.0], [])
 
 
 @pytest.mark.parametrize("name", ["x" * 700, "https://a.example/\0", 5, None])
@@ -338,7 +392,7 @@ def test_a_column_without_a_usable_address_is_none(name: Any, moodle: FakePlatfo
     )
     release(pets, bo=80.0)
     send_all()
-    assert PlatformMark.objects.get().problem == marks.NO_COLUMN
+    assert PlatformMark.objects.get().problem == sending.PROBLEMS["column"]
 
 
 @pytest.mark.parametrize("status", [400, 401, 403])
@@ -346,15 +400,15 @@ def test_a_platform_that_gives_no_token_says_so(status: int, moodle: FakePlatfor
     moodle.before = lambda method, path, body: status if path == "/token" else None
     release(pets, bo=80.0)
     send_all(turns=2)
-    assert PlatformMark.objects.get().problem == ("" if status == 401 else marks.NOT_ALLOWED)
+    assert PlatformMark.objects.get().problem == ("" if status == 401 else sending.NOT_ALLOWED)
 
 
 def test_a_slow_platform_ends_its_turn_for_the_others(
     moodle: FakePlatform, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(marks, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(sending, "TURN_SECONDS", 0.0)
     release(pets, bo=80.0, cy=70.0)
-    assert marks.send_marks(LtiLink.objects.get().pk, str(uuid.uuid4()))
+    assert sending.send_marks(LtiLink.objects.get().pk, str(uuid.uuid4()))
     assert len(moodle.scores) == 1
 
 
@@ -362,7 +416,7 @@ def test_a_platform_without_a_column_says_so(moodle: FakePlatform, pets: Competi
     moodle.before = lambda method, path, body: 403 if (method, path) == ("POST", "/lineitems") else None
     release(pets, bo=80.0)
     send_all()
-    assert PlatformMark.objects.get().problem == marks.NO_COLUMN
+    assert PlatformMark.objects.get().problem == sending.PROBLEMS["column"]
 
 
 def test_the_maximum_of_an_own_column_follows_the_rules(moodle: FakePlatform, pets: Competition) -> None:
@@ -376,22 +430,26 @@ def test_the_maximum_of_an_own_column_follows_the_rules(moodle: FakePlatform, pe
 
 def test_a_student_whom_no_platform_knows_is_counted(moodle: FakePlatform, pets: Competition, ada: User) -> None:
     dee = User.objects.create(username="dee")
-    want_marks(competition=pets, marks=[WantedMark(dee.pk, 5.0)], out_of=10)
+    want_marks(competition=pets, marks={dee.pk: (5.0, "")}, out_of=10)
     assert not PlatformMark.objects.exists()
-    assert marks.unknown_students(pets, {dee.pk, user_of("bo").pk}) == 1
+    graded = GradeRelease.objects.create(competition=pets, number=1, rules={}, released_at=timezone.now())
+    Grade.objects.bulk_create(Grade(release=graded, user=user, points=5.0, reasons=[]) for user in (dee, user_of("bo")))
+    columns = marks.grade_columns(competition=pets, release=graded)
+    assert columns is not None
+    assert columns.missing == 1
 
 
 def test_a_silent_platform_holds_a_worker_for_one_mark_only(
     moodle: FakePlatform, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(marks, "MARK_SECONDS", 0.3)
+    monkeypatch.setattr(sending, "MARK_SECONDS", 0.3)
     moodle.before = lambda method, path, body: time.sleep(1)
     release(pets, bo=80.0, cy=70.0)
     begun = time.monotonic()
-    for link in marks.links_with_due_marks():
-        marks.send_marks(link, str(uuid.uuid4()))
+    for link in sending.links_with_due_marks():
+        sending.send_marks(link, str(uuid.uuid4()))
     assert time.monotonic() - begun < 1.0
-    assert not marks.links_with_due_marks()
+    assert not sending.links_with_due_marks()
     assert PlatformMark.objects.filter(state=PlatformMark.State.WAITING).count() == 2
 
 
@@ -429,7 +487,8 @@ def test_at_the_end_the_platform_has_the_last_mark(
     send_all()
     sent = moodle.marks_of("bo")
     assert (sent[-1] if sent else None) == wanted
-    assert all(one != two for one, two in pairwise(sent))
+    is_answer_lost = ("send", 500) in steps
+    assert is_answer_lost or all(one != two for one, two in pairwise(sent))
 
 
 def test_a_release_of_grades_sends_marks_and_its_withdrawal_takes_them_back(

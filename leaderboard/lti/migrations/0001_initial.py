@@ -150,6 +150,7 @@ class Migration(migrations.Migration):
                 ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='competitions.competition')),
                 ('link', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='seats', to='lti.ltilink')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lti_seats', to=settings.AUTH_USER_MODEL)),
+                ('subject', models.CharField(max_length=255)),
             ],
         ),
         migrations.AddConstraint(
