@@ -190,12 +190,17 @@ def _earlier_line(
     line: roster_files.RosterLine, lines: dict[tuple[str, str], roster_files.RosterLine]
 ) -> roster_files.RosterLine | None:
     """An earlier line of the same person, or None. Adds this line to `lines`."""
-    keys = [(name, line.values[name].casefold()) for name in MATCHING_FIELDS if line.values.get(name)]
+    keys = [_key(name, line.values[name]) for name in MATCHING_FIELDS if line.values.get(name)]
     keys = keys or [("name", f"{line.values.get('name', '')}\n{line.values.get('section', '')}".casefold())]
     earlier = next((lines[key] for key in keys if key in lines), None)
     for key in keys:
         lines.setdefault(key, line)
     return earlier
+
+
+def _key(name: str, value: str) -> tuple[str, str]:
+    """The value of a field as it is compared; only a platform's names of people may differ by case alone."""
+    return name, value if name == "lms_user" else value.casefold()
 
 
 class EntryIndex:
@@ -206,7 +211,7 @@ class EntryIndex:
         for entry in entries:
             for name in MATCHING_FIELDS:
                 if value := getattr(entry, name):
-                    self._by.setdefault((name, value.casefold()), []).append(entry)
+                    self._by.setdefault(_key(name, value), []).append(entry)
             self._by.setdefault(("name", entry.name.casefold()), []).append(entry)
             if entry.user_id is not None:
                 self._by.setdefault(("user", str(entry.user_id)), []).append(entry)
@@ -222,13 +227,13 @@ class EntryIndex:
 
         A person of a learning platform is matched by that alone.
         """
-        if values.get("lms_user") and ("lms_user", values["lms_user"].casefold()) in self._by:
-            return self._by["lms_user", values["lms_user"].casefold()]
+        if found := self._by.get(("lms_user", values.get("lms_user", ""))):
+            return found
         keyed = {
             entry.pk: entry
             for name in MATCHING_FIELDS
             if values.get(name)
-            for entry in self._by.get((name, values[name].casefold()), [])
+            for entry in self._by.get(_key(name, values[name]), [])
         }
         if keyed:
             return list(keyed.values())

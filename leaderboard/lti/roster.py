@@ -122,9 +122,7 @@ def _section_of(member: dict[str, Any]) -> str:
 
 def _save_draft(link: LtiLink, rows: list[dict[str, str]]) -> None:
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS)
-    writer.writeheader()
-    writer.writerows(rows)
+    csv.writer(text).writerows([COLUMNS, *([row[column] for column in COLUMNS] for row in rows)])
     assert link.competition is not None, "checked by read_roster"
     name = _("Class list of %(platform)s") % {"platform": link.platform}
     save_roster_draft(competition=link.competition, user=link.connected_by, file_name=name, data=text.getvalue())

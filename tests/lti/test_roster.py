@@ -83,6 +83,15 @@ def test_a_student_who_is_read_before_their_first_launch_is_one_person(moodle: F
     assert RosterEntry.objects.count() == 2
 
 
+def test_two_people_whose_names_in_the_platform_differ_by_case_are_two(moodle: FakePlatform, teacher: Client) -> None:
+    moodle.members = [member("aB", email=""), member("ab", email="", lis_person_sourcedid="")]
+    update(teacher)
+    teacher.post("/host/pets/people/roster/", {"action": "take"})
+    assert set(RosterEntry.objects.values_list("lms_user", flat=True)) == {
+        f"{moodle.platform.pk}:{name}" for name in ("aB", "ab")
+    }
+
+
 def test_sections_of_canvas_come_along(moodle: FakePlatform, teacher: Client) -> None:
     Platform.objects.update(family="canvas")
     said = [{CLAIM + "custom": {"section_names": '["Lab 1"]'}}]
