@@ -26,6 +26,12 @@ def lets_in(*, code: str = "", invitation: str = "", join_card: str = "") -> boo
 
 
 @Hook
+def is_address_of(*, account: User, address: str) -> bool:
+    """Whether another way of signing in confirms that an unconfirmed main address is the account's."""
+    raise NotImplementedError
+
+
+@Hook
 def student_number_confirmed(*, account: User) -> object:
     """Called when an institution sends the student number of an account (`institution.people.student_numbers_of`)."""
 

@@ -19,6 +19,7 @@ import jwt
 from django.core import signing
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.institution.id_tokens import BadToken, read_id_token
 from leaderboard.accounts.models import token_digest
@@ -43,28 +44,37 @@ TEST_USER = "http://purl.imsglobal.org/vocab/lti/system/person#TestUser"
 
 FETCH_KEYS = "leaderboard.lti.tasks.fetch_keys"
 
+# By the reason of a refusal: the heading of its page, and what to do.
+REFUSALS = {
+    "": (_("This activity can't be opened"), _("Its link may be old or used. Open it again from your course.")),
+    "not_connected": (
+        _("Your teacher hasn't connected this activity yet"),
+        _("Tell your teacher: they open the activity once and choose the competition."),
+    ),
+    "no_part": (_("You have no part in this activity"), _("It is open to students and teachers of the course.")),
+    "ask_the_host": (_("Another teacher hosts this competition"), _("Ask to be added on its page “People”:")),
+    "blocked": (_("Your account is blocked"), _("Ask your administrator.")),
+    "platform_waits": (_("Your learning platform isn't approved yet"), _("Ask the administrator of this site.")),
+    "deployment_waits": (
+        _("This installation of your learning platform isn't approved yet"),
+        _("The administrator of this site approves it under “Learning platforms”."),
+    ),
+}
 _signer = signing.Signer(salt="lti state")
 
 
 class LaunchRefused(Exception):
     """A login or launch that is refused, with a short code for the log that quotes nothing of it.
 
-    `status` is 403 if an operator or teacher can change the outcome; `reason` selects the text of the page, which may
-    name the hosts of `competition`.
+    `reason` selects the text of the page where an operator or teacher can change the outcome; the page may name the
+    hosts of `competition`.
     """
 
-    def __init__(
-        self, code: str, *, status: int = 400, reason: str = "", competition: Competition | None = None
-    ) -> None:
+    def __init__(self, code: str, *, reason: str = "", competition: Competition | None = None) -> None:
         super().__init__(code)
-        self.status, self.reason, self.competition = status, reason, competition
-
-
-class PlatformWaits(LaunchRefused):
-    """The platform is not approved, or switched off."""
-
-    def __init__(self) -> None:
-        super().__init__("platform not approved", status=403, reason="platform_waits")
+        self.reason, self.competition = reason, competition
+        self.status = 403 if reason else 400
+        self.heading, self.text = REFUSALS[reason]
 
 
 class KeysNeeded(Exception):
@@ -89,9 +99,8 @@ def begin_login(asked: Mapping[str, str], *, site: str, redirect_uri: str, brows
         raise LaunchRefused("target")
     now, nonce = database_now(), secrets.token_urlsafe(32)
     LoginTry.objects.filter(expires_at__lt=now).delete()
-    LoginTry.objects.create(
-        nonce=nonce, platform=platform, browser=token_digest(browser), target=target, expires_at=now + LOGIN_LIFETIME
-    )
+    facts = {"platform": platform, "browser": token_digest(browser), "target": target}
+    LoginTry.objects.create(nonce=nonce, expires_at=now + LOGIN_LIFETIME, **facts)
     query = {
         "scope": "openid",
         "response_type": "id_token",
@@ -124,7 +133,7 @@ def _platform_of(issuer: str, client_id: str) -> Platform:
     # Another registration of the issuer, waiting or switched off, must not keep launches out that name no client.
     working = [platform for platform in named if platform.is_on]
     if not working and named:
-        raise PlatformWaits
+        raise LaunchRefused("platform not approved", reason="platform_waits")
     if len(working) != 1:
         raise LaunchRefused("issuer")
     return working[0]
@@ -135,21 +144,30 @@ def _platform_of(issuer: str, client_id: str) -> Platform:
 
 @dataclass(frozen=True)
 class Launch:
-    """The verified content of a launch."""
+    """The verified content of a launch; `services` are the fields of its link that each launch names anew."""
 
     deployment: Deployment
-    subject: str
     claims: Mapping[str, Any]
     context: str
-    context_title: str
     resource: str
-    memberships_url: str
-    lineitems_url: str
-    lineitem: str
+    services: Mapping[str, str]
 
     @property
     def platform(self) -> Platform:
         return self.deployment.platform
+
+    @property
+    def subject(self) -> str:
+        return str(self.claims["sub"])
+
+    @property
+    def lms_user(self) -> str:
+        """The platform's name of the person as the class list stores it."""
+        return f"{self.platform.pk}:{self.subject}"
+
+    @property
+    def is_instructor(self) -> bool:
+        return has_role(self.claims[CLAIM + "roles"], "Instructor")
 
     @property
     def is_learner(self) -> bool:
@@ -157,11 +175,20 @@ class Launch:
         return has_role(roles, "Learner") and not self.is_instructor and TEST_USER not in roles
 
     @property
-    def is_instructor(self) -> bool:
-        return has_role(self.claims[CLAIM + "roles"], "Instructor")
+    def full_name(self) -> str:
+        return text_of(self.claims, "name", 200) or " ".join(filter(None, self.names))
 
-    def text(self, name: str, longest: int = MAX_TEXT) -> str:
-        return text_of(self.claims, name, longest)
+    @property
+    def names(self) -> tuple[str, str]:
+        return text_of(self.claims, "given_name", 150), text_of(self.claims, "family_name", 150)
+
+    @property
+    def address(self) -> str:
+        """The e-mail address that the platform names, in lower case; "" if it is missing or not ASCII."""
+        value = self.claims.get("email")
+        if not isinstance(value, str) or len(value) > 254 or not (value.isascii() and value.isprintable()):
+            return ""
+        return value.lower() if "@" in value else ""
 
 
 def has_role(roles: Collection[Any], name: str) -> bool:
@@ -191,19 +218,14 @@ def read_launch(form: Mapping[str, str], *, browser: str) -> Launch:
         raise LaunchRefused("browser")
     platform = login.platform
     if not platform.is_on:
-        raise PlatformWaits
+        raise LaunchRefused("platform not approved", reason="platform_waits")
     _check_key(token, platform)
     if not LoginTry.objects.filter(pk=login.pk).delete()[0]:
         raise LaunchRefused("used")
+    named = {"issuer": platform.issuer, "client_id": platform.client_id, "nonce": nonce}
     try:
         claims = read_id_token(
-            token,
-            keys=platform.keys,
-            issuer=platform.issuer,
-            client_id=platform.client_id,
-            nonce=nonce,
-            algorithms=("RS256",),
-            max_subject_characters=MAX_TEXT,
+            token, keys=platform.keys, algorithms=("RS256",), max_subject_characters=MAX_TEXT, **named
         )
     except BadToken as error:
         raise LaunchRefused(str(error)) from None
@@ -247,40 +269,33 @@ def _check_message(claims: Mapping[str, Any], login: LoginTry) -> None:
 
 def _launch_of(claims: Mapping[str, Any], platform: Platform) -> Launch:
     context, resource = _object(claims, CLAIM + "context"), _object(claims, CLAIM + "resource_link")
-    deployment_name = _identifier(claims.get(CLAIM + "deployment_id"), "deployment")
-    context_id, resource_id = _identifier(context.get("id"), "context"), _identifier(resource.get("id"), "resource")
-    roster, grades = _object(claims, ROSTER_CLAIM, needed=False), _object(claims, GRADES_CLAIM, needed=False)
+    roster, grades = _object(claims, ROSTER_CLAIM, {}), _object(claims, GRADES_CLAIM, {})
+    urls = {
+        "memberships_url": roster.get("context_memberships_url"),
+        "lineitems_url": grades.get("lineitems"),
+        "claimed_lineitem": grades.get("lineitem"),
+    }
+    # Names by which the platform is recognized again; never cleaned, which could make two of them one.
+    identifiers = [claims.get(CLAIM + "deployment_id"), context.get("id"), resource.get("id"), claims["sub"]]
+    if not all(map(is_identifier, identifiers)):
+        raise LaunchRefused("identifier")
     return Launch(
-        deployment=_approved_deployment(platform, deployment_name),
-        subject=_identifier(claims["sub"], "subject"),
+        deployment=_approved_deployment(platform, str(identifiers[0])),
         claims=claims,
-        context=context_id,
-        context_title=text_of(context, "title") or text_of(context, "label"),
-        resource=resource_id,
-        memberships_url=_service(roster.get("context_memberships_url")),
-        lineitems_url=_service(grades.get("lineitems")),
-        lineitem=_service(grades.get("lineitem")),
+        context=str(context["id"]),
+        resource=str(resource["id"]),
+        services={
+            "context_title": text_of(context, "title") or text_of(context, "label"),
+            **{name: str(url) if is_usable_address(url) else "" for name, url in urls.items()},
+        },
     )
 
 
-def _object(claims: Mapping[str, Any], name: str, *, needed: bool = True) -> Mapping[str, Any]:
-    found = claims.get(name)
-    if isinstance(found, dict):
-        return found
-    if needed or found is not None:
+def _object(claims: Mapping[str, Any], name: str, default: object = None) -> Mapping[str, Any]:
+    found = claims.get(name, default)
+    if not isinstance(found, dict):
         raise LaunchRefused(name.rpartition("/")[2])
-    return {}
-
-
-def _identifier(value: Any, name: str) -> str:
-    """A name by which the platform is recognized again; never cleaned, which could make two of them one."""
-    if not is_identifier(value):
-        raise LaunchRefused(name)
-    return str(value)
-
-
-def _service(value: Any) -> str:
-    return value if is_usable_address(value) else ""
+    return found
 
 
 def _approved_deployment(platform: Platform, name: str) -> Deployment:
@@ -294,5 +309,5 @@ def _approved_deployment(platform: Platform, name: str) -> Deployment:
             if platform.deployments.filter(approved_at=None).count() < MAX_WAITING_DEPLOYMENTS:
                 platform.deployments.get_or_create(name=name)
     if found is None or found.approved_at is None:
-        raise LaunchRefused("deployment not approved", status=403, reason="deployment_waits")
+        raise LaunchRefused("deployment not approved", reason="deployment_waits")
     return found

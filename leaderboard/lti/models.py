@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -15,6 +15,7 @@ from leaderboard.accounts.models import User, token_digest
 from leaderboard.competitions.models import Competition
 
 MAX_ADDRESS = 400
+TICKS = ("teachers_may_host", "vouches_for_addresses", "accepts_every_deployment")
 REGISTRATION_LIFETIME = timedelta(hours=24)
 LOGIN_LIFETIME = timedelta(minutes=10)
 MAX_WAITING_DEPLOYMENTS = 50
@@ -33,9 +34,9 @@ class Platform(models.Model):
     name = models.CharField(_("name"), max_length=100)
     # moodle, canvas, …; decides about wording only.
     family = models.CharField(max_length=40, blank=True)
-    teachers_may_host = models.BooleanField(_("its teachers may host competitions"), default=False)
-    vouches_for_addresses = models.BooleanField(_("it confirms e-mail addresses"), default=False)
-    accepts_every_deployment = models.BooleanField(_("all of its deployments are accepted"), default=False)
+    teachers_may_host = models.BooleanField(_("Its teachers may host competitions"), default=False)
+    vouches_for_addresses = models.BooleanField(_("It confirms e-mail addresses"), default=False)
+    accepts_every_deployment = models.BooleanField(_("Accept all of its deployments"), default=False)
     registered_at = models.DateTimeField(default=timezone.now, editable=False)
     approved_at = models.DateTimeField(null=True)
     approved_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -56,6 +57,11 @@ class Platform(models.Model):
     @property
     def is_on(self) -> bool:
         return self.approved_at is not None and self.off_at is None
+
+    @property
+    def ticks(self) -> list[dict[str, Any]]:
+        fields = [one for one in self._meta.fields if one.name in TICKS]
+        return [{"name": one.name, "label": one.verbose_name, "value": getattr(self, one.name)} for one in fields]
 
 
 class Deployment(models.Model):
@@ -91,6 +97,8 @@ class Registration(models.Model):
 
     @property
     def state(self) -> str:
+        if self.used_at is None:
+            return "unused"
         return "done" if self.platform_id else "failed" if self.problem else "waiting"
 
     @classmethod

@@ -7,6 +7,7 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.db import transaction
 from django.db.models import Q
 
+from leaderboard.accounts import hooks
 from leaderboard.accounts.institution.adapter import free_name
 from leaderboard.accounts.institution.people import end_earlier_access
 from leaderboard.accounts.models import User
@@ -14,16 +15,12 @@ from leaderboard.accounts.people import OWN_ROLES
 from leaderboard.accounts.personal_data import delete_account
 from leaderboard.classroom.models import MAX_SECTION_CHARACTERS, RosterEntry, joined_values
 from leaderboard.common.clock import database_now
+from leaderboard.common.hooks import on
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Course, Membership
 
 from .launching import Launch, LaunchRefused
-from .models import LtiPerson
-
-
-def lms_user_of(launch: Launch) -> str:
-    """The platform's name of a person as the class list stores it."""
-    return f"{launch.platform.pk}:{launch.subject}"
+from .models import LtiPerson, Seat
 
 
 def find_account(launch: Launch, course: Course | None) -> User | None:
@@ -33,7 +30,7 @@ def find_account(launch: Launch, course: Course | None) -> User | None:
     if linked is not None:
         return linked.user
     if course is not None:
-        listed = RosterEntry.objects.select_related("user").filter(course=course, lms_user=lms_user_of(launch))
+        listed = RosterEntry.objects.select_related("user").filter(course=course, lms_user=launch.lms_user)
         entry = listed.exclude(user=None).first()
         if entry is not None and entry.user is not None and _may_be_opened_by_list(entry.user, course):
             return entry.user
@@ -58,7 +55,7 @@ def _account_with_address(launch: Launch) -> User | None:
 
     Not the account of another person of this platform: a campus may give the address of somebody who left away again.
     """
-    address = address_of(launch)
+    address = launch.address
     if not address or not launch.platform.vouches_for_addresses:
         return None
     confirmed = EmailAddress.objects.select_related("user").filter(email__iexact=address, verified=True)
@@ -75,13 +72,13 @@ def account_of(launch: Launch, course: Course | None) -> tuple[User, bool]:
     is_new = account is None
     account = account or _create_account(launch)
     if not account.is_active:
-        raise LaunchRefused("account blocked", status=403, reason="blocked")
+        raise LaunchRefused("account blocked", reason="blocked")
     if not is_new and LtiPerson.objects.filter(platform=launch.platform, subject=launch.subject).exists():
         return account, is_new
-    LtiPerson.objects.create(platform=launch.platform, subject=launch.subject, user=account, email=address_of(launch))
+    LtiPerson.objects.create(platform=launch.platform, subject=launch.subject, user=account, email=launch.address)
     if not is_new:
         AuditEntry.append(AuditEvent.LTI_PERSON_LINKED, user=account, account=account, about=str(launch.platform))
-        if not RosterEntry.objects.filter(user=account, lms_user=lms_user_of(launch)).exists():
+        if not RosterEntry.objects.filter(user=account, lms_user=launch.lms_user).exists():
             end_earlier_access(account)
     return account, is_new
 
@@ -92,36 +89,28 @@ def must_sign_in(account: User) -> bool:
     return account.is_superuser or account.is_staff or is_mfa_enabled(account)
 
 
-def address_of(launch: Launch) -> str:
-    """The address that the platform names, in lower case; "" if it is missing or not ASCII."""
-    value = launch.claims.get("email")
-    if not isinstance(value, str) or len(value) > 254:
-        return ""
-    return value.lower() if value.isascii() and value.isprintable() and "@" in value else ""
-
-
-def full_name_of(launch: Launch) -> str:
-    first, last = launch.text("given_name", 150), launch.text("family_name", 150)
-    return launch.text("name", 200) or f"{first} {last}".strip()
-
-
 def _create_account(launch: Launch) -> User:
     """A new account without a password. Its address is stored unconfirmed, and only if no account has it."""
-    name, address = full_name_of(launch), address_of(launch)
-    first, last = launch.text("given_name", 150), launch.text("family_name", 150)
-    if not (first or last):
-        first, _, last = name.partition(" ")
-    is_taken = User.objects.filter(Q(email__iexact=address) | Q(emailaddress__email__iexact=address)).exists()
-    user = User(username=free_name(name.replace(" ", ".")), first_name=first[:150], last_name=last[:150])
-    user.email = "" if is_taken else address
+    name, address = launch.full_name, launch.address
+    first, last = launch.names if any(launch.names) else name.partition(" ")[::2]
+    if User.objects.filter(Q(email__iexact=address) | Q(emailaddress__email__iexact=address)).exists():
+        address = ""
+    user = User(username=free_name(name.replace(" ", ".")), first_name=first[:150], last_name=last[:150], email=address)
     user.set_unusable_password()
     user.save()
     return user
 
 
+@on(hooks.is_address_of)
+def is_address_of(*, account: User, address: str) -> bool:
+    """Whether a platform that confirms addresses names this one for a person who signs in by the account."""
+    named = account.lti_people.filter(email=address, platform__vouches_for_addresses=True, platform__off_at=None)
+    return named.exists()
+
+
 def link_to_class_list(launch: Launch, competition: Competition, user: User, *, section: str) -> RosterEntry:
     """The person's entry on the class list, linked or added. Entries that a host made keep their values."""
-    course, key = competition.course, lms_user_of(launch)
+    course, key = competition.course, launch.lms_user
     entries = RosterEntry.objects.filter(course=course)
     own = entries.filter(user=user).first()
     if own is not None and own.lms_user:
@@ -141,16 +130,16 @@ def link_to_class_list(launch: Launch, competition: Competition, user: User, *, 
 
 def _new_entry(launch: Launch, course: Course, section: str) -> RosterEntry:
     """An entry that is not saved, with the person's address if no other entry has it."""
-    address = address_of(launch)
+    address = launch.address
     if RosterEntry.objects.filter(course=course, email__iexact=address).exists():
         address = ""
     section = section[:MAX_SECTION_CHARACTERS]
-    return RosterEntry(course=course, name=full_name_of(launch), email=address, section=section)
+    return RosterEntry(course=course, name=launch.full_name, email=address, section=section)
 
 
 def _entry_with_address(launch: Launch, course: Course) -> RosterEntry | None:
     """The waiting entry with the person's address, if the platform confirms addresses."""
-    address = address_of(launch)
+    address = launch.address
     if not address or not launch.platform.vouches_for_addresses:
         return None
     return RosterEntry.objects.filter(course=course, user=None, left_at=None, email__iexact=address).first()
@@ -167,11 +156,13 @@ def connect_account(*, person: LtiPerson, user: User) -> None:
         made = person.user
         if made.pk == user.pk:
             return
-        if made.has_usable_password() or made.submissions.exists() or is_mfa_enabled(made) or made.is_host_anywhere:
-            raise LaunchRefused("account in use", status=403, reason="account_in_use")
+        is_used = made.has_usable_password() or made.submissions.exists() or is_mfa_enabled(made)
+        if is_used or made.is_staff or User.objects.filter(OWN_ROLES, pk=made.pk).exists():
+            raise LaunchRefused("account in use")
         LtiPerson.objects.filter(pk=person.pk).update(user=user, linked_at=database_now())
         AuditEntry.append(AuditEvent.LTI_PERSON_LINKED, user=user, account=user, about=str(person.platform))
         entries = RosterEntry.objects.filter(user=made).exclude(course__in=user.roster_entries.values("course"))
         entries.update(user=user)
+        Seat.objects.filter(user=made).exclude(competition__in=user.lti_seats.values("competition")).update(user=user)
         if not made.lti_people.exists():
             delete_account(account=made, user=user)

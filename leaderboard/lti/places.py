@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import Enum, auto
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
@@ -27,33 +28,26 @@ from .models import LtiLink, Seat
 
 READ_ROSTER = "leaderboard.lti.tasks.read_roster"
 ROSTER_INTERVAL = timedelta(hours=1)
-
-
-class Place(Enum):
-    """The page after a launch."""
-
-    COMPETITION = auto()
-    DASHBOARD = auto()
-    CONNECT = auto()
+MAX_TRIES = 5
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """The outcome of a launch: who is signed in, and where they go. `notice`: why they could not join."""
+    """The outcome of a launch: who is signed in, and the path where they go. `notice`: why they could not join."""
 
     user: User
-    place: Place
     link: LtiLink
+    path: str
     is_new: bool
     notice: str = ""
 
 
 def arrive(launch: Launch) -> Arrival:
     """Find or make the person, and their place. Raises `LaunchRefused`; then nothing is stored."""
-    try:
-        return _arrive(launch)
-    except IntegrityError:  # another launch, or an import, has just stored the same person or link
-        return _arrive(launch)
+    for _try in range(MAX_TRIES):
+        with suppress(IntegrityError):  # another launch, or an import, has just stored the same person, name or link
+            return _arrive(launch)
+    return _arrive(launch)
 
 
 @transaction.atomic
@@ -64,34 +58,33 @@ def _arrive(launch: Launch) -> Arrival:
     if competition is not None and competition.is_in_bin:
         competition = None
     if launch.is_instructor:
-        return _arrive_as_teacher(launch, link, competition)
+        return _arrive_as_teacher(launch, competition)
     if not launch.is_learner:
-        raise LaunchRefused("role", status=403, reason="no_part")
-    if link is None or competition is None:
-        raise LaunchRefused("not connected", status=403, reason="not_connected")
-    return _arrive_as_student(launch, link, competition)
+        raise LaunchRefused("role", reason="no_part")
+    if competition is None:
+        raise LaunchRefused("not connected", reason="not_connected")
+    return _arrive_as_student(launch, competition)
 
 
-def _arrive_as_teacher(launch: Launch, link: LtiLink | None, competition: Competition | None) -> Arrival:
-    if link is None or competition is None:
-        user, is_new = people.account_of(launch, None)
-        return Arrival(user, Place.CONNECT, _save_link(launch), is_new)
-    account = people.find_account(launch, competition.course)
-    if account is None or not competition.is_hosted_by(account):
-        raise LaunchRefused("not a host", status=403, reason="ask_the_host", competition=competition)
-    user, is_new = people.account_of(launch, competition.course)
+def _arrive_as_teacher(launch: Launch, competition: Competition | None) -> Arrival:
+    if competition is not None:
+        account = people.find_account(launch, competition.course)
+        if account is None or not competition.is_hosted_by(account):
+            raise LaunchRefused("not a host", reason="ask_the_host", competition=competition)
+    user, is_new = people.account_of(launch, competition.course if competition is not None else None)
     link = _save_link(launch)
+    if competition is None:
+        return Arrival(user, link, reverse("lti_connect"), is_new)
     is_old = link.roster_read_at is None or link.roster_read_at < database_now() - ROSTER_INTERVAL
     # A list in preview may be one that a host has just uploaded.
     if is_old and not RosterDraft.objects.filter(course=competition.course).exists():
         ask_for_roster(link)
-    return Arrival(user, Place.DASHBOARD, link, is_new)
+    return Arrival(user, link, reverse("host_competition", args=[competition.slug]), is_new)
 
 
-def _arrive_as_student(launch: Launch, link: LtiLink, competition: Competition) -> Arrival:
+def _arrive_as_student(launch: Launch, competition: Competition) -> Arrival:
     user, is_new = people.account_of(launch, competition.course)
-    link = _save_link(launch)
-    notice = ""
+    link, notice = _save_link(launch), ""
     if not competition.is_run_by(user):
         entry = people.link_to_class_list(launch, competition, user, section=link.section)
         seat = {"link": link, "subject": launch.subject}
@@ -102,21 +95,15 @@ def _arrive_as_student(launch: Launch, link: LtiLink, competition: Competition) 
             enter_competition(user=user, competition=competition, entry=entry)
         except CannotJoin as error:
             notice = str(error)
-    return Arrival(user, Place.COMPETITION, link, is_new, notice)
+    return Arrival(user, link, reverse("overview", args=[competition.slug]), is_new, notice)
 
 
 def _save_link(launch: Launch) -> LtiLink:
     """The link with the addresses of the platform's services as this launch names them."""
-    facts = {
-        "context_title": launch.context_title,
-        "memberships_url": launch.memberships_url,
-        "lineitems_url": launch.lineitems_url,
-        "claimed_lineitem": launch.lineitem,
-    }
-    saved, _made = LtiLink.objects.update_or_create(
-        deployment=launch.deployment, context=launch.context, resource=launch.resource, defaults=facts
-    )
-    return saved
+    deployment, defaults = launch.deployment, launch.services
+    return LtiLink.objects.update_or_create(
+        deployment=deployment, context=launch.context, resource=launch.resource, defaults=defaults
+    )[0]
 
 
 # --- connecting -------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
+from django.urls import reverse
 from django.utils.translation import gettext_noop
 
 from leaderboard.accounts.models import User, token_digest
@@ -22,11 +23,10 @@ from leaderboard.competitions.wake_ups import wake_workers_after_commit
 
 from .addresses import NoAnswer, PlatformSession, host_of, is_usable_address
 from .launching import FETCH_KEYS, is_identifier
-from .models import MAX_ADDRESS, REGISTRATION_LIFETIME, Deployment, Platform, PlatformMark, Registration
+from .models import MAX_ADDRESS, REGISTRATION_LIFETIME, TICKS, Deployment, Platform, PlatformMark, Registration
 from .platform_services import LINEITEM_SCOPE, ROSTER_SCOPE, SCORE_SCOPE
 
 ASK_PLATFORM = "leaderboard.lti.tasks.ask_platform"
-TICKS = ("teachers_may_host", "vouches_for_addresses", "accepts_every_deployment")
 PLATFORM_CLAIM = "https://purl.imsglobal.org/spec/lti-platform-configuration"
 TOOL_CLAIM = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 KEYS_LAST, TRY_AGAIN_AFTER = timedelta(hours=1), timedelta(minutes=1)
@@ -38,39 +38,26 @@ BAD_ANSWER = gettext_noop("The platform's answer was incomplete or named other h
 KNOWN_ALREADY = gettext_noop("This platform is registered already with the same client ID.")
 
 
-class RegistrationRefused(Exception):
-    """A registration link that is wrong, used or too old."""
+def new_link() -> str:
+    """A new address by which a platform registers itself; "" without `SITE_URL`, which the platform is told."""
+    path = reverse("lti_register", args=[Registration.issue()]) if settings.SITE_URL else ""
+    return f"{settings.SITE_URL}{path}"
 
 
-def begin_registration(code: str, *, configuration_url: str, token: str) -> int:
-    """Use up a link and have a worker ask the platform; returns the registration. Raises `RegistrationRefused`."""
-    unused = _unused_links(code)
-    number = unused.values_list("pk", flat=True).first()
+def registration_of(code: str) -> Registration | None:
+    links = Registration.objects.filter(digest=token_digest(code))
+    return links.filter(created_at__gt=database_now() - REGISTRATION_LIFETIME).first()
+
+
+def begin_registration(found: Registration, *, configuration_url: str, token: str) -> Registration | None:
+    """Use up a link and have a worker ask the platform; None if it is used up already."""
     is_usable = is_usable_address(configuration_url) and len(token) <= MAX_TOKEN and token.isprintable()
     facts = {"configuration_url": configuration_url, "token": token} if is_usable else {"problem": NO_ANSWER}
-    if number is None or not unused.update(used_at=database_now(), **facts):
-        raise RegistrationRefused
+    if not Registration.objects.filter(pk=found.pk, used_at=None).update(used_at=database_now(), **facts):
+        return None
     if is_usable:
-        wake_workers_after_commit(ASK_PLATFORM, number)
-    return number
-
-
-def is_unused(code: str) -> bool:
-    """Whether a platform can still register by a link."""
-    return _unused_links(code).exists()
-
-
-def _unused_links(code: str) -> QuerySet[Registration]:
-    links = Registration.objects.filter(digest=token_digest(code), used_at=None)
-    return links.filter(created_at__gt=database_now() - REGISTRATION_LIFETIME)
-
-
-def registration_of(number: int) -> Registration:
-    """A registration that has begun. Raises `RegistrationRefused`."""
-    found = Registration.objects.filter(pk=number).exclude(used_at=None).first()
-    if found is None:
-        raise RegistrationRefused
-    return found
+        wake_workers_after_commit(ASK_PLATFORM, found.pk)
+    return Registration.objects.get(pk=found.pk)
 
 
 def registrations_to_ask() -> list[int]:

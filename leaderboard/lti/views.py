@@ -20,6 +20,8 @@ from django.utils.crypto import constant_time_compare
 from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import cache_control
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -33,7 +35,7 @@ from leaderboard.competitions.services import CannotHost
 
 from . import launching, marks, people, places, registering, signing_key
 from .launching import KeysNeeded, LaunchRefused
-from .models import LtiLink, LtiPerson, Platform, Registration
+from .models import TICKS, LtiLink, LtiPerson, Platform
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +44,9 @@ BROWSER_SECONDS = 86_400
 # What the session keeps of a launch: the activity, and the account that it named.
 LINK, NAMED = "lti_link", "lti_account"
 ACCOUNT_SALT, ACCOUNT_SECONDS = "lti account", 1800
-REGISTRATION_SALT, SEEN_SECONDS = "lti registration ", 3600
+NOT_LAUNCHED = gettext_lazy("Open the activity in your learning platform first.")
+Decorator = Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]
+framed = cast(Decorator, csp_replace({"frame-ancestors": ["*"]}))
 
 
 def _browser_cookie() -> str:
@@ -70,45 +74,31 @@ def lti_login(request: HttpRequest) -> HttpResponse:
 
     In a frame, where browsers keep this site's cookies back, a page whose one link begins again in a window.
     """
-    asked = (request.POST if request.method == "POST" else request.GET).dict()
+    asked = {name: str(value) for name, value in (request.POST or request.GET).items()}
     if request.headers.get("Sec-Fetch-Dest") in ("iframe", "frame"):
-        return _new_window(request, asked)
+        return _new_window(request, f"{reverse('lti_login')}?{urlencode(asked)}")
     browser = request.COOKIES.get(_browser_cookie(), "") or secrets.token_urlsafe(32)
     site = settings.SITE_URL or f"{request.scheme}://{request.get_host()}"
+    redirect_uri = site + reverse("lti_launch")
     try:
         address = launching.begin_login(
-            {name: str(value) for name, value in asked.items()},
-            site=launching.origin_of(site),
-            redirect_uri=site + reverse("lti_launch"),
-            browser=browser,
+            asked, site=launching.origin_of(site), redirect_uri=redirect_uri, browser=browser
         )
     except LaunchRefused as refused:
         return _refuse(request, refused)
-    response = HttpResponseRedirect(address)
-    response["Cache-Control"] = "private, no-store"
+    response = HttpResponseRedirect(address, headers={"Cache-Control": "private, no-store"})
     is_secure = settings.IS_HTTPS
     # The platform's form comes from another site; without https browsers refuse cookies for that.
-    response.set_cookie(
-        _browser_cookie(),
-        browser,
-        max_age=BROWSER_SECONDS,
-        secure=is_secure,
-        httponly=True,
-        samesite="None" if is_secure else "Lax",
-    )
+    facts: dict[str, Any] = {"secure": is_secure, "samesite": "None" if is_secure else "Lax"}
+    response.set_cookie(_browser_cookie(), browser, max_age=BROWSER_SECONDS, httponly=True, **facts)
     return response
 
 
-def _new_window(request: HttpRequest, asked: dict[str, Any]) -> HttpResponse:
+@xframe_options_exempt
+@framed
+def _new_window(request: HttpRequest, address: str) -> HttpResponse:
     """A page in the platform's frame with one link; it reads no cookie and has neither form nor script."""
-    address = f"{reverse('lti_login')}?{urlencode(asked)}"
-    return _framed(render(request, "lti/new_window.html", {"address": address}))
-
-
-def _framed(response: HttpResponse) -> HttpResponse:
-    """The response as one that platforms may show in a frame."""
-    allowed = csp_replace({"frame-ancestors": ["*"]})(lambda _request: response)
-    return xframe_options_exempt(cast("Callable[..., HttpResponse]", allowed))(None)
+    return render(request, "lti/new_window.html", {"address": address})
 
 
 @csrf_exempt
@@ -120,7 +110,7 @@ def lti_launch(request: HttpRequest) -> HttpResponse:
         return _refuse(request, LaunchRefused("size"))
     form = {name: request.POST.get(name, "") for name in ("id_token", "state")}
     if request.POST.get("error"):
-        return _refuse(request, LaunchRefused("platform's error", reason="again"))
+        return _refuse(request, LaunchRefused("platform's error"))
     try:
         launch = launching.read_launch(form, browser=request.COOKIES.get(_browser_cookie(), ""))
         arrival = places.arrive(launch)
@@ -148,31 +138,21 @@ def _enter(request: HttpRequest, arrival: places.Arrival) -> HttpResponse:
         messages.info(request, _("You are now signed in as %(name)s.") % {"name": user})
     if arrival.notice:
         messages.warning(request, arrival.notice)
-    if arrival.is_new and arrival.place is not places.Place.CONNECT:
+    if arrival.is_new and arrival.path != reverse("lti_connect"):
         words = _("Already have an account here? Sign in to connect it.")
         messages.info(request, format_html('<a href="{}">{}</a>', _account_address(request, link, user), words))
-    place = _address_of(arrival)
     if request.user.is_anonymous:
         messages.info(request, _("Sign in with your password and second factor to go on."))
-        return redirect_to_login(place)
-    response = HttpResponseRedirect(place)
-    response.status_code = 303
-    return response
-
-
-def _address_of(arrival: places.Arrival) -> str:
-    competition = arrival.link.competition
-    if arrival.place is places.Place.CONNECT or competition is None:
-        return reverse("lti_connect")
-    name = "overview" if arrival.place is places.Place.COMPETITION else "host_competition"
-    return reverse(name, args=[competition.slug])
+        return redirect_to_login(arrival.path)
+    return HttpResponseRedirect(arrival.path, status=303)
 
 
 @require_safe
+@cache_control(public=True, max_age=3600)
 @open_page_to(SiteAudience.ANYONE)
 def lti_jwks(request: HttpRequest) -> HttpResponse:
     """The public key by which platforms check this site's requests."""
-    return JsonResponse(signing_key.public_keys(), headers={"Cache-Control": "public, max-age=3600"})
+    return JsonResponse(signing_key.public_keys())
 
 
 # --- the teacher connects an activity ---------------------------------------------------------------------------
@@ -184,7 +164,7 @@ def lti_connect(request: HttpRequest) -> HttpResponse:
     user = signed_in_user(request.user)
     link = LtiLink.objects.select_related("deployment__platform").filter(pk=request.session.get(LINK, 0)).first()
     if link is None or request.session.get(NAMED) != user.pk:
-        raise Http404(_("Open the activity in your learning platform first."))
+        raise Http404(NOT_LAUNCHED)
     chosen = request.POST.get("competition", "")
     competitions = places.competitions_to_connect(user, link)
     if request.method == "POST" and chosen == "new" and places.may_make_competitions(user, link):
@@ -201,12 +181,8 @@ def lti_connect(request: HttpRequest) -> HttpResponse:
             return see_other("lti_connect")
         messages.success(request, _("Connected. Students who open the activity are in the competition."))
         return see_other("host_competition", slug=competition.slug)
-    context = {
-        "link": link,
-        "competitions": competitions,
-        "may_make": places.may_make_competitions(user, link),
-        "account_address": _account_address(request, link, user),
-    }
+    context = {"link": link, "competitions": competitions, "may_make": places.may_make_competitions(user, link)}
+    context["account_address"] = _account_address(request, link, user)
     return render(request, "lti/connect.html", context)
 
 
@@ -252,9 +228,9 @@ def lti_account(request: HttpRequest) -> HttpResponse:
         token = request.GET.get("person", "")
         person_id, user_id, link_id, browser = signing.loads(token, salt=ACCOUNT_SALT, max_age=ACCOUNT_SECONDS)
     except signing.BadSignature:
-        raise Http404(_("Open the activity in your learning platform first.")) from None
+        raise Http404(NOT_LAUNCHED) from None
     if not constant_time_compare(browser, token_digest(request.COOKIES.get(_browser_cookie(), ""))):
-        raise Http404(_("Open the activity in your learning platform first."))
+        raise Http404(NOT_LAUNCHED)
     people_of_launch = LtiPerson.objects.select_related("user", "platform").filter(user=user_id)
     person = get_object_or_404(people_of_launch, pk=person_id)
     if request.user.is_authenticated and request.user.pk == person.user_id:
@@ -266,7 +242,7 @@ def lti_account(request: HttpRequest) -> HttpResponse:
         try:
             people.connect_account(person=person, user=user)
         except (LaunchRefused, CannotDelete) as error:
-            messages.error(request, _("The account that this activity uses has files already. Ask your administrator."))
+            messages.error(request, _("This activity opens another account that is in use. Ask your administrator."))
             log.warning("an account was not connected: %s", type(error).__name__)
             return redirect("home")
         request.session[LINK], request.session[NAMED] = link_id, user.pk
@@ -284,16 +260,14 @@ def lti_account(request: HttpRequest) -> HttpResponse:
 @open_page_to(SiteAudience.OPERATORS)
 def lti_platforms(request: HttpRequest) -> HttpResponse:
     """Operators approve platforms and deployments, switch platforms off, and make registration links."""
-    user = signed_in_user(request.user)
+    user, action = signed_in_user(request.user), request.POST.get("action", "")
+    if request.method == "POST" and action == "new":
+        link = registering.new_link()
+        return _platforms_page(request, link=link, status=201 if link else 409)
     if request.method == "POST":
-        action = request.POST.get("action", "")
-        if action == "new":
-            code = Registration.issue()
-            link = absolute_url(request, "lti_register", code)
-            return _platforms_page(request, {"link": link}, status=201)
         platform = get_object_or_404(Platform, pk=posted_number(request.POST.get("platform", "")))
         if action == "approve":
-            ticks = {name: name in request.POST for name in registering.TICKS}
+            ticks = {name: name in request.POST for name in TICKS}
             registering.approve_platform(platform=platform, user=user, name=request.POST.get("name", ""), **ticks)
             messages.success(request, _("Approved: %(name)s.") % {"name": platform})
         elif action == "deployment":
@@ -304,42 +278,39 @@ def lti_platforms(request: HttpRequest) -> HttpResponse:
             registering.switch_off(platform=platform, user=user)
             messages.success(request, _("Switched off: %(name)s.") % {"name": platform})
         return see_other("lti_platforms")
-    return _platforms_page(request, {})
+    return _platforms_page(request)
 
 
-def _platforms_page(request: HttpRequest, facts: dict[str, Any], status: int = 200) -> HttpResponse:
-    platforms = Platform.objects.prefetch_related("deployments")
-    addresses = {name: absolute_url(request, name) for name in ("lti_login", "lti_launch", "lti_jwks")}
-    context = {"platforms": platforms, "addresses": addresses, **facts}
+def _platforms_page(request: HttpRequest, *, link: str = "", status: int = 200) -> HttpResponse:
+    names = {"lti_login": _("Login"), "lti_launch": _("Launch and redirect"), "lti_jwks": _("Public keys")}
+    context = {
+        "platforms": Platform.objects.prefetch_related("deployments"),
+        "addresses": {label: absolute_url(request, name) for name, label in names.items()},
+        "site_url": settings.SITE_URL,
+        "link": link,
+    }
     return render(request, "lti/platforms.html", context, status=status)
 
 
 @require_safe
 @open_page_to(SiteAudience.ANYONE)
+@xframe_options_exempt
+@framed
 def lti_register(request: HttpRequest, code: str) -> HttpResponse:
-    """Register a platform by a one-time link. The page looks again while a task asks the platform.
+    """Register a platform by a one-time link. The page looks again (`seen`) while a task asks the platform.
 
     Platforms show it in a frame; it reads no cookie and has no form. The link is used up by this GET, because platforms
-    open it in this way.
+    open it in this way. An operator may look at it before.
     """
-    if not {"seen", "openid_configuration"} & set(request.GET) and registering.is_unused(code):
-        return _framed(render(request, "lti/register.html", {"state": "unused"}))  # an operator looks at the link
-    try:
-        if seen := request.GET.get("seen", ""):
-            number = signing.loads(seen, salt=REGISTRATION_SALT + code, max_age=SEEN_SECONDS)
-        else:
-            number = registering.begin_registration(
-                code,
-                configuration_url=request.GET.get("openid_configuration", ""),
-                token=request.GET.get("registration_token", ""),
-            )
-        registration = registering.registration_of(number)
-    except (registering.RegistrationRefused, signing.BadSignature):
-        return _framed(render(request, "lti/register.html", {"state": "refused"}, status=400))
-    context = {"state": registration.state, "problem": registration.problem and _(registration.problem)}
-    response = render(request, "lti/register.html", context)
+    registration = registering.registration_of(code)
+    address, token = (request.GET.get(name, "") for name in ("openid_configuration", "registration_token"))
+    if registration is not None and "openid_configuration" in request.GET:
+        registration = registering.begin_registration(registration, configuration_url=address, token=token)
+    elif registration is not None and (registration.used_at is None) == ("seen" in request.GET):
+        registration = None
+    status = 400 if registration is None else 200
+    response = render(request, "lti/register.html", {"registration": registration}, status=status)
     response["Cache-Control"] = "no-store"
-    if registration.state == "waiting":
-        seen = signing.dumps(number, salt=REGISTRATION_SALT + code)
-        response["Refresh"] = f"2; url={request.path}?{urlencode({'seen': seen})}"
-    return _framed(response)
+    if registration is not None and registration.state == "waiting":
+        response["Refresh"] = f"2; url={request.path}?seen"
+    return response

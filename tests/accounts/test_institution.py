@@ -20,9 +20,11 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.personal_data import delete_account
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition
+from leaderboard.lti.models import LtiLink
 from tests.accounts.test_leaving import loaded, taken_along
-from tests.conftest import person
+from tests.conftest import make_competition, person
 from tests.institutions import LOGIN, PATIENCE, RealProvider, come_back, institution_at, real_provider, way_to_provider
+from tests.lti.platforms import FakePlatform
 from tests.pages import signed_in, text_of
 
 pytestmark = pytest.mark.slow
@@ -112,6 +114,26 @@ def test_bo_finds_his_account_where_both_have_confirmed_his_address(provider: Re
     assert client.get("/account/").context["user"] == bo
     assert SocialAccount.objects.get().user == bo
     assert AuditEntry.objects.latest("pk").event == AuditEvent.INSTITUTION_LINKED
+
+
+@pytest.mark.parametrize("vouches", [True, False])
+def test_bo_whose_learning_platform_was_first_keeps_that_account(
+    provider: RealProvider, ada: User, vouches: bool
+) -> None:
+    """He finds it if the platform confirms addresses. Else anybody there could have written his, and he connects it."""
+    moodle = FakePlatform()
+    platform = moodle.approve(vouches_for_addresses=vouches)
+    pets = make_competition(ada)
+    LtiLink.objects.create(deployment=platform.deployments.get(), context="c-1", resource="r-1", competition=pets)
+    by_platform, client, subject = Client(), Client(), f"b-{vouches}"
+    moodle.launch(by_platform, "bo")
+    made = by_platform.get("/account/").context["user"]
+    answer = sign_in(provider, subject, client, email="bo@uni.example", **CONFIRMED)
+    assert answer.status_code == (302 if vouches else 409)
+    if not vouches:
+        come_back(by_platform, provider.sign_in(way_to_provider(by_platform, process="connect"), subject))
+        sign_in(provider, subject, client)
+    assert client.get("/account/").context["user"] == made
 
 
 @pytest.mark.attack("signing in by an institution as somebody else")

@@ -25,7 +25,7 @@ from django.test import Client
 
 from leaderboard.lti import registering
 from leaderboard.lti.launching import CLAIM, GRADES_CLAIM, ROLE, ROSTER_CLAIM
-from leaderboard.lti.models import Deployment, Platform
+from leaderboard.lti.models import TICKS, Deployment, Platform
 
 CLIENT_ID, DEPLOYMENT = "leaderboard-1", "d-1"
 SITE = "http://testserver"
@@ -87,7 +87,7 @@ class FakePlatform:
             platform=self.platform,
             user=None,
             name="Moodle",
-            **{tick: facts.get(tick, False) for tick in registering.TICKS},
+            **{tick: facts.get(tick, False) for tick in TICKS},
         )
         Platform.objects.filter(pk=self.platform.pk).update(keys_fetched_at=self.platform.approved_at)
         return self.platform
@@ -95,7 +95,7 @@ class FakePlatform:
     def approve_again(self) -> None:
         """Switch the platform on again."""
         self.platform.refresh_from_db()
-        ticks = {tick: getattr(self.platform, tick) for tick in registering.TICKS}
+        ticks = {tick: getattr(self.platform, tick) for tick in TICKS}
         registering.approve_platform(platform=self.platform, user=None, name="Moodle", **ticks)
 
     def claims(self, subject: str, *, roles: list[str] = LEARNER, nonce: str = "", **given: Any) -> dict[str, Any]:

@@ -253,6 +253,18 @@ def test_a_teacher_connects_the_account_that_she_had(moodle: FakePlatform, ada: 
     assert client.post("/lti/connect/", {"competition": "pets"})["Location"] == "/host/pets/"
 
 
+def test_a_teacher_who_may_host_connects_the_account_that_she_had(moodle: FakePlatform, ada: User) -> None:
+    """She pressed "New competition" before she saw the other link."""
+    allow(moodle, teachers_may_host=True)
+    client = Client()
+    moodle.launch(client, "ada.lms", roles=INSTRUCTOR)
+    client.post("/lti/connect/", {"competition": "new"})
+    address = client.get("/lti/connect/").content.decode().partition('href="/lti/account/')[2].partition('"')[0]
+    client.force_login(ada)
+    client.post("/lti/account/" + address)
+    assert LtiPerson.objects.get().user == ada
+
+
 def test_the_link_that_connects_an_account_works_in_no_other_browser(moodle: FakePlatform, ada: User) -> None:
     """Else Dee could send Ada a link by which Dee's launches open Ada's account."""
     attacker = Client()

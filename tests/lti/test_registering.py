@@ -34,7 +34,8 @@ def moodle(settings: LazySettings) -> Iterator[FakePlatform]:
 
 
 @pytest.fixture
-def olga() -> Client:
+def olga(settings: LazySettings) -> Client:
+    settings.SITE_URL = "http://testserver"
     client = Client()
     client.force_login(User.objects.create(username="olga", is_superuser=True, is_staff=True))
     return client
@@ -279,12 +280,23 @@ def test_an_address_of_a_private_network_cannot_be_typed(moodle: FakePlatform, s
     assert not Platform.objects.exists()
 
 
-def test_lti_link_prints_an_address_that_works_once() -> None:
+def test_lti_link_prints_an_address_that_works_once(settings: LazySettings) -> None:
+    settings.SITE_URL = "http://testserver"
     out = StringIO()
     call_command("lti_link", stdout=out)
     path = "/" + out.getvalue().strip().partition("://")[2].partition("/")[2]
     given = {"openid_configuration": "https://lms.example.edu/configuration"}
     assert [Client().get(path, given).status_code for _ in range(2)] == [200, 400]
+
+
+def test_without_an_address_of_this_site_there_is_no_link(olga: Client, settings: LazySettings) -> None:
+    """The platform would be told addresses without a host."""
+    settings.SITE_URL = ""
+    assert "SITE_URL" in olga.get("/lti/platforms/").content.decode()
+    olga.post("/lti/platforms/", {"action": "new"})
+    with pytest.raises(CommandError):
+        call_command("lti_link")
+    assert not Registration.objects.exists()
 
 
 def test_a_look_at_a_registration_link_does_not_use_it_up(moodle: FakePlatform, olga: Client) -> None:

@@ -29,6 +29,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.common.institutions import Institution
 from leaderboard.common.models import AuditEntry, AuditEvent
 
+from .. import hooks
 from ..adapter import may_use_password
 from ..models import User
 from .people import apply_claims, confirm_own_address, end_earlier_access
@@ -94,7 +95,8 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
             EmailAddress.objects.filter(email__iexact=confirmed[0], verified=False).delete()
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
-        """(account, address) of an account that confirmed the address too, or that an operator made and is unused.
+        """(account, address) of an account that confirmed the address too, or by another way of signing in, or that an
+        operator made and is unused.
 
         Accounts that are linked to an institution already are left out: an institution may pass on the address of
         somebody who left to another person.
@@ -104,7 +106,9 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
             held = EmailAddress.objects.filter(email__iexact=address, verified=True).select_related("user").first()
             account = held.user if held else User.objects.filter(email__iexact=address).first()
             is_linked = account is not None and SocialAccount.objects.filter(user=account).exists()
-            if institution.admits(address) and account and not is_linked and (held or _was_never_used(account)):
+            if not institution.admits(address) or account is None or is_linked:
+                continue
+            if held or _was_never_used(account) or any(hooks.is_address_of(account=account, address=address.lower())):
                 return account, address
         return None
 

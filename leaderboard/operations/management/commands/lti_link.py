@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
-from django.core.management.base import BaseCommand
-from django.urls import reverse
+from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.lti.models import Registration
+from leaderboard.lti.registering import new_link
 
 
 class Command(BaseCommand):
     help = "Print an address for the dynamic registration of a learning platform. It works once, for 24 hours."
 
     def handle(self, **options: Any) -> None:
-        site = settings.SITE_URL or "http://localhost:8000"
-        self.stdout.write(site + reverse("lti_register", args=[Registration.issue()]))
+        link = new_link()
+        if not link:
+            raise CommandError("Set SITE_URL to the https address of this site first: the platform stores it.")
+        self.stdout.write(link)

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from leaderboard.lti.models import Platform
-from leaderboard.lti.registering import TICKS, add_platform, switch_off
+from leaderboard.lti.models import TICKS, Platform
+from leaderboard.lti.registering import add_platform, switch_off
 
 NEEDED = ("issuer", "client_id", "auth_url", "token_url", "keys_url")
 
