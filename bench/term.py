@@ -30,7 +30,7 @@ from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.insights import hardest_rows
 from leaderboard.notifications import emails, services
 from leaderboard.notifications.kinds import NoticeKind
-from leaderboard.submissions import hiding, score, submitting
+from leaderboard.submissions import score, submitting
 
 PASSWORD = "correct horse"
 SPECIES = ("newt", "toad", "frog")
@@ -298,7 +298,7 @@ def _run(term: Term, competition: Competition) -> None:
     )  # fmt: skip
     extensions.disqualify_team(team=teams["Kernel Panic"], user=ada, reason="Shared files with another team")
     submission = _file_of(competition, "Residuals")
-    hiding.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
+    submitting.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
 
 
 def _end(term: Term, competition: Competition) -> None:

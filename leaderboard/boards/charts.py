@@ -30,7 +30,7 @@ def board_charts(view: str, page_context: PageContext, split: Split, mine: Team 
         return {}
     if view == "time":
         return {"over_time": over_time(page_context, ground_truth, mine)}
-    return distribution(ground_truth, split, mine)
+    return distribution_chart(ground_truth, split, mine)
 
 
 def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team | None) -> SafeString:
@@ -50,7 +50,7 @@ def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team |
     )
 
 
-def distribution(ground_truth: GroundTruth, split: Split, mine: Team | None) -> dict[str, SafeString]:
+def distribution_chart(ground_truth: GroundTruth, split: Split, mine: Team | None) -> dict[str, SafeString]:
     """Context with the histogram of a board's scores; {} on a hidden board."""
     if boards.is_hidden(ground_truth, split):
         return {}

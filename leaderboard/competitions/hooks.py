@@ -37,12 +37,12 @@ def ranking_changed(*, competition: Competition) -> None:
 
 
 @Hook
-def paused(*, competition: Competition, reason: str) -> None:
+def competition_paused(*, competition: Competition, reason: str) -> None:
     """A host has paused a competition."""
 
 
 @Hook
-def resumed(*, competition: Competition) -> None:
+def competition_resumed(*, competition: Competition) -> None:
     """A host has ended the pause of a competition."""
 
 

@@ -122,7 +122,7 @@ def _metrics_for(left: list[library.Metric], word: str) -> list[library.Metric]:
     means = SYNONYMS.get(word, ())
     if named := [m for m in left if m.key in means or m.group in means or word in _words_of_name(m)]:
         return named
-    if partly := [m for m in left if word in _head(m)]:
+    if partly := [m for m in left if word in _searched_text(m)]:
         return partly
     return [m for m in left if word in f"{m.description}\n{translated_message(m.description)}".lower()]
 
@@ -132,6 +132,6 @@ def _words_of_name(metric: library.Metric) -> list[str]:
     return re.findall(r"[\w²]+", " ".join(names).lower())
 
 
-def _head(metric: library.Metric) -> str:
+def _searched_text(metric: library.Metric) -> str:
     texts = (metric.title, metric.group, metric.summary, metric.columns)
     return " ".join([metric.key, *texts, *map(translated_message, texts)]).lower()

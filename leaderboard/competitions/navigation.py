@@ -23,38 +23,12 @@ def _audience_of(name: str) -> Audience:
     return audience
 
 
-def _is_always_shown(page_context: PageContext) -> bool:
-    return True
-
-
-def _is_draft(page_context: PageContext) -> bool:
-    return page_context.competition.launched_at is None
-
-
 def _is_launched(page_context: PageContext) -> bool:
     return page_context.competition.launched_at is not None
 
 
-def _is_over(page_context: PageContext) -> bool:
-    return page_context.state in ("closed", "revealed")
-
-
 def _has_ground_truth(page_context: PageContext) -> bool:
     return page_context.competition.ground_truth_id is not None
-
-
-def _may_submit(page_context: PageContext) -> bool:
-    return page_context.membership is not None or page_context.assists
-
-
-def _is_member(page_context: PageContext) -> bool:
-    return page_context.membership is not None
-
-
-def _has_grade(page_context: PageContext) -> bool:
-    return page_context.competition.revealed_at is not None and bool(
-        getattr(page_context.membership, "is_graded", False)
-    )
 
 
 @dataclass(frozen=True)
@@ -64,10 +38,10 @@ class NavigationPage:
     name: str
     label: object
     beneath: tuple[str, ...] = ()
-    when: Callable[[PageContext], bool] = _is_always_shown
+    when: Callable[[PageContext], object] = lambda page_context: True
 
     def opens_for(self, page_context: PageContext) -> bool:
-        return may_open(page_context, _audience_of(self.name)) and self.when(page_context)
+        return may_open(page_context, _audience_of(self.name)) and bool(self.when(page_context))
 
     def holds(self, name: str) -> bool:
         return name == self.name or name in self.beneath
@@ -94,12 +68,22 @@ STUDENT_TABS: tuple[Tab, ...] = (
                 "submissions",
                 _("Submissions"),
                 ("submit", "submission", "submission_attachment", "finals", "rescored"),
-                when=_may_submit,
+                when=lambda page: page.membership or page.assists,
             ),
         ),
     ),
-    Tab(_("My grade"), "grades", (NavigationPage("grade", _("My grade"), when=_has_grade),)),
-    Tab(_("Team"), "people", (NavigationPage("team", _("Team"), when=_is_member),)),
+    Tab(
+        _("My grade"),
+        "grades",
+        (
+            NavigationPage(
+                "grade",
+                _("My grade"),
+                when=lambda page: page.competition.revealed_at and getattr(page.membership, "is_graded", False),
+            ),
+        ),
+    ),
+    Tab(_("Team"), "people", (NavigationPage("team", _("Team"), when=lambda page: page.membership),)),
 )
 
 HOST_TABS: tuple[Tab, ...] = (
@@ -109,7 +93,7 @@ HOST_TABS: tuple[Tab, ...] = (
         (
             NavigationPage("host_competition", _("Dashboard"), ("host_deadline",)),
             NavigationPage("host_announcements", _("Announcements"), ("host_announcement",)),
-            NavigationPage("host_setup", _("Setup"), ("host_launch",), when=_is_draft),
+            NavigationPage("host_setup", _("Setup"), ("host_launch",), when=lambda page: not _is_launched(page)),
         ),
     ),
     Tab(
@@ -118,7 +102,7 @@ HOST_TABS: tuple[Tab, ...] = (
         (
             NavigationPage("leaderboard", _("Leaderboard"), when=_is_launched),
             NavigationPage("host_baselines", _("Baselines")),
-            NavigationPage("host_reveal", _("Final ranking"), when=_is_over),
+            NavigationPage("host_reveal", _("Final ranking"), when=lambda page: page.state in ("closed", "revealed")),
         ),
     ),
     Tab(

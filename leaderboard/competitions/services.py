@@ -289,7 +289,7 @@ def pause_competition(*, competition: Competition, user: User | None, reason: st
         Limits.objects.filter(pk=running.pk).update(paused_at=now, pause_reason=reason)
         running.bump_board_version()
         after = audit_values({"paused_at": now, "reason": reason})
-        hooks.paused(competition=competition, reason=reason)
+        hooks.competition_paused(competition=competition, reason=reason)
         AuditEntry.append(AuditEvent.PAUSED, user=user, competition=competition, after=after)
 
 
@@ -302,7 +302,7 @@ def resume_competition(*, competition: Competition, user: User | None) -> None:
         Limits.objects.filter(pk=paused.pk).update(paused_at=None, pause_reason="")
         paused.bump_board_version()
         before = audit_values({"paused_at": paused.limits.paused_at, "reason": paused.limits.pause_reason})
-        hooks.resumed(competition=paused)
+        hooks.competition_resumed(competition=paused)
         AuditEntry.append(AuditEvent.RESUMED, user=user, competition=paused, before=before)
 
 

@@ -27,8 +27,8 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.queries import best_public_scores, teams_below_baselines
 from leaderboard.common.charts import Day
 from leaderboard.common.queries import count_rows
-from leaderboard.competitions.models import Competition, Membership, Submission, Team, Worker
-from leaderboard.competitions.models.submission import waiting_since
+from leaderboard.competitions.models import Competition, Membership, Submission, Team
+from leaderboard.competitions.models.submission import Worker, waiting_since
 from leaderboard.submissions.queue import HEARD_WITHIN
 
 Status = Submission.Status

@@ -43,12 +43,12 @@ def notify_deadline_change(competition: Competition, before: datetime, extension
         notify_team(kinds.EXTENSION_MOVED, extension.team, deadline=extension.closes_at)
 
 
-@on(hooks.paused)
+@on(hooks.competition_paused)
 def notify_pause(competition: Competition, reason: str) -> None:
     notify_class(kinds.PAUSED, competition, reason=reason)
 
 
-@on(hooks.resumed)
+@on(hooks.competition_resumed)
 def notify_resume(competition: Competition) -> None:
     notify_class(kinds.RESUMED, competition, deadline=competition.closes_at)
 

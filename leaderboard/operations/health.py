@@ -20,7 +20,8 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.outbox import waiting_emails
 from leaderboard.common.storage import can_write, scratch_folder
 from leaderboard.competitions import duties
-from leaderboard.competitions.models import Submission, Worker
+from leaderboard.competitions.models import Submission
+from leaderboard.competitions.models.submission import Worker
 from leaderboard.scoring.custom_metrics import custom_metrics_status
 from leaderboard.submissions.queue import (
     FORGOTTEN_AFTER,

@@ -21,8 +21,8 @@ from django.db.models.functions import Now
 from leaderboard import __version__
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
-from leaderboard.competitions.models import Submission, Worker
-from leaderboard.competitions.models.submission import waiting_since
+from leaderboard.competitions.models import Submission
+from leaderboard.competitions.models.submission import Worker, waiting_since
 
 from .claims import claimable_rows, is_held
 

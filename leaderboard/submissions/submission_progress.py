@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class BoardComparison:
     """A public score compared with the team's best earlier one and with the public board."""
 
     difference: float | None = None
@@ -67,7 +67,7 @@ class SubmissionProgress:
 
     submission: Submission
     scores: ShownScores
-    comparison: Comparison
+    comparison: BoardComparison
     queue: QueueState | None
     """None once the file is final."""
     conversion: converting.ConversionOffer | None
@@ -96,7 +96,7 @@ def progress_of(page_context: PageContext, submission: Submission) -> Submission
     is_pending = submission.status == Submission.Status.PENDING
     is_off_board = submission.hidden_at is not None or page_context.is_disqualified
     scores = ShownScores() if is_pending else shown_scores_of(page_context, [submission])[submission.pk]
-    comparison = Comparison()
+    comparison = BoardComparison()
     if (ground_truth := page_context.competition.ground_truth) and scores.public:
         comparison = _compare_scores(page_context, submission, ground_truth, scores.public, is_off_board=is_off_board)
     queue = queue_state_of(submission, page_context.at) if is_pending else None
@@ -132,13 +132,13 @@ def _first_twin(submission: Submission) -> Submission | None:
 
 def _compare_scores(
     page_context: PageContext, submission: Submission, ground_truth: GroundTruth, own: Score, *, is_off_board: bool
-) -> Comparison:
+) -> BoardComparison:
     """Three queries at most. A file that is not ranked is not compared with the board."""
     team_id, sign = submission.team_id, sign_of(ground_truth)
     best = earlier_best_score(submission, ground_truth)
     difference = sign * (best.value - own.value) if best else None
     is_ranked = not submission.is_late and not is_off_board
-    comparison = Comparison(
+    comparison = BoardComparison(
         difference=difference,
         gain=gap_text(own.value, best.value, page_context.competition.score_decimals) or "0" if best else "",
         is_personal_best=is_ranked and (difference or 0) > 0,

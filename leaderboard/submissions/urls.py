@@ -36,11 +36,6 @@ urlpatterns = [
     path("host/<slug:slug>/submissions/", host_submissions.host_submissions, name="host_submissions"),
     path("host/<slug:slug>/submissions/again/", host_submissions.host_score_again, name="host_score_again"),
     path(
-        "host/<slug:slug>/submissions/<uuid:submission_id>/file/",
-        host_submissions.host_submission_file,
-        name="host_submission_file",
-    ),
-    path(
         "host/<slug:slug>/submissions/<uuid:submission_id>/", host_submissions.host_submission, name="host_submission"
     ),
     path("host/<slug:slug>/submissions.zip", host_submissions.host_submissions_zip, name="host_submissions_zip"),

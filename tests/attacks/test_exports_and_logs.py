@@ -49,7 +49,7 @@ def test_no_name_becomes_a_formula_in_a_table(pets: Competition, ada: User, bo: 
 
 # Files that people handed in or uploaded, which come back byte for byte; a host's competition has its own files alone.
 AS_THEY_CAME = {
-    *("host_truth_file", "host_submission_file", "host_export", "api_export"),
+    *("host_truth_file", "host_export", "api_export"),
     *("submission_file", "data_file", "data_zip", "sample_submission"),
 }
 

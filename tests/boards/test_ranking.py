@@ -30,7 +30,7 @@ from leaderboard.competitions.models import (
     Team,
 )
 from leaderboard.competitions.models.competition import Split
-from leaderboard.submissions import hiding, submitting
+from leaderboard.submissions import submitting
 from tests.conftest import answers, close, enter, submit
 
 
@@ -216,8 +216,8 @@ def test_hosts_read_the_best_of_each_team_whatever_happens_to_its_files(
             said_to_user()
     team = bo.memberships.get().team
     before = said_to_user()[team.pk]
-    hiding.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
-    hiding.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    submitting.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    submitting.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
     assert said_to_user()[team.pk] <= before
     extensions.disqualify_team(team=team, user=ada, reason="Shared")
     assert set(said_to_user()) == {cy.memberships.get().team_id}

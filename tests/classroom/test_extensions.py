@@ -31,7 +31,7 @@ from leaderboard.competitions.models.extension import ranking_opens_at
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
-from leaderboard.submissions import hiding, score, submit_conditions, submitting
+from leaderboard.submissions import score, submit_conditions, submitting
 from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import signed_in
 
@@ -342,11 +342,11 @@ def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_tea
 def test_a_hidden_file_gives_way_to_the_teams_next_best(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     worse, best = submit(pets, bo, answers(public=1)), submit(pets, bo, answers())
-    hiding.hide_submission(submission=best, user=ada, reason="Made by hand")
+    submitting.hide_submission(submission=best, user=ada, reason="Made by hand")
     assert {row.submission_id for row in boards_module.ranked_lines(pets, Split.PUBLIC)} == {str(worse.pk)}
     assert broken() == []
-    hiding.show_submission(submission=best, user=ada)
-    hiding.show_submission(submission=best, user=ada)
+    submitting.show_submission(submission=best, user=ada)
+    submitting.show_submission(submission=best, user=ada)
     assert broken() == []
     assert events(pets)[-2:] == ["submission_hidden", "submission_shown"]
 
@@ -357,7 +357,7 @@ def test_a_hidden_file_is_no_final_also_after_the_reveal(pets: Competition, ada:
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(picked.pk)], at=timezone.now())
     close(pets)
     boards.reveal_competition(competition=pets)
-    hiding.hide_submission(submission=picked, user=ada, reason="Made by hand")
+    submitting.hide_submission(submission=picked, user=ada, reason="Made by hand")
     assert set(Standing.objects.values_list("submission", flat=True)) == {other.pk}
     assert broken() == []
 
@@ -367,10 +367,10 @@ def test_a_hidden_pick_is_given_up_with_the_next_choice(ada: User, bo: User) -> 
     enter(pets, bo)
     first, second = submit(pets, bo, answers()), submit(pets, bo, answers(public=1))
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
-    hiding.hide_submission(submission=first, user=ada, reason="Made by hand")
+    submitting.hide_submission(submission=first, user=ada, reason="Made by hand")
     ids = [str(first.pk), str(second.pk)]
     submitting.select_finals(competition=pets, user=bo, submission_ids=ids, at=timezone.now())
-    hiding.show_submission(submission=first, user=ada)
+    submitting.show_submission(submission=first, user=ada)
     assert list(Submission.objects.filter(is_selected=True)) == [second]
 
 
@@ -381,7 +381,7 @@ def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, 
     with pytest.raises(CannotHost, match="reason"):
         extensions.disqualify_team(team=team, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
-        hiding.hide_submission(submission=submission, user=ada, reason=reason)
+        submitting.hide_submission(submission=submission, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
         competitions.pause_competition(competition=pets, user=ada, reason=reason)
     assert on_the_board(pets) == ["bo"]
@@ -390,7 +390,7 @@ def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, 
 def test_a_baseline_is_not_hidden_but_removed(pets: Competition, ada: User) -> None:
     baseline = boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
     with pytest.raises(CannotHost, match="baseline"):
-        hiding.hide_submission(submission=baseline, user=ada, reason="no")
+        submitting.hide_submission(submission=baseline, user=ada, reason="no")
 
 
 # --- a pause, and failed files ----------------------------------------------------------------------------------

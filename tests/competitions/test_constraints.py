@@ -31,8 +31,8 @@ from leaderboard.competitions.models import (
     Submission,
     Team,
     TruthDraft,
-    Worker,
 )
+from leaderboard.competitions.models.submission import Worker
 from leaderboard.grades.models import Grade, Gradebook, GradeRelease, HandPoints, Override, SavedRules
 from leaderboard.lti.models import Deployment, LtiLink, LtiPerson, Platform, PlatformMark, Seat
 from leaderboard.notifications.models import Notice, NoticeChoice

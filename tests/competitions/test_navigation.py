@@ -49,7 +49,7 @@ def links(text: str) -> list[str]:
 def test_no_page_about_a_competition_is_left_out_of_the_tabs_and_none_is_in_two() -> None:
     names = {name for name in get_resolver().reverse_dict if isinstance(name, str)}
     pages = {name for name in names if name.startswith("host_")} - NO_PAGE - {"host_new"}
-    pages -= {"host_truth_file", "host_submission_file"}
+    pages -= {"host_truth_file"}
     assert set(HELD) - set(SHARED) == pages
     assert len(HELD) == len(set(HELD))
 

@@ -24,7 +24,8 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.common import child_processes, outbox
 from leaderboard.competitions import duties
-from leaderboard.competitions.models import Competition, Duty, Submission, Worker
+from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.models.submission import Duty, Worker
 from leaderboard.operations import health
 from leaderboard.operations.supervisor.processes import Heartbeats
 from leaderboard.submissions import claims, queue, submitting, worker

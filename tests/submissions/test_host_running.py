@@ -16,7 +16,7 @@ from leaderboard.classroom import extensions
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Baseline, Competition, Limits, Submission
-from leaderboard.submissions import hiding, submitting
+from leaderboard.submissions import submitting
 from tests.conftest import answers, close, enter, person, submit
 from tests.pages import drawing_of, signed_in, text_of, upload
 
@@ -77,12 +77,12 @@ def test_submissions_come_in_pages(pets: Competition, ada: User, bo: User, setti
 def test_ada_downloads_a_students_file_as_it_came(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     submission = submit(pets, bo, answers(), file_name="<b>.csv")
-    response = signed_in(ada).get(f"/host/pets/submissions/{submission.pk}/file/")
+    response = signed_in(ada).get(f"/c/pets/submissions/{submission.pk}/file/")
     assert b"".join(response) == answers()
     assert response["Content-Disposition"].startswith("attachment")
     assert response["X-Content-Type-Options"] == "nosniff"
     path_of(submission.file_key).unlink()
-    assert signed_in(ada).get(f"/host/pets/submissions/{submission.pk}/file/").status_code == 404
+    assert signed_in(ada).get(f"/c/pets/submissions/{submission.pk}/file/").status_code == 404
 
 
 def test_names_from_students_are_text_and_never_markup(pets: Competition, ada: User, bo: User) -> None:
@@ -190,7 +190,7 @@ def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
     assert out.team is not None
     spare = submit(pets, bo, answers(public=0))
     extensions.disqualify_team(team=out.team, user=ada, reason="copied")
-    hiding.hide_submission(submission=spare, user=ada, reason="asked for")
+    submitting.hide_submission(submission=spare, user=ada, reason="asked for")
     before = text_of(client.get("/host/pets/reveal/"))
     assert "Before you open it" not in before
     close(pets)

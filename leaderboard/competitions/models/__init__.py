@@ -13,11 +13,9 @@ from .submission import (
     Baseline,
     CandidateProblem,
     Conversion,
-    Duty,
     Score,
     Standing,
     Submission,
-    Worker,
 )
 from .team import DailyAttempts, Membership, Team
 
@@ -33,7 +31,6 @@ __all__ = [
     "Course",
     "DailyAttempts",
     "DataFile",
-    "Duty",
     "Extension",
     "GroundTruth",
     "Limits",
@@ -48,5 +45,4 @@ __all__ = [
     "Team",
     "TruthCheck",
     "TruthDraft",
-    "Worker",
 ]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -178,24 +178,13 @@ def file_to_publish(draft: TruthDraft, folder: Path) -> Path:
     """The file to publish: with the split, and without the group column unless a metric reads it."""
     path = split_file(draft, folder).path
     is_read = not draft.group_column or draft.group_column in role_columns(draft)
-    return path if is_read else drop_columns(path, [draft.group_column], folder / "published.csv")
+    return path if is_read else rewrite("drop_columns", path, folder / "published.csv", columns=[draft.group_column])
 
 
-def drop_columns(source: Path, names: Collection[str], target: Path) -> Path:
-    """Write an answer file without some columns to `target`. Raises `JobFailed`."""
-    table_jobs.run_page_job("drop_columns", truth=str(source), columns=list(names), target=str(target))
-    return target
-
-
-def name_split(source: Path, column: str, target: Path) -> Path:
-    """Write an answer file whose `column` holds the split with the column `Usage` to `target`. Raises `JobFailed`."""
-    table_jobs.run_page_job("name_split", truth=str(source), column=column, target=str(target))
-    return target
-
-
-def write_plain_lists(source: Path, columns: Collection[str], target: Path) -> Path:
-    """Write an answer file whose lists have no brackets and quotes to `target`. Raises `JobFailed`."""
-    table_jobs.run_page_job("write_plain_lists", truth=str(source), columns=list(columns), target=str(target))
+def rewrite(job: str, source: Path, target: Path, **settings: Any) -> Path:
+    """Write what a job of `page_jobs` makes of an answer file to `target`: `drop_columns`, `name_split` (the column of
+    the split becomes `Usage`) or `write_plain_lists` (lists lose brackets and quotes). Raises `JobFailed`."""
+    table_jobs.run_page_job(job, truth=str(source), target=str(target), **settings)
     return target
 
 
@@ -319,7 +308,7 @@ def _without_features(draft: TruthDraft, folder: Path) -> Path:
     """The draft's file, or a copy without the columns that students do not predict and no metric or split reads."""
     source, read_columns = path_of(draft.file_key), (*role_columns(draft), draft.group_column)
     features = [name for name in draft.answer_choice.get("left_out", ()) if name not in read_columns]
-    return drop_columns(source, features, folder / "answers.csv") if features else source
+    return rewrite("drop_columns", source, folder / "answers.csv", columns=features) if features else source
 
 
 def _spreadsheet_changes(draft: TruthDraft) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def save_draft(*, competition: Competition, spec: GroundTruthSpec, suggests_metr
     try:
         _take_file(draft, spec)
         _take_settings(draft, spec)
-        _check(draft, suggests_metrics=suggests_metrics or not spec.metric)
+        _check_answers(draft, suggests_metrics=suggests_metrics or not spec.metric)
         _check_names(draft)
         draft.save()
     except BaseException:
@@ -73,18 +73,6 @@ def choose_answers(*, competition: Competition, names: Collection[str]) -> Truth
     if checks.is_unreadable(draft.report):
         raise CannotHost(_("The file must be readable first. Correct it and choose it again."))
     spec = replace(spec_of_same_split(draft), answers=chosen)
-    return save_draft(competition=competition, spec=spec, suggests_metrics=True)
-
-
-def write_plain_lists(*, competition: Competition) -> TruthDraft:
-    """Replace the draft's file by one whose lists have no brackets and quotes, and check the result.
-
-    Raises `CannotHost` without a draft, and as `save_draft` does.
-    """
-    draft = stored_draft(competition)
-    if draft is None:
-        raise CannotHost(_("There is no file to convert. Choose one."))
-    spec = replace(spec_of_same_split(draft), plain_lists=draft.report["target_columns"])
     return save_draft(competition=competition, spec=spec, suggests_metrics=True)
 
 
@@ -140,7 +128,7 @@ def _take_file(draft: TruthDraft, spec: GroundTruthSpec) -> None:
             draft.file_name, draft.answer_choice = clean_name(spec.file_name), {}
             if spec.split_column:
                 draft.answer_choice = {"split_column": spec.split_column}
-                path = checks.name_split(path, spec.split_column, Path(folder) / "split.csv")
+                path = checks.rewrite("name_split", path, Path(folder) / "split.csv", column=spec.split_column)
         elif stored is not None:
             path = stored
         elif (last := last_truth(competition)) is not None:
@@ -152,9 +140,10 @@ def _take_file(draft: TruthDraft, spec: GroundTruthSpec) -> None:
         if spec.converts_spreadsheet and checks.convert_spreadsheet(path, converted):
             path = converted
         if spec.plain_lists:
-            path = checks.write_plain_lists(path, spec.plain_lists, Path(folder) / "plain.csv")
+            plain = Path(folder) / "plain.csv"
+            path = checks.rewrite("write_plain_lists", path, plain, columns=list(spec.plain_lists))
         if spec.redraws_split and competition.launched_at is None and USAGE in checks.header_of(path):
-            path = checks.drop_columns(path, [USAGE], Path(folder) / "unsplit.csv")
+            path = checks.rewrite("drop_columns", path, Path(folder) / "unsplit.csv", columns=[USAGE])
         if path != stored:
             draft.file_key = store_file([path.read_bytes()], f"truths/{competition.pk}").key
 
@@ -201,7 +190,7 @@ def _check_names(draft: TruthDraft) -> None:
         raise CannotHost(message % {"start": longest[:40], "number": f"{len(longest):,}", "most": LONGEST_NAME})
 
 
-def _check(draft: TruthDraft, *, suggests_metrics: bool) -> None:
+def _check_answers(draft: TruthDraft, *, suggests_metrics: bool) -> None:
     """Set the report and the metrics that fit; without a metric, the most plausible one that the file passes."""
     is_asked = draft.answer_choice.get("is_asked")
     if is_asked or not suggests_metrics:

@@ -221,7 +221,7 @@ def start_preview(*, competition: Competition, user: User) -> StudentPreview:
 def launch_competition(*, competition: Competition, user: User | None = None) -> bool:
     """Launch a competition, so that students can join; False if it was launched before. Raises `CannotHost`.
 
-    Pages launch by `setup.launch`, which scores a sample submission first; imported folders and scripts need none.
+    Pages use `setup.launch_after_test`, which scores a sample submission first; imported folders and scripts need none.
     """
     needs = launch_needs(competition)
     if missing := [_("Missing: %(what)s.") % {"what": need.text} for need in needs if not need.is_there]:

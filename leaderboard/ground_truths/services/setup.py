@@ -141,8 +141,9 @@ def fix_answers(*, competition: Competition, user: User, fix: str) -> None:
         case "redraw":
             spec = replace(GroundTruthSpec.from_truth(current_truth(competition)), redraws_split=True)
             drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
-        case "plain_lists":
-            drafts.write_plain_lists(competition=competition)
+        case "plain_lists" if draft := drafts.stored_draft(competition):
+            spec = replace(drafts.spec_of_same_split(draft), plain_lists=draft.report["target_columns"])
+            drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
         case "remove_leaks":
             remove_leaks(competition=competition, user=user)
 
@@ -201,7 +202,7 @@ def make_ready(*, competition: Competition, user: User, is_confirmed: bool = Fal
         publishing.start_preview(competition=competition, user=user)
 
 
-def launch(*, competition: Competition, user: User, is_confirmed: bool = False) -> None:
+def launch_after_test(*, competition: Competition, user: User, is_confirmed: bool = False) -> None:
     """Do all that a launch needs, score the sample submission at once, and launch. Raises as `make_ready` and
     `launch_tested` do."""
     make_ready(competition=competition, user=user, is_confirmed=is_confirmed)
@@ -364,7 +365,8 @@ def _make_copy(competition: Competition, user: User) -> None:
     name = clean_name(f"{stem if 'test' in stem.casefold() else 'test'}.csv")
     with tempfile.TemporaryDirectory() as folder:
         columns = {*draft.answer_choice["columns"], USAGE}.intersection(checks.column_names(draft))
-        copy = checks.drop_columns(path_of(draft.file_key), sorted(columns), Path(folder) / "students.csv")
+        target = Path(folder) / "students.csv"
+        copy = checks.rewrite("drop_columns", path_of(draft.file_key), target, columns=sorted(columns))
         data_files.add_data_file(competition=competition, file_name=name, chunks=file_chunks(copy), user=user)
     draft.answer_choice["copy"] = name
     draft.save(update_fields=["answer_choice"])

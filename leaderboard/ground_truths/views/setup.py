@@ -302,7 +302,7 @@ def answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
 
 
 def _launch(request: HttpRequest, competition: Competition, user: User) -> HttpResponse:
-    setup.launch(competition=competition, user=user, is_confirmed="is_confirmed" in request.POST)
+    setup.launch_after_test(competition=competition, user=user, is_confirmed="is_confirmed" in request.POST)
     messages.success(request, _("Launched. Give your students the join code or the link on this page."))
     return see_other("host_competition", slug=competition.slug)
 

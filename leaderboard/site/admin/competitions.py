@@ -294,7 +294,7 @@ class SubmissionAdmin(ScopedAdmin):
 
     @admin.display(description="file")
     def download(self, obj: Submission) -> SafeString:
-        where = reverse("host_submission_file", args=[obj.competition.slug, obj.pk])
+        where = reverse("submission_file", args=[obj.competition.slug, obj.pk])
         return format_html('<a href="{}" download>Download</a>', where)
 
 

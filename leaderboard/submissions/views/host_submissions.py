@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.boards import services as boards
-from leaderboard.common.responses import as_download, in_order, see_other, signed_in_user, sort_choice, zip_download
+from leaderboard.common.responses import in_order, see_other, signed_in_user, sort_choice, zip_download
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import hooks
 from leaderboard.competitions import services as competitions
@@ -25,7 +25,7 @@ from leaderboard.competitions.models import Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.views import answered_by_worker
 
-from .. import attachments, hiding, scoring_again, submissions_zip
+from .. import attachments, scoring_again, submissions_zip, submitting
 from ..queries import ShownScores, shown_scores_of
 
 PER_PAGE = 50
@@ -103,14 +103,6 @@ def _with_scores(page_context: PageContext, submissions: Iterable[Submission]) -
 
 
 @open_to(Audience.ASSISTANTS)
-def host_submission_file(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponseBase:
-    submission = page_context.competition.submissions.filter(pk=submission_id).first()
-    if submission is None:
-        raise Http404(_("This competition has no such submission."))
-    return as_download(submission.file_key, submission.file_name)
-
-
-@open_to(Audience.ASSISTANTS)
 def host_submission(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     """One file of a team; POST hides it or shows it again."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
@@ -122,10 +114,10 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
     status, done = 422 if request.method == "POST" else 200, ""
     try:
         if request.POST.get("action") == "show":
-            hiding.show_submission(submission=submission, user=user)
+            submitting.show_submission(submission=submission, user=user)
             done = _("The submission is visible again.")
         elif form.is_valid():
-            hiding.hide_submission(submission=submission, user=user, reason=form.cleaned_data["reason"])
+            submitting.hide_submission(submission=submission, user=user, reason=form.cleaned_data["reason"])
             done = _("The submission is hidden; its team sees the reason.")
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
