@@ -6,10 +6,11 @@ For the small queries of every page, building the SQL takes several times as lon
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model, QuerySet
@@ -17,6 +18,7 @@ from django.db.models.sql import Query
 from django.db.models.sql.compiler import SQLCompiler
 
 Row = TypeVar("Row", bound=Model)
+Value = int | str | UUID
 Statement = tuple[str, tuple[Any, ...]]
 
 
@@ -44,13 +46,18 @@ class _StatementCompiler(SQLCompiler):
 
 @dataclass(frozen=True)
 class _Parameter:
-    """A place in a statement's parameters that takes a value of the caller."""
+    """A place in a statement's parameters that takes a value of the caller; SQLite stores a UUID as its digits."""
 
     name: str
+    is_hex: bool = False
+
+    def take(self, values: Mapping[str, Value]) -> object:
+        value = values[self.name]
+        return value.hex if self.is_hex and isinstance(value, UUID) else value
 
 
 class PreparedQuery(Generic[Row]):
-    """The objects that `build` finds, a function whose parameters are numbers or texts and that returns a queryset.
+    """The objects that `build` finds: a function of numbers, texts or UUIDs that returns a queryset.
 
     `build` runs only once, with placeholders. So it must not look at their values, and each has to become a parameter
     of the SQL; `ValueError` otherwise.
@@ -60,34 +67,39 @@ class PreparedQuery(Generic[Row]):
         self.build = build
         self.compiled: tuple[QuerySet[Row], _CompiledQuery, Statement] | None = None
 
-    def rows(self, **values: int | str) -> list[Row]:
+    def rows(self, **values: Value) -> list[Row]:
         # Two threads may compile at the same time; both get the same.
         found = self.compiled = self.compiled or self._compile(values)
         rows, query, (sql, parameters) = found[0].all(), copy(found[1]), found[2]
-        query.statement = sql, tuple(values[one.name] if isinstance(one, _Parameter) else one for one in parameters)
+        query.statement = sql, tuple(one.take(values) if isinstance(one, _Parameter) else one for one in parameters)
         rows.query = query
         return list(rows)
 
-    def only_row(self, **values: int | str) -> Row | None:
+    def only_row(self, **values: Value) -> Row | None:
         """The row of a query that finds at most one; None without one."""
         return next(iter(self.rows(**values)), None)
 
-    def _compile(self, values: dict[str, int | str]) -> tuple[QuerySet[Row], _CompiledQuery, Statement]:
+    def _compile(self, values: dict[str, Value]) -> tuple[QuerySet[Row], _CompiledQuery, Statement]:
         placeholders = {name: _placeholder(value, n) for n, (name, value) in enumerate(values.items())}
         rows = self.build(**placeholders)
         compiler = rows.query.get_compiler(DEFAULT_DB_ALIAS)
         sql, parameters = compiler.as_sql()
-        names = {placeholder: _Parameter(name) for name, placeholder in placeholders.items()}
-        replaced = tuple(names.get(parameter, parameter) for parameter in parameters)
-        if missing := set(names.values()) - set(replaced):
-            raise ValueError(f"no parameters of the SQL: {', '.join(one.name for one in missing)}")
+        places: dict[object, _Parameter] = {value: _Parameter(name) for name, value in placeholders.items()}
+        for name, value in placeholders.items():
+            if isinstance(value, UUID):
+                places[value.hex] = _Parameter(name, is_hex=True)
+        replaced = tuple(places.get(parameter, parameter) for parameter in parameters)
+        if missing := set(values) - {one.name for one in replaced if isinstance(one, _Parameter)}:
+            raise ValueError(f"no parameters of the SQL: {', '.join(missing)}")
         query = rows.query.chain(_CompiledQuery)
         assert isinstance(query, _CompiledQuery)
         query.columns = compiler
         return rows, query, (sql, replaced)
 
 
-def _placeholder(value: int | str, number: int) -> int | str:
+def _placeholder(value: Value, number: int) -> Value:
     """A value of the same type that occurs nowhere else in a query."""
+    if isinstance(value, UUID):
+        return UUID(int=(1 << 127) + number)
     # Lookups such as `iexact` escape these characters; they are refused, because later values would not be escaped.
     return f"\\%_placeholder {number}" if isinstance(value, str) else 8_999_000_000_000_000_000 + number

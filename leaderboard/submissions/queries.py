@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -21,6 +21,7 @@ from leaderboard.boards.secondary import (
     secondary_metrics_of,
     shown_secondary_values,
 )
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
@@ -28,17 +29,29 @@ from leaderboard.competitions.models.competition import Split
 
 def own_submission(page_context: PageContext, submission_id: UUID | str) -> Submission:
     """A file of the viewer's team, or of a competition that they host or assist in. Raises `Http404` for others."""
-    own = Submission.objects.visible_to(page_context.user).filter(competition=page_context.competition)
-    twins = Submission.objects.filter(
-        team=OuterRef("team"), sha256=OuterRef("sha256"), received_at__lt=OuterRef("received_at")
-    )
-    # Annotated, because few files have a twin, and only these need a query to find it.
-    own = own.annotate(has_twin=Exists(twins))
-    submission = own.select_related("user", "team", "baseline").filter(pk=submission_id).first()
+    key = submission_id if isinstance(submission_id, UUID) else UUID(submission_id)
+    if page_context.membership is not None:
+        submission = _submission_of_team.only_row(team=page_context.membership.team_id, key=key)
+    else:
+        visible = Submission.objects.visible_to(page_context.user).filter(competition=page_context.competition)
+        submission = _with_people(visible.filter(pk=key)).first()
     if submission is None:
         raise Http404(_("You have no submission with this number."))
     submission.competition = page_context.competition  # has its ground truth loaded
     return submission
+
+
+@PreparedQuery
+def _submission_of_team(team: int, key: UUID) -> QuerySet[Submission]:
+    return _with_people(Submission.objects.filter(team=team, pk=key))
+
+
+def _with_people(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    """Submissions with team and sender, and `has_twin`: few have one, and only these need a query to find it."""
+    twins = Submission.objects.filter(
+        team=OuterRef("team"), sha256=OuterRef("sha256"), received_at__lt=OuterRef("received_at")
+    )
+    return submissions.annotate(has_twin=Exists(twins)).select_related("user", "team", "baseline")
 
 
 # --- scores that a viewer may see -------------------------------------------------------------------------------

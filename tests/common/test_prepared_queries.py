@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
 from django.db.models import QuerySet
 
 from leaderboard.common.prepared_queries import PreparedQuery
-from leaderboard.competitions.models import Membership
-from tests.conftest import enter, make_competition, person
+from leaderboard.competitions.models import Membership, Submission
+from tests.conftest import answers, enter, make_competition, person, submit
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +44,19 @@ def test_a_found_row_needs_no_further_query_for_its_relations(django_assert_num_
         found = prepared.only_row(slug="pets", user_id=ada.pk)
         assert found is not None
         assert (found.team.competition_id, found.competition.limits.pk) == (found.competition_id, found.competition_id)
+
+
+def test_a_file_is_found_by_its_uuid() -> None:
+    def submissions(key: UUID) -> QuerySet[Submission]:
+        return Submission.objects.filter(pk=key)
+
+    ada, bo = person("ada", can_host=True), person("bo")
+    pets = make_competition(ada, slug="pets")
+    enter(pets, bo)
+    sent = [submit(pets, bo, answers(public=wrong)) for wrong in (0, 1)]
+    prepared = PreparedQuery(submissions)
+    assert [prepared.only_row(key=file.pk) for file in sent] == sent
+    assert prepared.only_row(key=uuid4()) is None
 
 
 def test_a_parameter_that_changes_the_shape_of_a_query_is_refused() -> None:
