@@ -67,7 +67,6 @@ def _means(a: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray, rows
 
 
 def parts(truth: Coded, prediction: Coded) -> tuple[float, float, float, float]:
-    """Mutual information, both entropies, and the expected mutual information."""
     found = cross(truth, prediction)
     sums = [float(exact_sum(column * found.counts)) / found.rows for column in information(found).T]
     return max(sums[0], 0.0), sums[1], sums[2], expected(found.truly, found.predicted, found.rows)

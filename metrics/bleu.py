@@ -29,7 +29,7 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .core.messages import Message
 from .core.parameters import Range
-from .numerics.ngrams import References, Tokens, first_references, pairs_in_blocks, pieces_of, split_function
+from .numerics.ngrams import References, TokenKind, first_references, pairs_in_blocks, pieces_of, split_function
 from .numerics.tokens import Lowercase
 from .reading.column_kinds import Words
 
@@ -42,7 +42,7 @@ def rows(
     prediction: Coded,
     *,
     order: Order = 4,
-    tokens: Tokens = "13a",
+    tokens: TokenKind = "13a",
     lowercase: Lowercase = False,
     references: References = None,
 ) -> Contributions:
@@ -78,7 +78,7 @@ def last_line(*, order: Order) -> str:
     return f"100 · min(1, e^(1 − {{reference_words}}/{{words}})) · ({shares})^(1/{order})"
 
 
-def unscorable(truth: Coded, *, order: Order, tokens: Tokens, lowercase: Lowercase, references: References) -> str:
+def unscorable(truth: Coded, *, order: Order, tokens: TokenKind, lowercase: Lowercase, references: References) -> str:
     starts, true = truth.once(pieces_of, split_function(tokens, lowercase), references)
     if (true.counts[starts[:-1]][truth.codes] >= order).any():
         return ""

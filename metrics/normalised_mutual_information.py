@@ -31,7 +31,6 @@ Average = Annotated[Literal["arithmetic", "geometric", "min", "max"], "The mean 
 
 
 def mean(truth: float, prediction: float, average: Average) -> float:
-    """The chosen mean of two entropies."""
     if average == "geometric":
         return math.sqrt(truth * prediction)
     if average == "arithmetic":

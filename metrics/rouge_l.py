@@ -28,7 +28,7 @@ from .core.contract import Contributions, Example, Metric, Rules, distinct_pairs
 from .numerics.averages import Beta, mean_over_rows
 from .numerics.cells import expand
 from .numerics.ngrams import References, first_references, number_pieces, pieces_of
-from .numerics.tokens import Tokens, spelled_codes
+from .numerics.tokens import spelled_codes
 from .reading.column_kinds import Words
 
 _WORD = re.compile(r"[^\W_]+")
@@ -53,8 +53,8 @@ def f_score(truth: Coded, prediction: Coded, *, beta: Beta = 1.0, references: Re
     texts, owner = expand(starts, ours)
     sides = []
     for pieces, places in ((true, texts), (said, theirs[owner])):
-        width = len(said.known)
-        values = spelled_codes(Tokens(pieces.starts, pieces.codes, []), np.arange(width), width).values
+        width = len(said.vocabulary)
+        values = spelled_codes(pieces, np.arange(width), width).values
         sides.append([values[place] for place in places.tolist()])
     common = cpdist(*sides, scorer=LCSseq.similarity, dtype=np.int64)
     square = beta * beta

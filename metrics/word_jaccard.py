@@ -28,7 +28,6 @@ from .reading.tables import pick
 
 
 def words(texts: Coded, lowercase: bool) -> Tokens:
-    """The distinct words of each distinct text."""
     return words_of(texts.array, lowercase)
 
 

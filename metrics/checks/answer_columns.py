@@ -183,7 +183,6 @@ def is_sample_file(name: str) -> bool:
 
 
 def is_train_file(name: str) -> bool:
-    """Whether a file of this name is training data."""
     return bool(_TRAIN_FILE.search(name.casefold()))
 
 

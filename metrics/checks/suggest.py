@@ -299,7 +299,6 @@ class _File:
 
 
 def _brief_message(problem: Problem) -> str:
-    """A problem's message with one example."""
     return problem.message.with_one_example() if isinstance(problem.message, Message) else problem.message
 
 

@@ -36,7 +36,6 @@ class Coded:
         return found
 
     def take(self, rows: np.ndarray) -> Coded:
-        """The given rows."""
         taken = Coded(self.codes[rows], array=self.array)
         taken.size, taken._made = self.size, self._made
         return taken
@@ -75,7 +74,6 @@ class Ranked:
         return len(self.codes)
 
     def take(self, rows: np.ndarray) -> Ranked:
-        """The given rows."""
         return Ranked(self.codes[rows], self.confidence[rows])
 
 
@@ -93,10 +91,8 @@ class Answers:
         return self.roles[role]
 
     def take(self, rows: np.ndarray) -> Answers:
-        """The given rows."""
         return Answers(take(self.answer, rows), {name: take(values, rows) for name, values in self.roles.items()})
 
 
 def take(values: Any, rows: np.ndarray) -> Any:
-    """The given rows of an array of any kind of column."""
     return values[rows] if isinstance(values, np.ndarray) else values.take(rows)

@@ -51,7 +51,6 @@ class Contributions:
     of_row: np.ndarray
 
     def dense(self) -> np.ndarray:
-        """The contributions of all rows, shape (n, k)."""
         dense: np.ndarray = self.table[self.of_row]
         return dense
 
@@ -234,7 +233,6 @@ class Metric:
 
     @property
     def has_best(self) -> bool:
-        """Whether its best value is known."""
         return math.isfinite(self.best)
 
     @property
@@ -296,7 +294,6 @@ class Metric:
 
     @property
     def source_path(self) -> Path:
-        """The metric's file."""
         return Path(self._module.__file__)
 
     @cached_property

@@ -84,7 +84,6 @@ class CustomFile:
 
     @property
     def notes(self) -> list[str]:
-        """Notes for the operator."""
         direction, who = self.direction
         if self.error or who != "guess":
             return list(self.facts.get("notes", []))

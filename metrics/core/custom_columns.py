@@ -60,7 +60,6 @@ class Columns:
         return list(self._constants[names])
 
     def take(self, rows: np.ndarray) -> Columns:
-        """The given rows."""
         return Columns({name: pick(array, rows) for name, array in self.arrays.items()})
 
 

@@ -43,7 +43,6 @@ class CustomMetric(Metric):
         return self.file.key
 
     def load(self) -> ModuleType:
-        """The file as a new module."""
         return load_module(self.key, self.file.data, self.file.path)
 
     @cached_property

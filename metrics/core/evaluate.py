@@ -44,7 +44,6 @@ class SecondaryValue:
     problem: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form."""
         names = ("overall", "public", "private", "problem")
         return {
             "metric": self.key,
@@ -161,7 +160,6 @@ def _parts_by_split(truth: PreparedTruth, prediction: Any) -> dict[str, Part]:
 
 
 def row_contributions(metric: Metric, answers: Any, prediction: Any, params: Mapping[str, Any]) -> Any:
-    """The contribution of each row; the metric must have ``rows``."""
     rows = metric.computation.rows
     assert rows is not None
     return rows(answers, prediction, **chosen(rows, params))

@@ -47,7 +47,6 @@ def _metric_modules() -> dict[str, str]:
 
 @cache
 def built_in() -> dict[str, Metric]:
-    """The metrics of this library."""
     return {name: _load_metric(name) for name in sorted(_metric_modules())}
 
 

@@ -336,7 +336,6 @@ class Truth:
         return [pick(self.table.column(name), self.scored).to_pylist() for name in self.target_columns]
 
     def some(self, rows: np.ndarray) -> Truth:
-        """The truth of some rows of the file, in the given order."""
         return Truth(self.metric, self.params, self.table.some(rows), self.layout)
 
 

@@ -149,16 +149,13 @@ class Part:
 
     @cached_property
     def answers(self) -> Any:
-        """The truth as the metric reads it."""
         return self._answers()
 
     @cached_property
     def prediction(self) -> Any:
-        """The submission's predictions for these rows."""
         return self._prediction()
 
     def cut(self, rows: np.ndarray) -> Part:
-        """A part with some of these rows."""
         return Part(rows, lambda: take(self.answers, rows), lambda: take(self.prediction, rows))
 
 

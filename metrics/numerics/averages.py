@@ -45,7 +45,6 @@ def root_mean_over_rows(value: Callable[..., np.ndarray]) -> RowSum:
 
 
 def root_of_quotient(sums: np.ndarray) -> float:
-    """The square root of the mean."""
     return root(ratio(*sums))
 
 
@@ -63,7 +62,6 @@ class Share:
 
 
 def f_share(beta: float) -> Share:
-    """The ratio of F-beta."""
     square = beta * beta
     return Share((1 + square, 0, 0), (1 + square, 1, square))
 
@@ -245,7 +243,6 @@ def mean_over_columns(value: Value, influence: Callable[[np.ndarray, np.ndarray]
 
 
 def each_column(title: str, value: Value) -> Callable[..., list[Figure]]:
-    """The figure with the score of each column."""
     return lambda truth, prediction: by_column(title, list(map(value, truth.T, prediction.T)))
 
 
@@ -263,7 +260,6 @@ def counted_columns(truth: np.ndarray, skip: bool) -> Sequence[int]:
 
 
 def missing_class(truth: np.ndarray, *, skip: Skip) -> str:
-    """The reason why a column cannot be scored because it has one class only, or ``""``."""
     both = has_both(truth)
     if both.all() or (skip and both.any()):
         return ""

@@ -90,7 +90,6 @@ class Groups:
         return shares
 
     def mean(self, average: str) -> float:
-        """The mean of the values."""
         if not np.isfinite(self.values).all():
             return np.inf
         if average == "groups":
@@ -191,24 +190,20 @@ def mean_by_group(
     belongs to the metric's file and declares the parameters."""
 
     def best(*, metric: str = default) -> float:
-        """The best value of the metric."""
         inner = inner_of(metric, direction)
         return inner.metric.best_with(inner.params)
 
     def influence(
         truth: Answers, prediction: Any, *, metric: str, average: Average = "groups", skip: Skip = False
     ) -> np.ndarray:
-        """The influence of each row."""
         return influence_of_groups(truth, prediction, inner_of(metric, direction), skip, average)
 
     def figures(
         truth: Answers, prediction: Any, *, metric: str, average: Average = "groups", skip: Skip = False
     ) -> list[Figure]:
-        """The table of groups."""
         return table_of_groups(groups_of(truth, prediction, inner_of(metric, direction), skip), average)
 
     def adapted(*, metric: str = default) -> Metric:
-        """The metric that reads the columns of this one."""
         inner = inner_of(metric, direction)
         return Metric(
             title=title,

@@ -41,7 +41,6 @@ def _pooled_truth(truth: Classes) -> np.ndarray:
 
 
 def _class_shares(counts: np.ndarray, average: str) -> np.ndarray:
-    """The share of each class in the average."""
     if average == "weighted":
         return counts / counts.sum()
     return np.full(len(counts), 1 / len(counts))
@@ -70,17 +69,14 @@ class _Pairs:
 
     @property
     def others(self) -> np.ndarray:
-        """The area against each other class."""
         sums = np.bincount(self.codes, self.above, minlength=len(self.counts))
         return np.delete(sums / (2.0 * self.counts[self.place] * self.counts), self.place)
 
     @property
     def area(self) -> float:
-        """The mean over the other classes."""
         return float(exact_sum(self.others)) / (len(self.counts) - 1)
 
     def influence(self) -> np.ndarray:
-        """The influence of each row on the mean, shape (n,)."""
         others = np.insert(self.others, self.place, 0.0)
         width = len(self.counts) - 1
         # Rows of other classes weigh as much as their class has in the mean.
@@ -93,7 +89,6 @@ class _Pairs:
 
 
 def mean_area(truth: Classes, prediction: np.ndarray, average: str) -> float:
-    """The average of the areas."""
     if average == "micro":
         return roc_area(_pooled_truth(truth), prediction.ravel())
     found = areas_by_class(truth, prediction, average)
@@ -133,7 +128,6 @@ def mean_size(truth: Classes, average: str) -> float | None:
 
 
 def one_class_only(truth: Classes) -> str:
-    """The reason why rows of one class cannot be scored, or ``""``."""
     if (truth.codes == truth.codes[0]).all():
         return Message("all its answers are the same; two different labels are needed.")
     return ""
@@ -171,7 +165,6 @@ def of_classes(metric: Metric, declared: Callable[..., Any]) -> Metric:
 
 
 def by_class(truth: Classes, prediction: np.ndarray, average: str) -> list[Figure]:
-    """The rows and the area of each class."""
     present, counts = _present_classes(truth)
     values = areas_by_class(truth, prediction, average).tolist()
     cells: list[list[float | str]] = [[*pair] for pair in zip(counts.tolist(), values, strict=True)]

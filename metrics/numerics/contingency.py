@@ -55,12 +55,10 @@ class Crossing:
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
         return len(self.of_row)
 
     @property
     def size(self) -> int:
-        """The number of labels in truth or prediction."""
         return len(self.used)
 
     @cached_property
@@ -85,12 +83,10 @@ class Crossing:
 
     @cached_property
     def truly(self) -> np.ndarray:
-        """The number of rows with each true label."""
         return self._by_label(self.true)
 
     @cached_property
     def predicted(self) -> np.ndarray:
-        """The number of rows with each predicted label."""
         return self._by_label(self.said)
 
     @cached_property
@@ -156,7 +152,6 @@ def _numbered_texts(ours: Any, theirs: Any) -> _Numbering:
 
 
 def one_label(truth: Coded) -> str:
-    """The reason why answers that are all the same cannot be scored, or ``""``."""
     first = truth.values[truth.codes[0]]
     if all(truth.values[code] == first for code in np.unique(truth.codes).tolist()):
         return Message("all its answers are the same; two different labels are needed.")

@@ -130,7 +130,6 @@ def correlation(truth: np.ndarray, prediction: np.ndarray) -> float:
 
 
 def correlation_influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The derivative of the correlation by the weight of each row, shape (n,)."""
     contributions = correlation_rows(truth, prediction)
     return _slope(contributions, _added(contributions))
 

@@ -44,7 +44,6 @@ def entities_in(cell: str, scheme: str) -> frozenset[Entity]:
 
 
 def entities_of(column: Coded, scheme: str) -> list[frozenset[Entity]]:
-    """The entities of each distinct cell."""
     return [entities_in(cell, scheme) for cell in column.values]
 
 

@@ -82,7 +82,6 @@ def _count_labels(
 
 
 def label_missing(truth: Coded, *, label: OneLabel) -> str:
-    """The reason why the only label that counts cannot be scored, or ``""``."""
     if label is None or are_label(truth.values, label)[truth.codes].any():
         return ""
     return Message("none of its answers is {label}.", label=shown(label))

@@ -46,7 +46,6 @@ class LabelSets:
 
     @property
     def counts(self) -> np.ndarray:
-        """The number of labels of each cell."""
         return np.diff(self.starts)
 
 
@@ -150,7 +149,6 @@ class LabelSetPairs:
         return found.reshape(-1, 3)
 
     def mean(self, share: Share, average: str) -> float:
-        """An average of ``share`` over labels."""
         return mean_over_labels(self.by_label(), share, average, others=len(self.only_predicted))
 
     def influence(self, share: Share, average: str) -> np.ndarray:

@@ -78,7 +78,6 @@ _NO_LOGARITHM = Plural(
 
 
 def logarithm(values: np.ndarray, offset: float) -> np.ndarray:
-    """The logarithm of each value plus ``offset``."""
     return np.log1p(values) if offset == 1 else np.log(values + offset)
 
 
@@ -91,7 +90,6 @@ def verify(columns: Sequence[Cells], prediction: np.ndarray, *, offset: Offset) 
 
 
 def unscorable(truth: np.ndarray, *, offset: Offset) -> str:
-    """The reason why a truth with answers of 0 cannot be scored without an offset, or ``""``."""
     if offset == 0 and (truth == 0).any():
         return Message("it holds an answer of 0, which has no logarithm; choose an offset above 0.")
     return ""

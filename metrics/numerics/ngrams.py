@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Literal
@@ -18,6 +18,7 @@ import numpy as np
 from ..core.arrays import Coded
 from ..core.contract import distinct_pairs
 from .cells import blocks, expand, is_new, starts_of
+from .tokens import Tokens
 
 References = Annotated[
     str | None, "Written between several references in a cell of the truth, such as |; empty means one reference."
@@ -56,7 +57,6 @@ def mteval_words(text: str) -> list[str]:
 
 
 def characters_of(text: str) -> str:
-    """The characters of a text without white space."""
     return "".join(text.split())
 
 
@@ -86,7 +86,7 @@ def in_small_letters(split: Split) -> Split:
     return lambda text: split(text.lower())
 
 
-Tokens = Annotated[
+TokenKind = Annotated[
     Literal["13a", "words", "characters"], "13a: words and punctuation; words: split at white space; characters."
 ]
 
@@ -95,21 +95,6 @@ def split_function(tokens: str, lowercase: bool) -> Split:
     """The function that parts a text."""
     splits: dict[str, Split] = {"13a": mteval_words, "words": str.split, "characters": characters_of}
     return in_small_letters(splits[tokens]) if lowercase else splits[tokens]
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """The pieces of texts: text t has the codes from ``starts[t]`` to ``starts[t + 1]``; ``known`` has the code of each
-    piece."""
-
-    starts: np.ndarray
-    codes: np.ndarray
-    known: dict[str, int]
-
-    @property
-    def counts(self) -> np.ndarray:
-        """The number of pieces of each text."""
-        return np.diff(self.starts)
 
 
 def references_in(cell: str, separator: str | None) -> list[str]:
@@ -125,19 +110,19 @@ def first_references(truth: Coded, *, references: References) -> list[list[str]]
     return [[firsts[code] for code in truth.codes.tolist()]]
 
 
-def pieces_of(column: Coded, split: Split, separator: str | None) -> tuple[np.ndarray, Pieces]:
+def pieces_of(column: Coded, split: Split, separator: str | None) -> tuple[np.ndarray, Tokens]:
     """The references of each distinct cell (start offsets) and their pieces."""
     references = [references_in(cell, separator) for cell in column.values]
     texts = [text for some in references for text in some]
     return starts_of(np.array([len(some) for some in references], np.int64)), number_pieces(texts, split, {})
 
 
-def number_pieces(texts: Sequence[str], split: Split, known: dict[str, int]) -> Pieces:
+def number_pieces(texts: Sequence[str], split: Split, known: Mapping[str, int]) -> Tokens:
     """The pieces of texts, with the codes of the ``known`` ones and further codes for others."""
-    known = dict(known)
-    found = [[known.setdefault(piece, len(known)) for piece in split(text)] for text in texts]
-    starts = starts_of(np.array([len(codes) for codes in found], np.int64))
-    return Pieces(starts, np.array([code for codes in found for code in codes], np.int64), known)
+    codes = dict(known)
+    found = [[codes.setdefault(piece, len(codes)) for piece in split(text)] for text in texts]
+    starts = starts_of(np.array(list(map(len, found)), np.int64))
+    return Tokens(starts, np.array([code for text in found for code in text], np.int64), list(codes))
 
 
 @dataclass(frozen=True)
@@ -145,8 +130,8 @@ class PairBlock:
     """Some distinct pairs of a true and a predicted cell. ``pairs`` are their places among all; ``owner`` is the index
     in ``pairs`` of each reference, ``ours`` the references, and ``theirs`` the predicted text of each pair."""
 
-    true: Pieces
-    said: Pieces
+    true: Tokens
+    said: Tokens
     pairs: slice
     owner: np.ndarray
     ours: np.ndarray
@@ -156,7 +141,7 @@ class PairBlock:
         """The runs of ``order`` pieces, as whole numbers below the returned limit: sorted by reference, and by
         predicted text, each with the index of its text times the limit added."""
         sides = [_find_runs(self.true, self.ours, order), _find_runs(self.said, self.theirs, order)]
-        width = max(1, len(self.said.known))
+        width = max(1, len(self.said.vocabulary))
         numbers, limit = [pieces[0] for _, pieces in sides], width
         for step in range(1, order):
             if limit * width > _MOST_CODES:
@@ -193,7 +178,7 @@ class PairBlock:
         return np.bincount(said[both] // limit, least, minlength=len(self.theirs))
 
 
-def _find_runs(pieces: Pieces, texts: np.ndarray, order: int) -> tuple[np.ndarray, list[np.ndarray]]:
+def _find_runs(pieces: Tokens, texts: np.ndarray, order: int) -> tuple[np.ndarray, list[np.ndarray]]:
     """For each run the index of its text in ``texts``, and its first, second … piece."""
     places, owner = expand(pieces.starts, texts)
     fits = places + order <= pieces.starts[texts + 1][owner]

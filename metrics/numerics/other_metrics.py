@@ -43,7 +43,6 @@ def split_parameters(metric: Metric, words: Sequence[str]) -> tuple[dict[str, An
 
 
 def has_influence(metric: Metric) -> bool:
-    """Whether the influence of each row on the metric is known."""
     return metric.computation.influence is not None or metric.computation.is_plain_sum
 
 

@@ -92,45 +92,56 @@ def _block(true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.
     return Matrices(len(true_cells), row_of_true, row_of_said, ours, theirs, value)
 
 
+Pairs = tuple[np.ndarray, np.ndarray]
+"""True phrases and the predictions that match them, as indices in a block."""
+
+
 def counts(
     true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.ndarray, threshold: float, matching: str
 ) -> np.ndarray:
     """tp, fp and fn of each pair of cells, shape (n, 3)."""
-    count = MATCHINGS[matching]
-    found = [count(block, threshold) for block in matrices(true, said, true_cells, said_cells)]
+    found = [_outcomes(block, threshold, matching) for block in matrices(true, said, true_cells, said_cells)]
     return np.concatenate(found) if found else np.zeros((0, 3))
 
 
-def per_truth(block: Matrices, threshold: float) -> np.ndarray:
+def _outcomes(block: Matrices, threshold: float, matching: str) -> np.ndarray:
+    is_found, is_taken = np.zeros(len(block.row_of_true), bool), np.zeros(len(block.row_of_said), bool)
+    ours, theirs = MATCHINGS[matching](block, threshold)
+    is_found[ours] = is_taken[theirs] = True
+    tp, fn = block.count_true(is_found), block.count_true(~is_found)
+    if matching == "per_prediction":  # a true phrase is missed only if no prediction shares a word with it
+        best, _ = _best(block.ours, block.value, len(block.row_of_true))
+        tp, fn = block.count_said(is_taken), block.count_true(best <= 0)
+    return np.column_stack([tp, block.count_said(~is_taken), fn])
+
+
+def per_truth(block: Matrices, threshold: float) -> Pairs:
     """Each true phrase takes its most similar prediction; one prediction may serve several."""
     best, place = _best(block.ours, block.value, len(block.row_of_true))
-    is_found = best >= threshold
-    is_taken = np.zeros(len(block.row_of_said), bool)
-    is_taken[block.theirs[place[is_found]]] = True
-    return np.column_stack([block.count_true(is_found), block.count_said(~is_taken), block.count_true(~is_found)])
+    ours = np.flatnonzero(best >= threshold)
+    return ours, block.theirs[place[ours]]
 
 
-def per_prediction(block: Matrices, threshold: float) -> np.ndarray:
-    """Each prediction is judged by itself; a true phrase is missed only if no prediction shares a word with it."""
-    best_of_said = np.zeros(len(block.row_of_said))
-    np.maximum.at(best_of_said, block.theirs, block.value)
-    best_of_true, _ = _best(block.ours, block.value, len(block.row_of_true))
-    is_right = best_of_said >= threshold
-    lost = block.count_true(best_of_true <= 0)
-    return np.column_stack([block.count_said(is_right), block.count_said(~is_right), lost])
+def per_prediction(block: Matrices, threshold: float) -> Pairs:
+    """Each prediction is judged by itself, with its most similar true phrase."""
+    order = np.argsort(block.theirs, kind="stable")
+    best, place = _best(block.theirs[order], block.value[order], len(block.row_of_said))
+    theirs = np.flatnonzero(best >= threshold)
+    return block.ours[order[place[theirs]]], theirs
 
 
-def one_to_one(block: Matrices, threshold: float) -> np.ndarray:
+def one_to_one(block: Matrices, threshold: float) -> Pairs:
     """Each true phrase, in alphabetical order, takes its most similar prediction that is still free."""
-    is_found = np.zeros(len(block.row_of_true), bool)
-    is_taken = np.zeros(len(block.row_of_said), bool)
+    found: dict[int, int] = {}
+    taken = set()
     able = np.flatnonzero(block.value >= threshold)
     # Best first within a true phrase; the stable sort keeps predictions in alphabetical order.
     able = able[np.lexsort((-block.value[able], block.ours[able]))]
     for ours, theirs in zip(block.ours[able].tolist(), block.theirs[able].tolist(), strict=True):
-        if not is_found[ours] and not is_taken[theirs]:
-            is_found[ours] = is_taken[theirs] = True
-    return np.column_stack([block.count_true(is_found), block.count_said(~is_taken), block.count_true(~is_found)])
+        if ours not in found and theirs not in taken:
+            found[ours] = theirs
+            taken.add(theirs)
+    return np.array([*found], np.int64), np.array([*found.values()], np.int64)
 
 
 def _best(owner: np.ndarray, value: np.ndarray, owners: int) -> tuple[np.ndarray, np.ndarray]:
@@ -145,7 +156,7 @@ def _best(owner: np.ndarray, value: np.ndarray, owners: int) -> tuple[np.ndarray
     return best, place
 
 
-MATCHINGS: dict[str, Callable[[Matrices, float], np.ndarray]] = {
+MATCHINGS: dict[str, Callable[[Matrices, float], Pairs]] = {
     "per_truth": per_truth,
     "one_to_one": one_to_one,
     "per_prediction": per_prediction,
@@ -153,7 +164,6 @@ MATCHINGS: dict[str, Callable[[Matrices, float], np.ndarray]] = {
 
 
 MOST_ROWS, MOST_PHRASES = 3, 20
-Marked = frozenset[tuple[int, int]]
 
 
 def similarity_matrices(truth: Coded, prediction: Coded, *, threshold: float, matching: str) -> list[Figure]:
@@ -165,15 +175,15 @@ def similarity_matrices(truth: Coded, prediction: Coded, *, threshold: float, ma
     for row in np.flatnonzero(fits)[:MOST_ROWS].tolist():
         cells = truth.codes[row : row + 1], prediction.codes[row : row + 1]
         (block,) = matrices(true, said, *cells)
-        values = block.value.reshape(ours[row], theirs[row])
+        pairs = MATCHINGS[matching](block, threshold)
         found.append(
             Grid(
                 title=f"Similarity in row {row + 1}",
                 corner="true phrase",
                 rows=_phrases(true, int(cells[0][0])),
                 columns=_phrases(said, int(cells[1][0])),
-                cells=values.tolist(),
-                marked=MATCHES[matching](values, threshold),
+                cells=block.value.reshape(ours[row], theirs[row]).tolist(),
+                marked=frozenset(zip(*(side.tolist() for side in pairs), strict=True)),
                 note=f"Shared words per all words of two phrases. Marked are the matches, from {threshold:g} on.",
             )
         )
@@ -183,33 +193,3 @@ def similarity_matrices(truth: Coded, prediction: Coded, *, threshold: float, ma
 def _phrases(phrases: Phrases, cell: int) -> Sequence[str]:
     starts = phrases.cells.starts
     return [phrases.cells.vocabulary[code].strip() for code in phrases.cells.codes[starts[cell] : starts[cell + 1]]]
-
-
-def _marked_per_truth(values: np.ndarray, threshold: float) -> Marked:
-    """Each true phrase with the first of its best predictions."""
-    best = values.argmax(axis=1).tolist()
-    return frozenset((ours, theirs) for ours, theirs in enumerate(best) if values[ours, theirs] >= threshold)
-
-
-def _marked_per_prediction(values: np.ndarray, threshold: float) -> Marked:
-    """Each prediction with the first of its best true phrases."""
-    return frozenset((ours, theirs) for theirs, ours in _marked_per_truth(values.T, threshold))
-
-
-def _marked_one_to_one(values: np.ndarray, threshold: float) -> Marked:
-    """Each true phrase in turn with the first of the best predictions that are still free."""
-    free = values.copy()
-    found = set()
-    for ours in range(len(free)):
-        theirs = int(free[ours].argmax())
-        if free[ours, theirs] >= threshold:
-            found.add((ours, theirs))
-            free[:, theirs] = -1.0
-    return frozenset(found)
-
-
-MATCHES: dict[str, Callable[[np.ndarray, float], Marked]] = {
-    "per_truth": _marked_per_truth,
-    "one_to_one": _marked_one_to_one,
-    "per_prediction": _marked_per_prediction,
-}

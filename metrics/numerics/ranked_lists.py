@@ -9,8 +9,8 @@ Relevant labels may have grades, ``label:3``: the gain of finding them.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -26,8 +26,9 @@ from ..reading.columns import WORDS, to_decimal
 from ..reading.same_labels import are_numbers, number_names
 from ..reading.tables import codes_among
 from .cells import blocks, expand, is_new, rank_within, starts_by_owner, starts_of
+from .label_sets import LabelSets, label_sets
 from .label_sets import Separator as Separator
-from .tokens import Reader, Tokens, arrow_texts, in_words, labels_in, labels_of, rename_labels, stripped, tokens
+from .tokens import arrow_texts, labels_of, rename_labels
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
 
@@ -58,7 +59,7 @@ class Lists:
 @dataclass(frozen=True)
 class Hits:
     """The relevant labels in some lists: hit h is at ``rank[h]`` of list ``owner[h]`` and the ``nth`` hit there, both
-    from 1; ``which[h]`` is its place in the truth's tokens. Per list, ``cell`` is the true cell and ``relevant`` the
+    from 1; ``which[h]`` is its place among the truth's labels. Per list, ``cell`` is the true cell and ``relevant`` the
     number of relevant labels."""
 
     owner: np.ndarray
@@ -75,35 +76,6 @@ class Hits:
     def reachable(self, k: int) -> np.ndarray:
         """The most hits that the first k labels of each list can have; 1 without relevant labels."""
         return np.clip(self.relevant, 1, k)
-
-
-def relevant_labels(column: Coded, separator: str | None) -> Tokens:
-    """The distinct labels of each distinct cell."""
-    read = in_words(lowercase=False) if separator is None else stripped
-    found = tokens(column.array, separator, read, distinct=True)
-    names = _number_names(found.vocabulary)
-    return tokens(column.array, separator, _read_renamed(read, names), distinct=True) if names else found
-
-
-def _read_renamed(read: Reader, names: Mapping[str, str]) -> Reader:
-    def pieces(texts: list[str]) -> tuple[list[str], list[int] | None]:
-        found, counts = read(texts)
-        return [names.get(token, token) for token in found], counts
-
-    return pieces
-
-
-def are_numbers_in(truth: Coded, separator: str | None) -> bool:
-    """Whether all labels of a truth are numbers, so that labels are compared by their values."""
-    return are_numbers(labels_in(truth.array, separator)[2].to_pylist())
-
-
-def _are_by_value(truth: Coded, relevant: Callable[[Coded, str | None], Tokens], separator: str | None) -> bool:
-    return are_numbers(truth.once(relevant, separator).vocabulary)
-
-
-def _number_names(labels: list[str]) -> dict[str, str]:
-    return number_names(arrow_texts(labels), in_any_form=are_numbers(labels))
 
 
 def ranked_labels(column: Coded, separator: str | None, k: int, by_value: bool = False) -> Lists:
@@ -125,11 +97,11 @@ def _without_repeats(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return done
 
 
-def found_in(true: Tokens, said: Lists, true_cells: np.ndarray, said_cells: np.ndarray) -> Iterator[Hits]:
+def found_in(true: LabelSets, said: Lists, true_cells: np.ndarray, said_cells: np.ndarray) -> Iterator[Hits]:
     """The hits of all pairs of cells, in blocks of pairs."""
-    known = codes_among(said.vocabulary, arrow_texts(true.vocabulary))
+    known = codes_among(said.vocabulary, true.known)
     translated = np.concatenate([known, [-1]]).astype(np.int64)  # index -1 is a label that a list repeats
-    bits = len(true.vocabulary).bit_length()
+    bits = len(true.known).bit_length()
     sought = (np.repeat(np.arange(len(true.counts)), true.counts) << bits) + true.codes
     for some in blocks(np.diff(said.starts)[said_cells]):
         places, owner = expand(said.starts, said_cells[some])
@@ -156,7 +128,7 @@ def mean_over_lists(
     k: int,
     separator: str | None,
     value: Callable[[Hits], np.ndarray],
-    relevant: Callable[[Coded, str | None], Tokens] = relevant_labels,
+    relevant: Callable[[Coded, str | None], LabelSets] = label_sets,
 ) -> Contributions:
     """For each row its hits, the number of relevant labels, its value, and 1 for the row, as ``Contributions``.
 
@@ -164,7 +136,7 @@ def mean_over_lists(
     ``relevant`` finds the relevant labels of a truth.
     """
     true = truth.once(relevant, separator)
-    said = prediction.once(ranked_labels, separator, k, truth.once(_are_by_value, relevant, separator))
+    said = prediction.once(ranked_labels, separator, k, true.are_numbers)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     is_silent = (np.diff(said.starts) == 0)[said_cells]
     found = [np.zeros((0, 3))]
@@ -189,13 +161,12 @@ def _mean_value(sums: np.ndarray) -> float:
 
 
 def longest(truth: Coded, separator: str | None) -> int:
-    """The largest number of relevant labels in a row."""
-    return int(truth.once(relevant_labels, separator).counts[truth.codes].max(initial=0))
+    return int(truth.once(label_sets, separator).counts[truth.codes].max(initial=0))
 
 
 def shortest(truth: Coded, separator: str | None) -> int | None:
     """The smallest number of relevant labels in a row that has any; ``None`` if no row has."""
-    counts = truth.once(relevant_labels, separator).counts[truth.codes]
+    counts = truth.once(label_sets, separator).counts[truth.codes]
     return int(counts[counts > 0].min()) if counts.any() else None
 
 
@@ -216,11 +187,11 @@ LEAST, MOST = Decimal("0.001"), 50
 
 
 @dataclass(frozen=True)
-class Graded(Tokens):
+class Graded(LabelSets):
     """The distinct relevant labels of each distinct cell, with their grades; labels of grade 0 are not relevant."""
 
-    grades: np.ndarray
-    wrong: dict[int, str]
+    grades: np.ndarray = field(kw_only=True)
+    wrong: dict[int, str] = field(kw_only=True)
     """Cells that cannot be read, with the reason."""
 
 
@@ -234,7 +205,9 @@ def graded_labels(column: Coded, separator: str | None) -> Graded:
         except ValueError as error:
             wrong[number] = error_message(error)
             cells.append({})
-    names = _number_names(sorted({label for cell in cells for label in cell}))
+    labels = arrow_texts(sorted({label for cell in cells for label in cell}))
+    by_value = are_numbers(labels.to_pylist())
+    names = number_names(labels, in_any_form=by_value)
     cells = [{names.get(label, label): grade for label, grade in cell.items()} for cell in cells] if names else cells
     vocabulary = sorted({label for cell in cells for label in cell})
     rank = {label: place for place, label in enumerate(vocabulary)}
@@ -242,7 +215,9 @@ def graded_labels(column: Coded, separator: str | None) -> Graded:
     return Graded(
         starts=starts_of(np.array([len(cell) for cell in cells], np.int64)),
         codes=np.array([code for code, _ in ordered], np.int64),
-        vocabulary=vocabulary,
+        known=arrow_texts(vocabulary),
+        more=arrow_texts([]),
+        are_numbers=by_value,
         grades=np.array([grade for _, grade in ordered], np.float64),
         wrong=wrong,
     )

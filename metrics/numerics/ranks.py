@@ -163,7 +163,6 @@ def roc_curve(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
 
 
 def one_class(truth: np.ndarray) -> str:
-    """The reason why rows of one class cannot be scored, or ``""``."""
     if (truth == truth[0]).all():
         return Message("all its answers are {answer}; both 0 and 1 are needed.", answer=f"{truth[0]:g}")
     return ""
@@ -268,7 +267,6 @@ class Sorted:
         return len(self.codes)
 
     def take(self, rows: np.ndarray) -> Sorted:
-        """The given rows."""
         return Sorted(self.codes[rows], self.ranks.take(rows))
 
 

@@ -32,8 +32,7 @@ BLOCK = 20_000
 
 @dataclass(frozen=True)
 class Tokens:
-    """Cell c holds the tokens ``vocabulary[code] for code in codes[starts[c]:starts[c + 1]]``, sorted by code; the
-    codes have the smallest integer type that holds them."""
+    """Cell c holds the tokens ``vocabulary[code] for code in codes[starts[c]:starts[c + 1]]``."""
 
     starts: np.ndarray
     codes: np.ndarray
@@ -41,12 +40,10 @@ class Tokens:
 
     @property
     def counts(self) -> np.ndarray:
-        """The number of tokens of each cell."""
         return np.diff(self.starts)
 
     @cached_property
     def known(self) -> dict[str, int]:
-        """The code of each token."""
         return {token: code for code, token in enumerate(self.vocabulary)}
 
 
@@ -142,12 +139,6 @@ def words_in_order(texts: list[str]) -> tuple[list[str], list[int] | None]:
     )
 
 
-def stripped(texts: list[str]) -> tuple[list[str], list[int] | None]:
-    """A ``Reader`` that keeps every piece that is not blank, without the white space around it."""
-    found = [text.strip() for text in texts]
-    return (found, None) if all(found) else one_by_one(lambda piece: (piece,) if piece else ())(found)
-
-
 def in_words(lowercase: bool) -> Reader:
     """A ``Reader`` that splits pieces at all Unicode white space, too."""
 
@@ -166,7 +157,8 @@ def in_words(lowercase: bool) -> Reader:
 def tokens(array: Any, separator: str | None, read: Reader, *, distinct: bool) -> Tokens:
     """Split each cell into tokens; ``read`` converts its raw pieces to tokens.
 
-    Codes are the alphabetical ranks of tokens. ``distinct`` drops repetitions within a cell.
+    Codes are the alphabetical ranks of tokens, ascending in each cell, of the smallest integer type that holds them.
+    ``distinct`` drops repetitions within a cell.
     """
     blocks = [_tokens(array[place : place + BLOCK], separator, read, distinct) for place in range(0, len(array), BLOCK)]
     return _joined(blocks) if len(blocks) != 1 else blocks[0]
@@ -355,5 +347,4 @@ def pooled(truth: Coded, prediction: Coded, true: Sequences, said: Sequences) ->
 
 
 def nothing_true(truth: Coded, lengths: np.ndarray) -> str:
-    """The reason why empty answers cannot be scored, or ``""``."""
     return "" if lengths[truth.codes].any() else Message("all its answers are empty.")

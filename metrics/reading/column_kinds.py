@@ -247,7 +247,6 @@ class Label(Kind):
             judge_labels(columns[0], values, self.form(truth, params))
 
     def form(self, truth: Any, params: Mapping[str, Any]) -> LabelForm:
-        """The form of labels, by the truth's."""
         found: LabelForm = truth.once(_label_form)
         return found
 
@@ -305,7 +304,6 @@ class LabelSet(Kind):
         judge_lists(columns[0], values, self.form(truth, params))
 
     def form(self, truth: Any, params: Mapping[str, Any]) -> ListForm:
-        """The form of lists, by the truth's."""
         is_graded = params.get("gain", "binary") != "binary"
         return ListForm(truth.once(_item_form, params.get("separator") or None, is_graded), params.get("separator"))
 
@@ -389,7 +387,6 @@ class RankedLabel(Kind):
             judge_labels(columns[0], columns[0].labels, self.form(truth, params))
 
     def form(self, truth: Any, params: Mapping[str, Any]) -> LabelForm:
-        """The form of labels, by the truth's."""
         found: LabelForm = truth.once(_label_form)
         return found
 

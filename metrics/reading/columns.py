@@ -56,11 +56,9 @@ class Cells:
 
     @cached_property
     def array(self) -> Any:
-        """The texts of the column, an Arrow array."""
         return texts_of(self.values)
 
     def row(self, place: int) -> int:
-        """The row of the table that is at ``place`` of ``array``."""
         return int(place if self.rows is None else self.rows[place])
 
     def refuse(

@@ -141,7 +141,6 @@ def _names_in(header: bytes) -> list[str] | None:
 
 
 def _accepted_header(header: HeaderRule, names: Sequence[str]) -> Header | None:
-    """The header of these names; ``None`` if it is refused."""
     try:
         return header.accepted(Header(list(names), 1, 0))
     except Refused:

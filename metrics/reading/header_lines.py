@@ -22,7 +22,6 @@ Line = tuple[int, str]
 
 
 def first_lines(text: str) -> list[Line]:
-    """The first lines that are not blank."""
     lines = text[:MAX_CHARACTERS].split("\n", MAX_LINES)
     if len(lines) > MAX_LINES or len(text) > MAX_CHARACTERS:
         lines = lines[:-1] or lines  # the last one is cut

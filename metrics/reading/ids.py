@@ -39,7 +39,6 @@ class Ids:
 
     @cached_property
     def array(self) -> Any:
-        """The texts of the ids, an Arrow array."""
         return texts_of(self.values)
 
     @cached_property

@@ -123,7 +123,6 @@ class LabelForm:
         self._is_of_cases = any(isinstance(sort, frozenset) for sort in self._usual)
 
     def fault(self, label: str) -> Fault | None:
-        """The difference of a label from this form, or ``None``."""
         found = None if label == self.sample else self._fault(label)
         return None if found is None or (self._usual and _sort_of(found, label) in self._usual) else found
 

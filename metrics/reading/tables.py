@@ -60,7 +60,6 @@ class Table:
         return [array[place].as_py() for array in self.arrays] if place < self.rows else []
 
     def without(self, name: str) -> Table:
-        """The table without one column."""
         remaining = [other for other in self.names if other != name]
         found = self._with(remaining, [self.values(other) for other in remaining], self.lines)
         found.problems = self.problems
@@ -187,7 +186,6 @@ def _columns(text: bytes, body: int, width: int) -> list[Any] | None:
 
 
 def is_text(array: Any) -> bool:
-    """Whether an Arrow array holds texts."""
     import pyarrow as pa
 
     return bool(array.type == pa.string())

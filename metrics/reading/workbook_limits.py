@@ -159,7 +159,6 @@ class _Part:
             raise damaged() from None
 
     def end(self, _name: str) -> None:
-        """Handle the end of an element."""
         self.depth -= 1
 
     def text(self, data: str) -> None:

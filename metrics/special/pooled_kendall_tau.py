@@ -26,7 +26,8 @@ from ..core.arrays import Coded
 from ..core.contract import Contributions, Example, Metric, RowSum, Rules, distinct_pairs, ratio
 from ..core.messages import Message
 from ..numerics.cells import expand
-from ..numerics.ranked_lists import LabelList, Lists, are_numbers_in, places_among, ranked_labels
+from ..numerics.label_sets import label_sets
+from ..numerics.ranked_lists import LabelList, Lists, places_among, ranked_labels
 from ..numerics.ranks import smaller_before
 from ..reading.column_kinds import LabelSet
 from ..reading.tables import codes_among
@@ -35,7 +36,7 @@ _EVERY = 1 << 62
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
-    by_value = truth.once(are_numbers_in, None)
+    by_value = truth.once(label_sets, None).are_numbers
     true, predicted = (column.once(ranked_labels, None, _EVERY, by_value) for column in (truth, prediction))
     true_cells, predicted_cells, of_row = distinct_pairs(truth, prediction)
     lengths = _lengths(true)[true_cells]

@@ -26,9 +26,9 @@ import numpy as np
 from ..core.contract import Example, Metric, Rules, WholeColumn, ratio
 from ..core.figures import weights_in
 from ..core.messages import Message
-from ..numerics.ranks import one_class, roc_curve
+from ..numerics.ranks import one_class, roc_curve, thresholds_of
 from ..reading.column_kinds import Binary, RankedScore
-from .numerics.roc_areas import Regions, edges_in, influence_of_regions, slices_of
+from .numerics.roc_areas import Regions, edges_in, influence_of_regions
 
 Thresholds = Annotated[str, edges_in, "True-positive rates between the regions, from 0 to 1."]
 RegionWeights = Annotated[str, weights_in, "The weight of each region, from the lowest rate up."]
@@ -38,10 +38,10 @@ def rows(
     truth: np.ndarray, prediction: np.ndarray, *, thresholds: Thresholds = "0, 0.4, 1", weights: RegionWeights = "2, 1"
 ) -> np.ndarray:
     """For each 1 its part of the weighted height, and the weighted area to the left of the curve in that part."""
-    found = slices_of(truth, prediction)
+    found = thresholds_of(truth, prediction)
     shares = np.column_stack(Regions(edges_in(thresholds), weights_in(weights)).areas(found))
-    own = shares / np.maximum(found.ups, 1)[:, None]
-    return np.where(truth[:, None] == 1, own[found.places], 0.0)
+    own = shares / np.maximum(found.up, 1)[:, None]
+    return np.where(truth[:, None] == 1, own[found.keys // 2], 0.0)
 
 
 def total(sums: np.ndarray) -> float:

@@ -206,7 +206,6 @@ def test_all_pieces_are_read_together_as_one_by_one(seed: int) -> None:
     assert read(tokens.in_words(lowercase=True)) == [text.lower().split() for text in texts]
     assert read(tokens.in_words(lowercase=False)) == [text.split() for text in texts]
     assert read(tokens.words_in_order) == [[text] if text.strip() else [] for text in texts]
-    assert read(tokens.stripped) == [[text.strip()] if text.strip() else [] for text in texts]
 
 
 @pytest.mark.thorough

@@ -91,7 +91,6 @@ class RankedBoxes:
 
     @property
     def value(self) -> float:
-        """The average precision."""
         return float(exact_sum(self.hits * self.worth)) / len(self.wanted)
 
     @property
@@ -157,7 +156,6 @@ def classes_of(found: FoundBoxes) -> Iterator[tuple[np.ndarray, RankedBoxes]]:
 
 
 def average_precision(ranking: FoundBoxes) -> float:
-    """The mean average precision over the classes of the truth."""
     values = np.array([one.value for _, one in classes_of(ranking)])
     return float(exact_sum(values) / max(len(values), 1))
 
@@ -177,7 +175,6 @@ def found_by_row(ranking: FoundBoxes) -> np.ndarray:
 
 
 def effects(ranking: FoundBoxes) -> np.ndarray:
-    """The derivative of the score by the weight of each row, shape (rows,)."""
     found = [one.effects(ranking.rows) for _, one in classes_of(ranking)]
     return np.sum(found, axis=0) / len(found)
 

@@ -83,7 +83,6 @@ class Boxes:
 
     @property
     def counts(self) -> np.ndarray:
-        """Boxes of each cell."""
         return np.diff(self.starts)
 
 
@@ -212,7 +211,6 @@ class Meetings:
     iou: np.ndarray
 
     def take(self, places: np.ndarray) -> Meetings:
-        """The pairs at these places."""
         return Meetings(self.pair[places], self.ours[places], self.theirs[places], self.iou[places])
 
 

@@ -49,7 +49,6 @@ def coco_rankings(
 
 
 def coco_precision(rankings: Iterable[FoundBoxes]) -> float:
-    """The mean over thresholds and over the classes of the truth."""
     values = [[one.value_at_points for _, one in classes_of(ranking)] for ranking in rankings]
     return float(exact_sum(np.array(values))) / max(1, sum(map(len, values)))
 

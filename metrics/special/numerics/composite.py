@@ -59,12 +59,10 @@ class PartArrays:
         return self.rows
 
     def take(self, rows: np.ndarray) -> PartArrays:
-        """The given rows."""
         return replace(self, arrays=tuple(take(array, rows) for array in self.arrays), rows=len(rows), cells={})
 
 
 def weighted(values: Sequence[float], weights: Sequence[float], combine: str) -> float:
-    """The weighted sum, or the weighted mean."""
     total = math.fsum(weight * value for weight, value in zip(weights, values, strict=True))
     return total if combine == "sum" else total / math.fsum(map(abs, weights))
 
@@ -318,13 +316,11 @@ def composite(
     ``score`` belongs to the metric's file and declares the parameters."""
 
     def best(*, parts: str = default, combine: str = "mean") -> float:
-        """The value if all parts have their best value."""
         found = parts_of(parts, direction)
         optima = [part.metric.best_with(part.params) for part in found]
         return weighted(optima, [part.weight for part in found], combine)
 
     def adapted(*, parts: str = default) -> Metric:
-        """The metric that reads the columns of these parts."""
         found = parts_of(parts, direction)
         is_known = all(has_influence(part.metric) for part in found)
         return Metric(

@@ -43,7 +43,6 @@ class CompositePart:
 
     @property
     def metric(self) -> Metric:
-        """The part's metric, adapted to its parameters."""
         return self._declared.adapt(self.params)
 
     @property

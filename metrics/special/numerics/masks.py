@@ -267,7 +267,6 @@ def beyond(several: bool) -> tuple[Callable[..., None], Callable[..., str]]:
     """The functions ``verify`` and ``unscorable`` of a metric, which refuse masks with pixels outside the picture."""
 
     def verify(columns: Sequence[Cells], prediction: Coded, *, pixels: Pixels = None) -> None:
-        """Refuse a submission's masks with pixels outside the picture."""
         outside = _outside(prediction, several, pixels)
         if len(outside) and pixels is not None:
             columns[0].refuse("outside_picture", _OUTSIDE, outside, {"bound": pixels})

@@ -69,7 +69,6 @@ def total(sums: np.ndarray, *, beta: Beta = None, pooling: Pooling = "rows") -> 
 
 
 def last_line(*, pooling: Pooling) -> str:
-    """The formula of the last line of a worked example."""
     if pooling == "rows":
         return "{value} / {pictures}"
     return "mean over thresholds, for {true_objects} true and {predicted_objects} predicted objects"

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.figures import numbers_in
 from ...core.messages import Message
-from ...numerics.ranks import roc_area, roc_influence
+from ...numerics.ranks import Thresholds, roc_area, roc_influence, thresholds_of
 
 
 def edges_in(text: str) -> tuple[float, ...]:
@@ -27,42 +27,10 @@ def edges_in(text: str) -> tuple[float, ...]:
     return found
 
 
-@dataclass(frozen=True)
-class Slices:
-    """The slice of the curve at each distinct score, from the highest down.
-
-    ``places`` is the slice of each row; ``ups`` and ``downs`` count the 1s and 0s at this score.
-    """
-
-    places: np.ndarray
-    ups: np.ndarray
-    downs: np.ndarray
-
-    @property
-    def ends(self) -> np.ndarray:
-        """The share of the 1s from the highest score down to this one, included."""
-        return np.cumsum(self.ups) / max(1.0, float(self.ups.sum()))
-
-    @property
-    def starts(self) -> np.ndarray:
-        """The share of the 1s above this score."""
-        return np.concatenate([[0.0], self.ends[:-1]])
-
-    @property
-    def after(self) -> np.ndarray:
-        """The share of the 0s from the highest score down to this one, included."""
-        return np.cumsum(self.downs) / max(1.0, float(self.downs.sum()))
-
-    @property
-    def before(self) -> np.ndarray:
-        """The share of the 0s above this score."""
-        return np.concatenate([[0.0], self.after[:-1]])
-
-
-def slices_of(truth: np.ndarray, scores: np.ndarray) -> Slices:
-    """The slices of scores, shapes (n,); sorts once."""
-    _, places = np.unique(-scores, return_inverse=True)
-    return Slices(places, np.bincount(places, truth == 1), np.bincount(places, truth != 1))
+def _edges(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The share of the rows above each distinct score, from the highest down, and with those of this score."""
+    ends = np.cumsum(counts) / max(1.0, float(counts.sum()))
+    return np.concatenate([[0.0], ends[:-1]]), ends
 
 
 @dataclass(frozen=True)
@@ -76,15 +44,17 @@ class Regions:
         """Weight, lower and upper edge of each region."""
         return zip(self.weights, self.edges[:-1], self.edges[1:], strict=True)
 
-    def areas(self, found: Slices) -> tuple[np.ndarray, np.ndarray]:
-        """The weighted height of each slice, and the weighted area to the left of the curve in it."""
-        rise = found.ends - found.starts
-        slope = (found.after - found.before) / np.where(rise > 0, rise, 1.0)
+    def areas(self, found: Thresholds) -> tuple[np.ndarray, np.ndarray]:
+        """The weighted height of the curve's slice at each score, and the weighted area to the left of the curve in
+        it."""
+        (starts, ends), (before, after) = _edges(found.up), _edges(found.down)
+        rise = ends - starts
+        slope = (after - before) / np.where(rise > 0, rise, 1.0)
         heights, lost = np.zeros(len(rise)), np.zeros(len(rise))
         for weight, low, high in self:
-            bottom, top = np.clip(found.starts, low, high), np.clip(found.ends, low, high)
+            bottom, top = np.clip(starts, low, high), np.clip(ends, low, high)
             heights += weight * (top - bottom)
-            lost += weight * (top - bottom) * (found.before + slope * ((bottom + top) / 2 - found.starts))
+            lost += weight * (top - bottom) * (before + slope * ((bottom + top) / 2 - starts))
         return heights, lost
 
     def below(self, shares: np.ndarray) -> np.ndarray:
@@ -94,15 +64,15 @@ class Regions:
             heights += weight * (np.clip(shares, low, high) - low)
         return heights
 
-    def mean_below(self, found: Slices) -> np.ndarray:
+    def mean_below(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """The mean of ``below`` over the height of each slice: the weighted height of the curve at a 0 of the slice."""
-        added = np.zeros(len(found.ups))
+        added = np.zeros(len(starts))
         for weight, low, high in self:
-            bottom, top = np.clip(found.starts, low, high), np.clip(found.ends, low, high)
-            beyond = np.maximum(found.ends, high) - np.maximum(found.starts, high)
+            bottom, top = np.clip(starts, low, high), np.clip(ends, low, high)
+            beyond = np.maximum(ends, high) - np.maximum(starts, high)
             added += weight * ((top - bottom) * ((bottom + top) / 2 - low) + (high - low) * beyond)
-        rise = found.ends - found.starts
-        return np.where(rise > 0, added / np.where(rise > 0, rise, 1.0), self.below(found.starts))
+        rise = ends - starts
+        return np.where(rise > 0, added / np.where(rise > 0, rise, 1.0), self.below(starts))
 
     def density(self, shares: np.ndarray) -> np.ndarray:
         """The weight at each share of 1s; on an edge the mean of both sides."""
@@ -117,21 +87,22 @@ def influence_of_regions(truth: np.ndarray, scores: np.ndarray, regions: Regions
     The area is the mean, over the 0s, of the weighted height of the curve. A 0 changes this mean; a 1 changes the
     height of the curve at every 0, by its rank above or below it.
     """
-    found = slices_of(truth, scores)
-    ones, zeros = float(found.ups.sum()), float(found.downs.sum())
+    found = thresholds_of(truth, scores)
+    starts, ends = _edges(found.up)
+    ones, zeros = float(found.up.sum()), float(found.down.sum())
     whole = regions.below(np.ones(1))[0]
-    means, rise = regions.mean_below(found), found.ends - found.starts
-    value = float((found.downs * means).sum()) / zeros
+    means, rise = regions.mean_below(starts, ends), ends - starts
+    value = float((found.down * means).sum()) / zeros
     has_ones = rise > 0
     safe = np.where(has_ones, rise, 1.0)
-    by_end = np.where(has_ones, (regions.below(found.ends) - means) / safe, 0.0) * found.downs
-    by_start = np.where(has_ones, (means - regions.below(found.starts)) / safe, regions.density(found.starts))
-    by_start *= found.downs
-    common = float((by_end * found.ends + by_start * found.starts).sum())
+    by_end = np.where(has_ones, (regions.below(ends) - means) / safe, 0.0) * found.down
+    by_start = np.where(has_ones, (means - regions.below(starts)) / safe, regions.density(starts))
+    by_start *= found.down
+    common = float((by_end * ends + by_start * starts).sum())
     lower = np.cumsum(by_start[::-1])[::-1] - by_start
     as_one = (np.cumsum(by_end[::-1])[::-1] + lower - common) / (ones * zeros * whole)
     as_zero = (means - value) / (zeros * whole)
-    return np.where(truth == 1, as_one[found.places], as_zero[found.places])
+    return found.of_rows(as_zero, as_one)
 
 
 KINDS = ("subgroup", "background 1s, subgroup 0s", "background 0s, subgroup 1s")
@@ -176,7 +147,6 @@ def influence_of_subgroups(truth: np.ndarray, prediction: np.ndarray, power: flo
 
 
 def missing_rows(truth: np.ndarray) -> str:
-    """The reason why an area does not exist, or ``""``."""
     if truth.shape[1] < 2:
         return Message("it has no column beside the answer that says who belongs to a subgroup.")
     for group, _, rows in masks(truth):
