@@ -12,7 +12,7 @@ from leaderboard.boards import queries as boards_module
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import BoardSettings, Competition, TruthDraft
 from leaderboard.competitions.models.competition import Split
-from leaderboard.ground_truths.services import rescoring
+from leaderboard.ground_truths.services import checks, rescoring
 from leaderboard.submissions import score
 from tests.conftest import TRUTH, answers, close, enter, make_competition, save_truth, submit
 from tests.pages import signed_in, text_of, upload
@@ -249,6 +249,15 @@ def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> Non
     assert client.post("/host/pets/truth/", {"action": "apply"})["Location"] == "/host/pets/truth/"
     assert moved.ground_truth_id != Competition.objects.get().ground_truth_id
     assert Competition.objects.get().candidate_id is None
+
+
+def test_a_correction_with_a_further_column_predicts_the_same_as_before(pets: Competition, ada: User) -> None:
+    lines = TRUTH.replace("3,dog", "3,bird").splitlines()
+    further = [lines[0] + ",checked by", *(line + ",Bo" for line in lines[1:])]
+    assert look(signed_in(ada), "\n".join(further)).status_code == 303
+    pets.refresh_from_db()
+    assert pets.candidate is not None
+    assert checks.target_columns(pets.candidate) == ["label"]
 
 
 @pytest.mark.parametrize("hides_scores", [False, True])

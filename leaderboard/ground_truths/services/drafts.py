@@ -156,9 +156,21 @@ def _take_settings(draft: TruthDraft, spec: GroundTruthSpec) -> None:
     draft.public_share, draft.seed, draft.is_stratified = spec.public_share, spec.seed, spec.is_stratified
     draft.split_secret = spec.split_secret or draft.split_secret
     draft.uploaded_at = timezone.now()
+    if spec.answers is None and spec.chunks is not None and draft.competition.launched_at:
+        spec = replace(spec, answers=_same_answers(draft), why="current")
     if spec.answers is not None:
         unchanged = {name: draft.answer_choice[name] for name in ("split_column",) if name in draft.answer_choice}
         draft.answer_choice = unchanged | _choice_of_answers(draft, spec)
+
+
+def _same_answers(draft: TruthDraft) -> list[str] | None:
+    """The answer columns of the ground truth in use, if a corrected file has all of them and others; else None."""
+    columns = checks.possible_answers(draft)
+    current = draft.competition.ground_truth
+    if current is None:
+        return None
+    answers = [name for name in checks.target_columns(current) if name not in role_columns(current)]
+    return answers if set(answers) < set(columns) else None
 
 
 def _choice_of_answers(draft: TruthDraft, spec: GroundTruthSpec) -> dict[str, Any]:
