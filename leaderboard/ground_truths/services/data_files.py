@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import zipfile
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -157,18 +158,19 @@ def _data_file_facts(data_file: DataFile) -> dict[str, object]:
 
 
 def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | None]:
-    """(names and first rows, number of data rows) of a CSV; ([], None) for other files."""
-    if not name.lower().endswith(".csv"):
-        return [], None
-    try:
-        with path_of(stored.key).open(encoding="utf-8-sig", newline="") as file:
+    """(names and first rows, number of data rows) of a CSV in UTF-8 or Windows-1252; ([], None) for other files."""
+    for encoding in ("utf-8-sig", "cp1252") if name.lower().endswith(".csv") else ():
+        with (
+            suppress(UnicodeDecodeError, csv.Error),
+            path_of(stored.key).open(encoding=encoding, newline="") as file,
+        ):
             names, rows = open_table(file)
-            first = [names, *islice(rows, HEAD_ROWS - 1)] if names else []
-            # PostgreSQL stores no NUL.
-            head = [[cell[:80].replace("\0", "") for cell in row[:20]] for row in first]
-            return head, max(0, len(head) - 1 + sum(1 for _ in rows))
-    except (UnicodeDecodeError, csv.Error):
-        return [], None
+            if names:
+                # PostgreSQL stores no NUL.
+                first = [names, *islice(rows, HEAD_ROWS - 1)]
+                head = [[cell[:80].replace("\0", "") for cell in row[:20]] for row in first]
+                return head, len(head) - 1 + sum(1 for _ in rows)
+    return [], None
 
 
 def sample_lines(competition: Competition, id_column: str) -> str:
