@@ -57,7 +57,8 @@ class AnchorForm(forms.Form):
 
     def __init__(self, *args: Any, baselines: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [*((f"baseline:{name}", name) for name in baselines), *ANCHORS]
+        # The first is what a browser sends of a row that nothing was chosen in; it suits every quantity.
+        choices = [ANCHORS[0], *((f"baseline:{name}", name) for name in baselines), *ANCHORS[1:]]
         self.fields["at"].choices = choices  # type: ignore[attr-defined]
 
     @classmethod

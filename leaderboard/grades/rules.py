@@ -159,7 +159,7 @@ class Term(Noun):
         if self.of == "score":
             allowed = {"number", "baseline", "class"} | ({"place", "top"} if part == "steps" else set())
         if anchor.kind not in allowed:
-            return _("this can't be compared with the quantity of the term.")
+            return _("choose “the value”. Only scores have baselines, and only steps have places.")
         if anchor.kind == "top" and not 0 < anchor.number <= 100:
             return _("enter a share of teams above 0 and up to 100 percent.")
         if anchor.kind == "place" and anchor.number < 1:

@@ -52,7 +52,7 @@ def test_other_texts_are_no_numbers(text: Any) -> None:
         ({"terms": [{**TERM, "line": [["half", 5]]}]}, "terms.0.line.0", "enter a number"),
         ({"terms": [{**TERM, "line": [[{"score": 1}, 5], [{"score": 2}, 4]]}]}, "terms.0.line.1", "row 2 is better"),
         ({"terms": [{**TERM, "line": [[{"score": 1}, 5], [{"score": 1}, 4]]}]}, "terms.0.line.1", "the same place"),
-        ({"terms": [{**TERM, "line": [[{"top": 10}, 5]]}]}, "terms.0.line.0", "can't be compared"),
+        ({"terms": [{**TERM, "line": [[{"top": 10}, 5]]}]}, "terms.0.line.0", "choose “the value”"),
         ({"terms": [{**TERM, "steps": [[{"top": 0}, 5]]}]}, "terms.0.steps.0", "above 0 and up to 100"),
         (
             {"terms": [{"name": "P", "of": "place", "line": [[1, 5], [9, 8]]}]},

@@ -159,6 +159,15 @@ def test_every_rule_can_be_entered_by_clicks_and_comes_back(host: Client, pets: 
         assert GradeRules.from_values(SavedRules.objects.get().values) == saved
 
 
+def test_a_row_of_an_added_term_compares_with_the_value_unless_ada_chooses(host: Client, pets: Competition) -> None:
+    add_baseline(pets, "Strong", public=1)
+    text = host.post("/host/pets/grades/rules/", {**FORM, "action": "terms"}).content.decode()
+    typed = {"name": "Effort", "of": "files", "0-mode": "steps", "0-number": "1", "0-points": "5"}
+    sent = {**form_values(text), **{f"terms-1-{name}": value for name, value in typed.items()}, "action": "save"}
+    assert host.post("/host/pets/grades/rules/", sent).status_code == 303
+    assert SavedRules.objects.get().values["terms"][1]["of"] == "files"
+
+
 def form_values(text: str) -> dict[str, Any]:
     """What a browser would send of the form of the rules as it is shown."""
     values: dict[str, Any] = {}
