@@ -60,16 +60,15 @@ def _placing(standing: Any) -> Placing:
     return Placing(standing.above + 1, standing.total, standing.value, str(standing.submission_id))
 
 
-def placings_now(teams: Mapping[int, Competition], at: datetime) -> dict[int, Placing]:
-    """Team → rank and score on the private board once it is revealed, before that on the public one.
-
-    A team that the final ranking still awaits has none.
-    """
+def placings_now(teams: Mapping[Team, Competition], at: datetime) -> dict[int, Placing]:
+    """Team → rank and score on the private board once it is revealed and the team in it, before that on the public
+    one."""
     places = []
-    for team_id, competition in teams.items():
+    for team, competition in teams.items():
         if (ground_truth := competition.ground_truth) is not None:
             ground_truth.competition = competition  # saves a query for it in `is_hidden`
-            places.append((team_id, ground_truth, Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC))
+            is_final = competition.is_revealed(at) and not team.is_awaited
+            places.append((team.pk, ground_truth, Split.PRIVATE if is_final else Split.PUBLIC))
     return placings_of(places)
 
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.boards import queries, reveal, tasks
+from leaderboard.boards import queries, reveal, tasks, team_ranks
 from leaderboard.boards import services as boards
 from leaderboard.boards.services import LateTeams
 from leaderboard.classroom import extensions
@@ -93,6 +93,9 @@ def test_the_late_team_stays_on_the_public_board_and_joins_the_ranking_with_its_
 ) -> None:
     open_for_the_others(ended)
     assert (ranked(ended, Split.PRIVATE), ranked(ended, Split.PUBLIC)) == (["cy"], ["bo", "cy"])
+    late_team = ended.memberships.select_related("team").get(user=bo).team
+    ended.refresh_from_db()
+    assert team_ranks.placings_now({late_team: ended}, timezone.now())[late_team.pk].total == 2, "the public rank"
     assert broken() == []
     late = submit(ended, bo, answers())
     assert (late.status, late.is_late) == (Submission.Status.SCORED, False)

@@ -101,7 +101,7 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
     running = [one for one in active if one.closes_at and one.closes_at > page_context.at]
     return {
         "entry": RosterEntry.objects.filter(course=competition.course_id, user=member.user_id).first(),
-        "placing": team_ranks.placings_now({team.pk: competition}, page_context.at).get(team.pk),
+        "placing": team_ranks.placings_now({team: competition}, page_context.at).get(team.pk),
         "best": min(ranked, key=lambda file: sign * file.public, default=None),
         "files": files[:SHOWN_FILES],
         "file_count": len(files),

@@ -78,7 +78,7 @@ def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[dict[st
     if not user.is_anonymous:
         held = Membership.objects.filter(user=user, competition__in=keys).select_related("team")
         mine = {membership.competition_id: membership.team for membership in held}
-    joined = {mine[competition.pk].pk: competition for competition in shown if competition.pk in mine}
+    joined = {mine[competition.pk]: competition for competition in shown if competition.pk in mine}
     placings = team_ranks.placings_now(joined, at)
     cards = []
     for competition in shown:

@@ -175,7 +175,8 @@ def my_teams(user: User, at: datetime) -> list[MyTeam]:
     if not held:
         return []
     teams = {one.team_id: one.competition for one in held}
-    placings, allowances = team_ranks.placings_now(teams, at), submit_conditions.allowances_of_teams(teams, at)
+    placings = team_ranks.placings_now({one.team: one.competition for one in held}, at)
+    allowances = submit_conditions.allowances_of_teams(teams, at)
     mates: dict[int, list[str]] = defaultdict(list)
     others = Membership.objects.filter(team__in=list(teams)).exclude(user=user)
     for team_id, name in others.values_list("team_id", "user__username"):
