@@ -247,6 +247,9 @@ def test_equal_scores_wear_equal_discs_on_board_and_podium(client: Client, board
     submit(board, dee, answers(public=0, private=2))
     discs = re.findall(r'class="medal (\w+)">(\d)<', page(client))
     assert discs == [("first", "1"), ("first", "2"), ("third", "3")]
+    client.force_login(board.hosts.get())
+    projected = client.get("/host/pets/projector/?show=live").content.decode()
+    assert re.findall(r'class="medal (\w+)"', projected) == ["first", "first", "third"]
     close(board)
     reveal.reveal_private_board(board, timezone.now())
     podium = page(client).partition('<ol class="podium">')[2].partition("</ol>")[0]
