@@ -207,12 +207,9 @@ class Plot:
         self.marks.append(f"<{tag} {attributes}>{hover}</{tag}>")
 
     def better_up(self, axis: str, sign: float) -> None:
-        """The words of a vertical axis, with an arrow, at its better end."""
-        if sign > 0:
-            words = axis_words(axis, sign, self.right - self.left - 20)
-            self.text(self.left + 4, self.bottom - 6, f"↓ {words}", "on-line")
-        else:
-            self.text(self.left, self.top - 8, f"↑ {axis_words(axis, sign, self.width - self.left - 20)}")
+        """The words of a vertical axis above it, where no line crosses them, with an arrow to its better end."""
+        words = axis_words(axis, sign, self.width - self.left - 20)
+        self.text(self.left, self.top - 8, f"{'↓' if sign > 0 else '↑'} {words}")
 
     def better_across(self, axis: str, sign: float, room: float) -> None:
         """The words of a horizontal axis, with an arrow, at its better end."""

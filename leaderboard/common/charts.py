@@ -432,8 +432,10 @@ def draw_activity(days: Sequence[Day], *, today: date | None = None) -> SafeStri
 
 
 def small_bars(values: Sequence[int], label: str) -> SafeString:
-    """Counts as bars side by side from zero up, without an axis."""
-    plot, step = Plot(480, 0, 480, 2, 72, foot=0), 480 / max(1, len(values))
+    """Counts as bars side by side from zero up, without an axis; nothing for fewer than two."""
+    if len(values) < 2:
+        return SafeString()
+    plot, step = Plot(480, 0, 480, 2, 72, foot=0), 480 / len(values)
     for place, value in enumerate(values):
         height = round(value / max(values) * 70, 1) if value else 1.0
         plot.rect(round(place * step + 1, 1), 72 - height, step - 2, height, "bar", rx=1)

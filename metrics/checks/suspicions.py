@@ -189,7 +189,7 @@ def _odd_numbers(truth: Truth, column: _Column) -> Iterator[Finding]:
         return
     rows = truth.scored[places]
     examples = [
-        Message("line {line} is {value}", line=int(truth.table.lines[row]), value=f"{column.codes[at]:g}")
+        Message("line {line} is {value}", line=int(truth.table.lines[row]), value=f"{column.codes[at]:.15g}")
         for row, at in zip(rows[:EXAMPLES], places, strict=False)
     ]
     message = Message.counted(

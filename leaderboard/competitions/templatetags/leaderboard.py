@@ -91,7 +91,10 @@ def grade_points(value: float | str | None, decimals: int) -> str:
 def three_digits(value: float | str | None) -> str:
     """A number with three significant digits, for explanations; “–” without one."""
     number = number_in(value)
-    return "–" if number is None else f"{number + 0.0:.3g}"
+    if number is None:
+        return "–"
+    rounded = float(f"{number + 0.0:.3g}")
+    return numbers.number_text(rounded, 0) if abs(rounded) >= 1000 else f"{rounded:g}"
 
 
 @register.filter
