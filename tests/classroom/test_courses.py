@@ -196,7 +196,7 @@ def test_a_teacher_with_one_competition_reads_nothing_of_courses(pets: Competiti
 
 def test_the_people_page_says_whose_list_it_is(birds: Competition, ada: User, bo: User) -> None:
     page = text_of(signed_in(ada).get("/host/birds/people/"))
-    assert "used by 2 competitions" in page
+    assert "shared by 2 competitions" in page
     assert "Joined here" in page
     assert "Bo Berg" in page
 

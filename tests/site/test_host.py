@@ -176,14 +176,14 @@ def test_new_rules_ask_students_again(hers: Client, pets: Competition, bo: User)
 def test_the_dashboard_leads_to_joining_while_it_runs_and_to_grades_afterwards(hers: Client, pets: Competition) -> None:
     running = hers.get("/host/pets/").content.decode()
     assert f"/join/{pets.admission.join_code}/" in running
-    assert 'href="/host/pets/settings/#copy"' not in step_of(running)
+    assert 'href="/host/pets/settings/?copy#copy"' not in step_of(running)
     close(pets)
     ended = hers.get("/host/pets/").content.decode()
     assert pets.admission.join_code not in ended
     reveal.reveal_private_board(pets, timezone.now())
     ended = hers.get("/host/pets/").content.decode()
     assert 'href="/host/pets/grades/"' in step_of(ended)
-    assert 'href="/host/pets/settings/#copy"' in step_of(ended)
+    assert 'href="/host/pets/settings/?copy#copy"' in step_of(ended)
 
 
 def step_of(page: str) -> str:

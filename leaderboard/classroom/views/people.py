@@ -66,7 +66,7 @@ def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse
         "states": [*RosterEntry.State.choices, ("unconfirmed", _("E-mail not confirmed"))],
         "ticks_all": "all" in request.GET,
         "sort": "name",
-        "tiles": [(name.label, states[name]) for name in RosterEntry.State],
+        "tiles": [(name.label, states[name]) for name in RosterEntry.State if states[name]],
         "total": len(people),
         "has_roster": any(person.entry for person in people),
         "guests": sum(not person.entry for person in people),

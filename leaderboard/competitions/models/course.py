@@ -29,12 +29,12 @@ class Course(models.Model):
         ordering: ClassVar = ["-created_at", "-pk"]
 
     def __str__(self) -> str:
-        """The title; a course without one is called by its newest competition."""
+        """The title; a course without one is called by its first competition."""
         if self.title:
             return self.title
-        newest: str | None = getattr(self, "newest_title", None)
-        newest = newest or self.competitions.order_by("-created_at").values_list("title", flat=True).first()
-        return gettext("Class of “%(title)s”") % {"title": newest or "–"}
+        first: str | None = getattr(self, "first_title", None)
+        first = first or self.competitions.order_by("created_at").values_list("title", flat=True).first()
+        return gettext("Class of “%(title)s”") % {"title": first or "–"}
 
     @classmethod
     def proposed_for(cls, user: User) -> Course | None:
@@ -46,7 +46,7 @@ class Course(models.Model):
     @classmethod
     def hosted_by(cls, user: Viewer) -> models.QuerySet[Course]:
         """Courses in which a person hosts a competition, newest first; annotated with their number of competitions
-        (`size`) and the title of the newest (`newest_title`)."""
+        (`size`) and the title of the first (`first_title`)."""
         if user.is_anonymous:
             return cls.objects.none()
         hosted = cls.objects.filter(competitions__hosts=user, competitions__archive__binned_at=None).values("pk")
@@ -54,9 +54,9 @@ class Course(models.Model):
 
     @classmethod
     def titled(cls) -> models.QuerySet[Course]:
-        """Courses annotated with the title of their newest competition (`newest_title`)."""
-        newest = cls.objects.filter(pk=models.OuterRef("pk")).order_by("-competitions__created_at")
-        return cls.objects.annotate(newest_title=models.Subquery(newest.values("competitions__title")[:1]))
+        """Courses annotated with the title of their first competition (`first_title`)."""
+        first = cls.objects.filter(pk=models.OuterRef("pk")).order_by("competitions__created_at")
+        return cls.objects.annotate(first_title=models.Subquery(first.values("competitions__title")[:1]))
 
 
 def make_course(title: str = "") -> Course:
