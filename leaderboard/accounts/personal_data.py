@@ -118,7 +118,7 @@ def obstacle_to_deleting(account: User) -> str:
         account.is_superuser
         and not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=account.pk).exists()
     ):
-        return _("You are the only operator of this site. Make somebody else an operator first.")
+        return _("You are the only operator of this site. Make someone else an operator first.")
     return next(filter(None, hooks.obstacle_to_deleting(account=account)), "")
 
 

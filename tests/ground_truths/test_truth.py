@@ -321,7 +321,7 @@ def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: Us
     score.rescore_batch(competition.candidate.pk)
     page = text_of(client.get("/host/pets/truth/"))
     assert "2 of 2 teams would change rank" in page
-    assert "Nobody is notified" not in page
+    assert "aren't notified" not in page
     client.post("/host/pets/truth/", {"action": "apply"})
     assert ranks(competition) == {"cy": 1, "bo": 2}
 

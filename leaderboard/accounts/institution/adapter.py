@@ -48,7 +48,7 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
 
     error_messages: ClassVar = {
         **DefaultSocialAccountAdapter.error_messages,
-        "unknown_institution": gettext_lazy("This institution isn't set up here any more. Nobody can sign in by it."),
+        "unknown_institution": gettext_lazy("This institution isn't set up here any more. Sign in another way."),
         "no_password": gettext_lazy("You couldn't sign in any more. Choose a password first."),
     }
 

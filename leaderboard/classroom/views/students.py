@@ -162,7 +162,7 @@ def _move(page_context: PageContext, member: Membership, request: HttpRequest, t
 def _move_to_section(page_context: PageContext, member: Membership, section: str) -> None:
     entry = RosterEntry.objects.filter(course=page_context.competition.course_id, user=member.user_id).first()
     if entry is None:
-        raise PermissionDenied(_("Only the section of somebody on the roster can be changed."))
+        raise PermissionDenied(_("Only students on the roster have a section that can be changed."))
     section = section.strip()[:MAX_SECTION_CHARACTERS]
     user = signed_in_user(page_context.user)
     people.move_to_section(competition=page_context.competition, entries=[entry.pk], section=section, user=user)

@@ -112,7 +112,7 @@ def _resume(request: HttpRequest, page_context: PageContext, fields: dict[str, A
 
 def _archive(request: HttpRequest, page_context: PageContext, fields: dict[str, Any]) -> HttpResponse:
     competitions.archive_competition(competition=page_context.competition, user=signed_in_user(page_context.user))
-    messages.success(request, _("Archived. It's no longer listed; whoever could open it still can."))
+    messages.success(request, _("Archived. It's no longer listed; its students and hosts can still open it."))
     return see_other("host_settings", fragment="#archive", slug=page_context.competition.slug)
 
 
