@@ -217,7 +217,7 @@ def test_a_second_host_is_added_by_name_and_the_last_one_stays(
     )
     claimed = EmailAddress.objects.create(user=cy, email="cy@example.org", verified=False)
     refusal = hers.post("/host/pets/people/roles/", {"action": "add", "name": "cy@example.org", "role": "host"})
-    assert "Enter the person's username instead" in text_of(refusal)
+    assert "Ask the person for their username" in text_of(refusal)
     EmailAddress.objects.filter(pk=claimed.pk).update(verified=True)
     assert (
         hers.post("/host/pets/people/roles/", {"action": "add", "name": "CY@example.org", "role": "host"}).status_code
@@ -234,7 +234,7 @@ def test_a_second_host_is_added_by_name_and_the_last_one_stays(
 def test_nobody_becomes_a_host_by_taking_an_address_as_a_name(hers: Client, pets: Competition) -> None:
     person("prof@uni.example")
     refusal = hers.post("/host/pets/people/roles/", {"action": "add", "name": "prof@uni.example", "role": "host"})
-    assert "Enter the person's username instead" in text_of(refusal)
+    assert "Ask the person for their username" in text_of(refusal)
     assert pets.hosts.count() == 1
 
 
