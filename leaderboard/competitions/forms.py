@@ -27,6 +27,7 @@ MEGABYTE = 1024 * 1024
 NOT_SETTINGS = ("max_megabytes", "hosts", "in_course")
 """Fields of the form that `create_competition` and `change_competition` do not take."""
 PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+FILE_ERRORS = {"required": _("Choose a file first."), "empty": _("This file is empty.")}
 DOMAIN = re.compile(r"@[^@\s*?/:<>\"()]+\.[^@\s.*?/:<>\"()]{2,}")
 MOMENT_FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
 
@@ -365,7 +366,7 @@ class FolderForm(forms.Form):
 
     folder = forms.FileField(
         label=_("Zip file"),
-        error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
+        error_messages=FILE_ERRORS,
         help_text=_("The ZIP you downloaded from its Settings"),
     )
 
@@ -374,7 +375,7 @@ class DataFileForm(forms.Form):
     file = forms.FileField(
         label=_("File for students"),
         max_length=1000,
-        error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
+        error_messages=FILE_ERRORS,
         help_text=_("A file with the same name replaces the earlier one."),
     )
     description = forms.CharField(label=_("Description"), required=False, max_length=300)
@@ -385,7 +386,7 @@ class BaselineForm(forms.Form):
     file = forms.FileField(
         label=_("Submission file"),
         max_length=1000,
-        error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
+        error_messages=FILE_ERRORS,
         help_text=_("A file as a student would submit it."),
     )
 
@@ -395,7 +396,7 @@ class SlugForm(forms.Form):
 
     confirm = forms.CharField(
         label=_("Address of the competition"),
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+        widget=forms.TextInput(attrs=PLAIN),
     )
 
     def __init__(self, slug: str, *args: Any, **kwargs: Any) -> None:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.boards import standings
 from leaderboard.common.storage import path_of
-from leaderboard.competitions.models import Competition, Score, Submission, Team
+from leaderboard.competitions.models import Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
@@ -74,38 +74,18 @@ def _group_by_teams(files: Any, key: Any) -> list[SharedResult]:
 
 
 @dataclass(frozen=True)
-class SimilarTeams:
-    """Two teams whose best files share more wrong answers than expected by chance.
-
-    `wrong`: number of wrong answers of each; `same_wrong`: the number shared; `expected`: that expected by chance.
-    """
-
-    first: Team
-    second: Team
-    wrong: tuple[int, int]
-    same_wrong: int
-    expected: float
-
-
-@dataclass(frozen=True)
-class CorrelatedPair:
-    """Two teams whose best files have correlated errors; `usual` is the median correlation of all pairs."""
-
-    first: Team
-    second: Team
-    correlation: float
-    usual: float
-
-
-@dataclass(frozen=True)
 class AnswerComparison:
-    """Result of comparing the best files of all pairs of teams; `left_out` counts files that were not compared."""
+    """Result of comparing the best files of all pairs of teams; `left_out` counts files that were not compared.
+
+    `pairs` share more wrong answers than expected by chance; those `together` have correlated errors. Each has what the
+    job `find_agreement` says of it, with the teams as `first` and `second`.
+    """
 
     rows: int
     files: int
     left_out: int
-    pairs: list[SimilarTeams]
-    together: list[CorrelatedPair]
+    pairs: list[dict[str, Any]]
+    together: list[dict[str, Any]]
 
 
 def compare_answers(*, competition: Competition) -> AnswerComparison:
@@ -131,20 +111,9 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
         id_column=ground_truth.id_column,
         submissions=[str(path_of(file.file_key, file.sha256)) for file in files],
     )
-
-    teams: list[Any] = [file.team for file in files]
-    return AnswerComparison(
-        rows=result["rows"],
-        files=result["files"],
-        left_out=len(best) - result["files"],
-        pairs=[
-            SimilarTeams(
-                teams[pair["first"]], teams[pair["second"]], pair["wrong"], pair["same_wrong"], pair["expected"]
-            )
-            for pair in result["pairs"]
-        ],
-        together=[
-            CorrelatedPair(teams[pair["first"]], teams[pair["second"]], pair["correlation"], pair["usual"])
-            for pair in result["together"]
-        ],
+    pairs, together = (
+        [{**pair, "first": files[pair["first"]].team, "second": files[pair["second"]].team} for pair in result[name]]
+        for name in ("pairs", "together")
     )
+    left_out = len(best) - result["files"]
+    return AnswerComparison(result["rows"], result["files"], left_out, pairs, together)

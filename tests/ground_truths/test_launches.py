@@ -340,28 +340,6 @@ def test_a_deletion_takes_previews_and_checks_along(hers: Client, ready: Competi
 
 # --- files as a spreadsheet saves them ----------------------------------------------------------------------------
 
-SPREADSHEET = "\ufeff;id;label;USAGE\r\n" + "".join(
-    f"{i};{i + 1};{'cat' if i % 3 else 'dog'};{'Public' if i % 4 == 0 else 'private'}\r\n" for i in range(60)
-)
-
-
-def test_a_spreadsheets_file_is_offered_to_be_read_as_it_was_meant_and_read_so_once_ada_agrees(
-    hers: Client, pond: Competition
-) -> None:
-    look(hers, SPREADSHEET)
-    page = text_of(hers.get(SETUP))
-    assert "emicolons" in page
-    assert "The first column, which only counts the rows, is left out." in page
-    assert not TruthDraft.objects.get().report["ok"], "nothing is read so before she agrees"
-    hers.post(SETUP, {"fix": "convert"})
-    draft = TruthDraft.objects.get()
-    assert draft.report["ok"]
-    assert draft.report["as_meant"] == []
-    assert (draft.report["id_column"], draft.report["target_columns"]) == ("id", ["label"])
-    assert (draft.report["public_rows"], draft.report["private_rows"]) == (15, 45)
-    assert draft.metric == "accuracy"
-    assert "Convert to plain CSV" not in text_of(hers.get(SETUP))
-
 
 def test_nothing_is_offered_where_nothing_would_help(hers: Client, pond: Competition) -> None:
     look(hers, "id,label\n1,cat\n1,dog\n")

@@ -82,12 +82,8 @@ def _sample(request: HttpRequest, page_context: PageContext) -> bytes:
         return b""
 
 
-def _brings_no_file(request: HttpRequest) -> bool:
-    return not request.FILES
-
-
 @open_to(Audience.HOSTS)
-@answered_by_worker(gettext_lazy("Looking for answers in your file"), is_quick=_brings_no_file)
+@answered_by_worker(gettext_lazy("Looking for answers in your file"), is_quick=lambda request: not request.FILES)
 def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition = page_context.competition
     if request.POST.get("action") == "remove":
