@@ -37,7 +37,7 @@ LOGIN = "/accounts/oidc/1/login/"
 
 
 def institution_at(issuer: str, **given: Any) -> Institution:
-    fields = {"number": 1, "name": "Sign in with University X", "domains": ("uni.example",), **given}
+    fields = {"name": "Sign in with University X", "domains": ("uni.example",), **given}
     return Institution(issuer=issuer, client_id=CLIENT_ID, client_secret=CLIENT_SECRET, **fields)
 
 

@@ -8,8 +8,8 @@ from . import views
 from .institution import views as institution
 
 urlpatterns = [
-    path("accounts/oidc/<int:number>/login/", institution.institution_login, name="institution_login"),
-    path("accounts/oidc/<int:number>/login/callback/", institution.institution_callback, name="institution_callback"),
+    path("accounts/oidc/1/login/", institution.institution_login, name="institution_login"),
+    path("accounts/oidc/1/login/callback/", institution.institution_callback, name="institution_callback"),
     path("account/", views.account, name="account"),
     path("account/data/", views.my_data, name="my_data"),
     path("people/", views.people, name="people"),

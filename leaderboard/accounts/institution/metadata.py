@@ -52,8 +52,7 @@ def fetch_metadata(institution: Institution) -> bool:
     try:
         row.configuration, row.keys = _fetch_metadata(institution)
     except BadMetadata as error:
-        code = {"code": str(error)}
-        log.warning("the provider of institution %s could not be asked about itself", institution.number, extra=code)
+        log.warning("the institution's provider could not be asked about itself", extra={"code": str(error)})
         return False
     row.fetched_at = database_now()
     row.save(update_fields=["configuration", "keys", "fetched_at"])

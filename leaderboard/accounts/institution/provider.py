@@ -115,11 +115,7 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
         return info
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:
-        return own_address(request.build_absolute_uri(callback_path(self.institution)))
-
-
-def callback_path(institution: Institution) -> str:
-    return reverse("institution_callback", args=[institution.number])
+        return own_address(request.build_absolute_uri(reverse("institution_callback")))
 
 
 class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
@@ -133,13 +129,13 @@ class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
         return InstitutionOAuth2Adapter(request, self.institution)
 
     def get_login_url(self, request: HttpRequest, **_: Any) -> str:
-        return reverse("institution_login", args=[self.institution.number])
+        return reverse("institution_login")
 
     def get_callback_url(self) -> str:
-        return callback_path(self.institution)
+        return reverse("institution_callback")
 
     def serialize(self) -> dict[str, Any]:
-        """The issuer only: two institutions may have assigned the same client id to this site."""
+        """The issuer, which stays the same when the site gets another client id."""
         return {"id": self.app.provider_id}
 
     def redirect(

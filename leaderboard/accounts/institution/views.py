@@ -52,8 +52,7 @@ def refusal_page(
 
     `code` goes to the log only and must quote nothing of a token; `address` goes to the page only.
     """
-    named = f" {institution.number}" if institution else ""
-    log.warning("sign-in at institution%s refused: %s", named, refusal.value, extra={"code": code})
+    log.warning("sign-in at the institution refused: %s", refusal.value, extra={"code": code})
     status = STATUSES[refusal]
     context = {"refusal": refusal.value, "institution": institution, "address": address, "status": status}
     response = render(request, "socialaccount/authentication_error.html", context, status=status)
@@ -62,25 +61,25 @@ def refusal_page(
 
 
 @open_page_to(SiteAudience.ANYONE)
-def institution_login(request: HttpRequest, number: int) -> HttpResponse:
+def institution_login(request: HttpRequest) -> HttpResponse:
     """GET: a page with a button. POST: the page with the link to the provider."""
     from allauth.socialaccount.providers.oauth2.views import OAuth2LoginView
 
     from .provider import InstitutionOAuth2Adapter
 
-    view = OAuth2LoginView.adapter_view(InstitutionOAuth2Adapter(request, _institution(number)))
+    view = OAuth2LoginView.adapter_view(InstitutionOAuth2Adapter(request, _institution()))
     response: HttpResponse = view(request)
     return response
 
 
 @open_page_to(SiteAudience.ANYONE)
-def institution_callback(request: HttpRequest, number: int) -> HttpResponse:
+def institution_callback(request: HttpRequest) -> HttpResponse:
     """The callback to which the provider redirects people."""
     from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 
     from .provider import InstitutionOAuth2Adapter
 
-    institution = _institution(number)
+    institution = _institution()
     view = OAuth2CallbackView.adapter_view(InstitutionOAuth2Adapter(request, institution))
     try:
         response: HttpResponse = view(request)
@@ -89,8 +88,8 @@ def institution_callback(request: HttpRequest, number: int) -> HttpResponse:
     return response
 
 
-def _institution(number: int) -> Institution:
-    institution: Institution | None = next((one for one in settings.INSTITUTIONS if one.number == number), None)
-    if institution is None:
+def _institution() -> Institution:
+    if not settings.INSTITUTIONS:
         raise Http404
+    institution: Institution = settings.INSTITUTIONS[0]
     return institution
