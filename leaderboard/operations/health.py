@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db import DatabaseError
 from django.db.models import Count, Max
 
 from leaderboard.celery import queue_length
@@ -32,6 +31,7 @@ from leaderboard.submissions.queue import (
 )
 
 from .models import ConsistencyRun, SealTest
+from .supervisor.prepare import is_migrated
 
 log = logging.getLogger(__name__)
 
@@ -74,10 +74,8 @@ def readiness() -> dict[str, bool]:
     """Whether this process may serve pages, for load balancers. Migrations are checked until all are applied;
     migrations that this code does not know, as during an upgrade, do no harm."""
     try:
-        if not _is_migrated:
-            executor = MigrationExecutor(connection)
-            if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
-                _is_migrated.append(True)
+        if not _is_migrated and is_migrated():
+            _is_migrated.append(True)
         database_now()
         has_database = True
     except DatabaseError as error:

@@ -108,7 +108,7 @@ def test_olga_reads_why_a_file_failed_and_where_it_is(client: Client, olga: User
     page = status_page(client, olga)
     assert "Scoring failed through no fault of your file" in page
     assert "ZeroDivisionError" in page
-    assert "5 tries, 2 scorer crashes" in page
+    assert "tries: 5, scorer crashes: 2" in page
     assert 'href="/host/pets/submissions/?status=failed"' in page
 
 
