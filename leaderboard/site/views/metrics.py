@@ -28,7 +28,6 @@ from leaderboard.competitions.metric_display import (
     worked_example_of,
 )
 from leaderboard.competitions.metric_search import matching_metrics
-from leaderboard.scoring.custom_metrics import custom_metrics_status
 
 DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_lazy("Lower is better")}
 # Order of the groups, the most common tasks first; other groups come last.
@@ -51,7 +50,6 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "direction": direction,
         "directions": [("", _("All")), *DIRECTIONS.items()],
         "number": len(found),
-        "custom": custom_metrics_status() if getattr(request.user, "is_staff", False) else None,
     }
     response = render(request, "site/metrics.html", context)
     return _announced(request, response, _("%(number)s found.") % {"number": len(found)})
