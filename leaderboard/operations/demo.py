@@ -117,23 +117,24 @@ def remove_demo() -> int:
 
 
 def submit_next() -> Submission | None:
-    """Submit a file for one of the teams; None if there is no live demo, or the team has used its attempts."""
+    """Submit a file for one of the invented teams; None without a live demo, or if the team has used its attempts."""
     competition = Competition.objects.filter(is_demo=True, slug=LIVE).first()
     if competition is None or competition.state(timezone.now()) != "live":
         return None
     number = competition.submissions.count()
-    # Seeded by the number of files, so that a repeated call chooses the same team.
-    team = random.Random(number).choice(list(competition.teams.order_by("pk")))  # noqa: S311 - a demo
-    member = team.memberships.select_related("user").order_by("pk").first()
-    if number >= MAX_SUBMISSIONS or member is None:
+    invented = Membership.objects.filter(competition=competition, user__email__endswith=f"@{EMAIL_DOMAIN}")
+    members = list(invented.select_related("user", "team").order_by("pk"))
+    if number >= MAX_SUBMISSIONS or not members:
         return None
-    earlier = team.submissions.count()
+    # Seeded by the number of files, so that a repeated call chooses the same team.
+    member = random.Random(number).choice(members)  # noqa: S311 - a demo
+    earlier = member.team.submissions.count()
     try:
         return submitting.submit_file(
             competition=competition,
             user=member.user,
             file_name=f"try_{earlier + 1}.csv",
-            chunks=[made_up_file(team.name, earlier)],
+            chunks=[made_up_file(member.team.name, earlier)],
         )
     except SubmissionRefused:
         return None

@@ -25,7 +25,7 @@ from leaderboard.ground_truths.queries import launch_needs
 from leaderboard.ground_truths.services import folders, publishing
 from leaderboard.operations import demo as demo_module
 from leaderboard.operations.tasks import submit_next_of_demo
-from tests.conftest import broken_promises, person
+from tests.conftest import broken_promises, enter, person
 from tests.pages import signed_in
 
 pytestmark = pytest.mark.thorough
@@ -186,11 +186,17 @@ def test_the_live_board_moves_once_a_minute_whether_or_not_somebody_looks(live: 
     assert live.submissions.count() == files + 1
     newest = live.submissions.latest("received_at")
     assert newest.team is not None
-    assert newest.user == newest.team.memberships.earliest("pk").user
+    assert newest.team.memberships.filter(user=newest.user).exists()
     demo_module.score_here()
     newest.refresh_from_db()
     assert newest.status == Submission.Status.SCORED
     assert broken_promises() == []
+
+
+def test_a_visitor_who_tries_the_live_demo_submits_alone(live: Competition, bo: User) -> None:
+    live.teams.exclude(pk=enter(live, bo).team_id).delete()
+    assert demo_module.submit_next() is None
+    assert not live.submissions.filter(user=bo).exists()
 
 
 def test_nothing_moves_after_the_end_nor_in_a_competition_of_ours(live: Competition, pets: Competition) -> None:
