@@ -15,6 +15,7 @@ from .messages import Message, joined
 _LABELS = Message("These are labels, which Accuracy and F1 read; this metric reads numbers.")
 _PROBABILITIES = Message("These are probabilities, which ROC AUC and log loss read; this metric reads 0 and 1.")
 _SCORES = Message("These are scores of any size, which ROC AUC reads; this metric reads probabilities.")
+_PERCENT = Message("If these are percent, divide them by 100; this metric reads probabilities.")
 _MOST_CELLS = 1000
 
 
@@ -39,8 +40,15 @@ def _advice_for(code: str, cells: Sequence[str]) -> Message | None:
         case "not_binary" if all(cell[0] in "01." for cell in cells):
             return _PROBABILITIES
         case "not_a_probability":
-            return _SCORES
+            return _PERCENT if all(map(_is_percent, cells)) else _SCORES
     return None
+
+
+def _is_percent(cell: str) -> bool:
+    try:
+        return 0 <= float(cell) <= 100
+    except ValueError:
+        return False
 
 
 def _is_word(cell: str) -> bool:

@@ -27,7 +27,8 @@ WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "comple
 """Words of generated files."""
 
 MISSING = Plural(
-    "{count} value of {column} is missing: {examples}.", "{count} values of {column} are missing: {examples}."
+    "{count} value of {column} is missing: {examples}. Fill it in.",
+    "{count} values of {column} are missing: {examples}. Fill them in.",
 )
 NOT_FINITE = Plural(
     "{count} value of {column} is not finite: {examples}.", "{count} values of {column} are not finite: {examples}."

@@ -134,8 +134,8 @@ class Ids:
         names = list(map(shown, texts))
         message = Message.counted(
             len(rows),
-            "{count} id of {total} missing: {ids}.",
-            "{count} ids of {total} missing: {ids}.",
+            "{count} id of {total} missing: {ids}. Add a row for it.",
+            "{count} ids of {total} missing: {ids}. Add a row for each.",
             total=len(self),
             ids=listed(names, len(rows)),
         )
@@ -217,7 +217,12 @@ def _repeated_id_problem(table: Table, column: str, found: np.ndarray, counts: n
         names.append(Message("{id} (line {line}, first on {first})", id=name, line=line, first=first))
     times = int((counts > 1).sum())
     lines_text = listed(names, len(again))
-    message = Message.counted(times, "{count} id repeated: {ids}.", "{count} ids repeated: {ids}.", ids=lines_text)
+    message = Message.counted(
+        times,
+        "{count} id repeated: {ids}. Keep one row of it.",
+        "{count} ids repeated: {ids}. Keep one row of each.",
+        ids=lines_text,
+    )
     row = int(again[0])
     return Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), times)
 

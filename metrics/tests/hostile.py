@@ -194,7 +194,7 @@ COLUMNS = [
 ]
 
 IDS = [
-    case("63", b"id,y\n1,0.5\n", "missing_ids", '2 ids of 3 missing: "2", "3".', host=""),
+    case("63", b"id,y\n1,0.5\n", "missing_ids", '2 ids of 3 missing: "2", "3". Add a row for each.', host=""),
     case("64", NUMBERS + b"4,1\n5,1\n", "unknown_ids", '2 ids unknown: "4" (line 5)', host="", line=5),
     case("65", NUMBERS + b"1,1\n", "repeated_ids", '"1" (line 5, first on 2)', line=5),
     case("66", b"id,y\n7,1\n8,2\n", "unknown_ids missing_ids", "Leading zeros differ", truth=PADDED, host=""),
@@ -293,6 +293,15 @@ VALUES = [
         b"id,y\n1,1.5\n2,-0.1\n",
         "not_a_probability",
         "outside 0 to 1",
+        truth=DICE,
+        metric="log_loss",
+        host="not_binary",
+    ),
+    case(
+        "96 percent",
+        b"id,y\n1,23.6\n2,91\n",
+        "not_a_probability",
+        "divide them by 100",
         truth=DICE,
         metric="log_loss",
         host="not_binary",
