@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
@@ -321,9 +321,13 @@ def _call_view(request: StoredForm) -> HttpResponseBase:
 
 
 def add_messages(request: HttpRequest, task: PageTask) -> None:
-    """Add the messages of a task's view to this request."""
+    """Add the messages of a task's view to this request; those that another look at the task added already, once."""
+    waiting = cast(BaseStorage, messages.get_messages(request))
+    known = [str(one.message) for one in waiting]
+    waiting.used = False  # they are still to be shown
     for level, text, tags in task.answer.get("messages", ()):
-        messages.add_message(request, level, text, tags)
+        if text not in known:
+            messages.add_message(request, level, text, tags)
 
 
 # --- ends -------------------------------------------------------------------------------------------------------

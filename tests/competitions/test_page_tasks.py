@@ -273,3 +273,13 @@ def test_however_many_students_convert_their_files_ada_finds_a_thread(
     find_rows(signed_in(ada))
     claimed = [page_tasks.claim_next_task(name) for name in ("first", "second", "third")]
     assert [task and task.user for task in claimed] == [bo, ada, None]
+
+
+def test_a_message_is_shown_once_though_two_looks_saw_the_end(scored: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    page = find_rows(client)
+    assert work()
+    PageTask.objects.update(answer={**PageTask.objects.get().answer, "messages": [[20, "Three rows are hard.", ""]]})
+    for _ in range(2):
+        assert client.get(page)["Location"] == ROWS
+    assert text_of(client.get(ROWS)).count("Three rows are hard.") == 1
