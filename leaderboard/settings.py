@@ -62,6 +62,8 @@ CSRF_COOKIE_HTTPONLY = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
 SECURE_SSL_REDIRECT = IS_HTTPS
+# Over plain http browsers ignore it, and complain in the console of every page.
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin" if IS_HTTPS else None
 SECURE_SSL_HOST = urlsplit(SITE_URL).netloc or None
 SECURE_REDIRECT_EXEMPT = [r"^healthz", r"^readyz$", r"^prometheus$"]  # asked from this machine, without the proxy
 # Headers for whole domains, which this site cannot set for its neighbours.

@@ -41,7 +41,7 @@ def test_behind_tls_cookies_belong_to_this_host_and_plain_requests_are_led_to_th
         "print(plain.status_code, plain['Location'])\n"
         "print(Client().get('/healthz', headers={'host': 'localhost'}).status_code)\n"
         "page = Client().get('/accounts/login/', secure=True, headers={'host': 'leaderboard.example.org'})\n"
-        "print(page.status_code, page['Strict-Transport-Security'])\n"
+        "print(page.status_code, page['Strict-Transport-Security'], page['Cross-Origin-Opener-Policy'])\n"
         "for name, cookie in page.cookies.items():\n"
         "    print(name, *(repr(cookie[part]) for part in ('secure', 'path', 'domain', 'samesite', 'httponly')))\n"
         "from django.conf import settings as s\n"
@@ -51,7 +51,7 @@ def test_behind_tls_cookies_belong_to_this_host_and_plain_requests_are_led_to_th
     assert run.stdout.splitlines() == [
         "301 https://leaderboard.example.org/metrics/",
         "200",
-        "200 max-age=31536000",
+        "200 max-age=31536000 same-origin",
         "__Host-csrftoken True '/' '' 'Lax' True",
         "__Host-sessionid True True ['totp', 'recovery_codes', 'webauthn']",
     ], run.stderr
