@@ -234,6 +234,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         response: HttpResponse = super().post_login(request, user, **named)
         return response
 
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("account")
+
     def get_reset_password_from_key_url(self, key: str) -> str:
         return own_address(super().get_reset_password_from_key_url(key))
 

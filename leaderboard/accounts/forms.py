@@ -15,6 +15,8 @@ from leaderboard.common.names import clean_text
 
 from .models import ApiToken, User
 
+PASSWORD_RULES = _("At least eight characters. Not only digits, not a common password and not similar to your name.")
+
 
 class SignUpForm(SignupForm):  # type: ignore[misc]
     """django-allauth's form for an account, with the person's real name for their hosts."""
@@ -32,16 +34,15 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         self.fields["username"].help_text = _("Others see it on the leaderboard. You can rename your team later.")
         self.fields["email"].label = _("E-mail address")
-        self.fields["password1"].help_text = _(
-            "At least eight characters. Not only digits, not a common password and not similar to your name."
-        )
+        self.fields["password1"].help_text = PASSWORD_RULES
 
     def clean_full_name(self) -> str:
         return clean_text(self.cleaned_data["full_name"])
 
 
 class EndsTokens(forms.Form):
-    """Mixin for django-allauth's forms for a new password, which have `user`: the option to delete all API tokens."""
+    """Mixin for django-allauth's forms for a new password, which have `user`: the password once, for it can be shown,
+    and the option to delete all API tokens."""
 
     user: User
     end_tokens = forms.BooleanField(
@@ -50,6 +51,12 @@ class EndsTokens(forms.Form):
         help_text=_("Programs using them lose access. Do this if someone else may know your password."),
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["password2"]
+        self.fields["password1"].label = _("New password")
+        self.fields["password1"].help_text = PASSWORD_RULES
+
     def save(self) -> None:
         super().save()  # type: ignore[misc]
         if self.cleaned_data["end_tokens"]:
@@ -57,7 +64,9 @@ class EndsTokens(forms.Form):
 
 
 class ChangeForm(EndsTokens, ChangePasswordForm):  # type: ignore[misc]
-    pass
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["oldpassword"].label = _("Current password")
 
 
 class ResetForm(EndsTokens, ResetPasswordKeyForm):  # type: ignore[misc]

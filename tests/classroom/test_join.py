@@ -81,7 +81,9 @@ def test_who_may_not_join_has_an_account_and_reads_why(pets: Competition, client
 def test_an_invitation_leads_a_newcomer_into_the_team_by_one_form(pets: Competition, bo: User, client: Client) -> None:
     Limits.objects.update(team_size=2)
     team = enter(pets, bo).team
-    assert client.post(f"/invitation/{team.invitation}/", DEE)["Location"] == "/c/pets/"
+    response = client.post(f"/invitation/{team.invitation}/", DEE, follow=True)
+    assert response.redirect_chain == [("/c/pets/", 302)]
+    assert "Your team is “bo”" in response.content.decode()
     assert {member.user.username for member in team.memberships.all()} == {"bo", "dee"}
 
 

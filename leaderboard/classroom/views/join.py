@@ -172,6 +172,12 @@ class JoinSignUpView(SignUpView):
         more = {"competition": self.competition, "enter": self.enter, "is_listed": self.is_listed}
         return {**super().get_form_kwargs(), **more}
 
+    def form_valid(self, form: JoinSignUpForm) -> HttpResponse:
+        response: HttpResponse = super().form_valid(form)
+        if form.membership:
+            _welcome(self.request, form.membership)
+        return response
+
     def get_success_url(self) -> str:
         membership = self.get_form().membership
         return reverse("overview", args=[membership.competition.slug]) if membership else self.request.path
@@ -245,6 +251,11 @@ def _join_page(
     return _confirm_join(request, competition, template, enter, {"refusal": refusal})
 
 
+def _welcome(request: HttpRequest, membership: Membership) -> None:
+    facts = {"competition": membership.competition, "team": membership.team}
+    messages.success(request, _("Welcome to “%(competition)s”. Your team is “%(team)s”.") % facts)
+
+
 def _closed_refusal(competition: Competition) -> str:
     has_closed = competition.state(timezone.now()) in ("closed", "revealed")
     return _("The deadline of this competition has passed.") if has_closed else ""
@@ -271,11 +282,7 @@ def _confirm_join(
         except teams.CannotJoin as error:
             context["refusal"] = str(error)
         else:
-            messages.success(
-                request,
-                _("Welcome to “%(competition)s”. Your team is “%(team)s”.")
-                % {"competition": competition, "team": membership.team},
-            )
+            _welcome(request, membership)
             return see_other("overview", slug=competition.slug)
     status = 200 if request.method != "POST" else 409 if context["refusal"] else 422
     context |= {"form": form, "competition": competition, "state": competition.state(timezone.now())}
