@@ -69,6 +69,9 @@ NO_PAGES = (
     "/download/",
     "/files/",
     "/progress/",
+    "lti/login/",
+    "lti/launch/",
+    "lti/jwks/",
 )
 
 # What may be asked of a page in its address, where the answer comes about in another way.

@@ -12,15 +12,20 @@ from functools import cache
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import LazySettings
 from django.contrib import admin
+from django.test import Client
 from django.urls import resolve
 from playwright.sync_api import Browser, Page
+from pytest_django.live_server_helper import LiveServer
 
 from bench import term
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.competitions.models import Competition
+from leaderboard.lti.models import Deployment, LtiPerson, Registration
 from tests.attacks.scene import addresses
 from tests.conftest import answers, enter, submit
+from tests.lti.platforms import INSTRUCTOR, FakePlatform
 
 from .conftest import OpenPage
 from .for_everybody import NARROW, WIDE, WIDER, findings, in_both_themes
@@ -38,12 +43,9 @@ SEEN_BY_NOBODY = {
     "host_platform_roster": "leads back",
     "host_team": "leads to a student of the team",
     "course_add": "leads to the new competition",
-    "lti_login": "for learning platforms",
-    "lti_launch": "for learning platforms",
-    "lti_jwks": "for learning platforms",
-    "lti_register": "only from a learning platform, with a code",
-    "lti_connect": "only from a learning platform",
-    "lti_account": "only from a learning platform",
+    "lti_register": "only from a learning platform; a short test opens it",
+    "lti_connect": "only from a learning platform; a short test opens it",
+    "lti_account": "only from a learning platform; a short test opens it",
     "submission_convert": "leads back",
     "password_link": "leads to the page where the password is chosen",
     "favicon": "a picture",
@@ -182,6 +184,44 @@ def test_a_page_of_each_kind_is_for_everybody(page_of: Callable[[str], Page], pe
         page = page_of(who)
         assert is_shown(page, path), path
         found += [f"{path}: {finding}" for finding in findings(page)]
+    assert found == []
+
+
+def test_the_pages_of_a_learning_platform_are_for_everybody(
+    open_page: OpenPage, live_server: LiveServer, settings: LazySettings, olga: User, pets: Competition
+) -> None:
+    moodle, launched, found = FakePlatform(), Client(), list[str]()
+    moodle.approve(teachers_may_host=True)
+    Deployment.objects.create(platform=moodle.platform, name="d-2")
+    moodle.launch(launched, "mia", roles=INSTRUCTOR)
+    pets.hosts.add(LtiPerson.objects.get(subject="mia").user)
+    teacher, operator = open_page(), open_page(olga)
+    cookies = {name: launched.cookies[name].value for name in ("sessionid", "lti")}
+    teacher.context.add_cookies([{"name": name, "value": one, "url": live_server.url} for name, one in cookies.items()])
+
+    def look(page: Page, what: str) -> None:
+        found.extend(f"{what}: {finding}" for finding in findings(page))
+
+    teacher.goto("/lti/connect/")
+    look(teacher, "the choice of a competition")
+    account = teacher.get_by_role("link", name="Already have an account").get_attribute("href")
+    known = Client()
+    known.force_login(olga)
+    cookies["sessionid"] = known.cookies["sessionid"].value
+    teacher.context.add_cookies([{"name": name, "value": one, "url": live_server.url} for name, one in cookies.items()])
+    teacher.goto(account or "")
+    look(teacher, "an earlier account")
+    code = Registration.issue()
+    for query in ("", "?openid_configuration=nowhere", "?openid_configuration=nowhere"):
+        teacher.goto(f"/lti/register/{code}/{query}")
+        look(teacher, f"registration: {teacher.get_by_role('heading').inner_text()}")
+    teacher.goto("/lti/login/")
+    look(teacher, "a refused launch")
+    settings.SITE_URL = live_server.url  # without it operators make no link
+    operator.goto("/lti/platforms/")
+    operator.get_by_role("button", name="New registration link").click()
+    operator.get_by_test_id("registration-link").wait_for()
+    look(operator, "platforms")
     assert found == []
 
 
