@@ -93,7 +93,7 @@ HOST_TABS: tuple[Tab, ...] = (
         (
             NavigationPage("host_competition", _("Dashboard"), ("host_deadline",)),
             NavigationPage("host_announcements", _("Announcements"), ("host_announcement",)),
-            NavigationPage("host_setup", _("Setup"), ("host_launch",), when=lambda page: not _is_launched(page)),
+            NavigationPage("host_setup", _("Setup"), when=lambda page: not _is_launched(page)),
         ),
     ),
     Tab(

@@ -18,5 +18,4 @@ urlpatterns = [
     path("host/<slug:slug>/truth/metric/", answers.host_truth_metric, name="host_truth_metric"),
     path("host/<slug:slug>/truth/<int:number>/file/", answers.host_truth_file, name="host_truth_file"),
     path("host/<slug:slug>/data/", data_files.host_data, name="host_data"),
-    path("host/<slug:slug>/launch/", setup.host_launch, name="host_launch"),
 ]

@@ -37,7 +37,6 @@ SEEN_BY_NOBODY = {
     "theme": "leads back",
     "notice": "leads to what it tells of",
     "host_left": "leads back",
-    "host_launch": "leads back",
     "host_restore": "leads back",
     "host_send_again": "leads back",
     "host_platform_roster": "leads back",

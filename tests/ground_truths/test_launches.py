@@ -183,7 +183,7 @@ def ready(hers: Client, pond: Competition) -> Competition:
 def test_the_launch_scores_the_sample_first_which_uses_no_attempt_and_is_on_no_board(
     hers: Client, ready: Competition
 ) -> None:
-    hers.post("/host/pond/launch/")
+    hers.post(SETUP, {"launch": "yes"})
     assert Competition.objects.get().launched_at is not None
     found = StudentPreview.objects.get()
     assert found.public is not None
@@ -210,10 +210,9 @@ def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     monkeypatch.setattr(
         score, "compute_outside_queue", lambda *_: ScoringOutcome(failure="It broke.", host_details="At line 3")
     )
-    for path, button in (("/host/pond/launch/", {}), ("/host/pond/setup/", {"launch": "yes"})):
-        page = text_of(hers.post(path, button, follow=True))
-        assert "sample submission" in page
-        assert "At line 3" in page
+    page = text_of(hers.post(SETUP, {"launch": "yes"}, follow=True))
+    assert "sample submission" in page
+    assert "At line 3" in page
     assert Competition.objects.get().launched_at is None
 
 

@@ -68,7 +68,7 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     assert "Perfect file the answers 1.000" in page
     created = hers.post("/host/pond-life/setup/", {"create": "yes"})
     assert (created.status_code, created["Location"]) == (303, "/host/pond-life/")
-    assert hers.post("/host/pond-life/launch/").status_code == 303
+    assert hers.post("/host/pond-life/setup/", {"launch": "yes"}).status_code == 303
     pond = Competition.objects.get(slug="pond-life")
     assert pond.launched_at is not None
     assert pond.closes_at == datetime(2030, 11, 24, 22, 59, tzinfo=UTC)
@@ -200,7 +200,7 @@ def test_a_drafts_page_has_no_numbers_that_are_all_zero(hers: Client, ada: User)
 
 def test_an_incomplete_draft_is_not_launched_and_says_what_is_missing(hers: Client, ada: User) -> None:
     copying.create_default_draft(user=ada, title="Other", slug="new-competition")
-    page = text_of(hers.post("/host/new-competition/launch/", follow=True))
+    page = text_of(hers.post("/host/new-competition/setup/", {"launch": "yes"}, follow=True))
     assert "Add the answer file first." in page
     assert Competition.objects.get().launched_at is None
 

@@ -31,7 +31,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     client.post(f"{host}/truth/metric/", chosen)
     client.post(f"{host}/settings/", {"action": "copy", "copy-title": "Once more"})
     score.score_preview(made.ground_truths.get().pk)
-    client.post(f"{host}/launch/")
+    client.post(f"{host}/setup/", {"launch": "yes"})
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "host"})
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "host", **MEANT})
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "assistant"})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 from urllib.parse import urlsplit
 
 from django.contrib import messages
@@ -46,27 +44,11 @@ from ..queries import (
 from ..services import checks, copying, drafts, folders, setup
 from ..specs import GroundTruthSpec, proposed_parameters
 
-PageView = Callable[..., HttpResponse]
 PROPOSED_METRICS = 3
 PROPOSED_ANSWERS, MAX_ASKED_ANSWERS = 5, 12
 FILE_BUTTONS = {"drop", "students", "answers"}
 READING_BUTTONS = FILE_BUTTONS | {"predict", "predict_these", "split", "metric", "fix", "create", "launch"}
 """Names of the buttons on the setup page that read the files again."""
-
-
-def until_launch(page: str) -> Callable[[PageView], PageView]:
-    """Decorator for pages of drafts: after the launch they redirect to the URL name `page`."""
-
-    def declare(view: PageView) -> PageView:
-        @wraps(view)
-        def guarded(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-            if page_context.competition.launched_at is None:
-                return view(request, page_context)
-            return redirect(page, slug=page_context.competition.slug)
-
-        return guarded
-
-    return declare
 
 
 # --- a new one --------------------------------------------------------------------------------------------------
@@ -129,14 +111,16 @@ def _saves_alone(request: HttpRequest) -> bool:
 
 @open_to(Audience.HOSTS)
 @answered_by_worker(gettext_lazy("Reading your files"), is_quick=_saves_alone)
-@until_launch("host_settings")
 def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """GET: the findings and proposals. POST: save the fields, and do the action of the pressed button.
+    """GET: the findings and proposals. POST: save the fields, and do the action of the pressed button. After the launch
+    it redirects.
 
-    Its name is the action: `add`, `drop`, `students`, `answers`, `predict`, `split`, `metric`, `fix`, `accept`,
-    `discard`, `create`, `launch`.
+    The name of the button is the action: `add`, `drop`, `students`, `answers`, `predict`, `split`, `metric`, `fix`,
+    `accept`, `discard`, `create`, `launch`.
     """
     competition, user = page_context.competition, signed_in_user(request.user)
+    if competition.launched_at is not None:
+        return redirect("host_competition" if "launch" in request.POST else "host_settings", slug=competition.slug)
     if request.method != "POST":
         return _setup_page(request, page_context, _form_of(competition, user))
     if request.POST.get("discard") or is_confirmed(request):
@@ -150,7 +134,9 @@ def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             messages.success(request, _("The draft is saved."))
             return see_other("host_competition", slug=competition.slug)
         if "launch" in request.POST:
-            return _launch(request, competition, user)
+            setup.launch_after_test(competition=competition, user=user, is_confirmed="is_confirmed" in request.POST)
+            messages.success(request, _("Launched. Give your students the join code or the link on this page."))
+            return see_other("host_competition", slug=competition.slug)
         fragment = _change_draft(request, competition, user)
     except REFUSALS as error:
         messages.error(request, " ".join(refusal_lines(error)))
@@ -296,27 +282,3 @@ def answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
     chosen = [name for name in names if name in answers]
     others = [name for name in reversed(names) if name not in answers]
     return [(name, name in answers) for name in [*chosen, *others][: max(PROPOSED_ANSWERS, len(answers))]]
-
-
-# --- the launch -------------------------------------------------------------------------------------------------
-
-
-def _launch(request: HttpRequest, competition: Competition, user: User) -> HttpResponse:
-    setup.launch_after_test(competition=competition, user=user, is_confirmed="is_confirmed" in request.POST)
-    messages.success(request, _("Launched. Give your students the join code or the link on this page."))
-    return see_other("host_competition", slug=competition.slug)
-
-
-@open_to(Audience.HOSTS)
-@answered_by_worker(gettext_lazy("Testing a sample submission"))
-@until_launch("host_competition")
-def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Launch the competition by POST; if something is missing, a message on the setup page says so."""
-    competition = page_context.competition
-    if request.method != "POST":
-        return redirect("host_competition", slug=competition.slug)
-    try:
-        return _launch(request, competition, signed_in_user(page_context.user))
-    except REFUSALS as error:
-        messages.error(request, " ".join(refusal_lines(error)))
-        return see_other("host_setup", slug=competition.slug)
