@@ -22,8 +22,7 @@ from django.utils.functional import cached_property
 
 import metrics
 from leaderboard.common.file_formats import BROKEN_ARCHIVE_ERRORS
-from metrics.reading.column_names import clean_name
-from metrics.reading.header_lines import MAX_LINES, header_place
+from metrics.reading.column_names import MAX_LINES, clean_name, header_place
 
 MAX_CHARACTERS = 500_000_000
 MAX_LINE_CHARACTERS = 1_000_000

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ..core.errors import shown
 from ..core.messages import EXAMPLES, Message, Plural, listed
 from ..core.truth import Truth
-from ..reading.header_lines import NUMBER
+from ..reading.column_names import NUMBER
 from ..reading.headers import is_index
 from ..reading.ids import spanning
 from .findings import Finding, place_of, warning

@@ -19,9 +19,8 @@ from ..core.layout import id_column_of, layout_of
 from ..core.messages import Message
 from ..reading.column_names import TRIMMED
 from ..reading.columns import NAME_OF_DIGITS, to_decimal
-from ..reading.headers import TRUTH_HEADER, USAGE
+from ..reading.headers import TRUTH_HEADER, USAGE, known_part
 from ..reading.sources import Source, read_source
-from ..reading.split_words import known_part
 from ..reading.tables import Table, csv_bytes, plain
 from ..reading.text import LONGEST_MASK_LINE
 

@@ -34,9 +34,9 @@ from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baselines, ReferenceScore, apart_of, baselines_of
 from .custom_self_test import not_best, self_test_of_custom
 from .findings import Finding, warning
-from .fitting_metrics import with_fitting_metrics
 from .lists import list_findings
 from .splits import refuse_group
+from .suggest import with_fitting_metrics
 from .suspicions import AnswerShare, balance, suspicions
 
 

@@ -15,11 +15,19 @@ from typing import Any
 
 from ..core.errors import shown
 from ..core.messages import Message, listed, templates_of
-from .column_names import TRIMMED, matched_names
-from .header_lines import MAX_LINES, NUMBER, SEPARATOR_LINE, SEPARATORS, cells_of, first_lines, header_place
-from .headers import USAGE, ExpectedHeader, is_index, letters_of
-from .id_forms import written_as_expected
-from .split_words import are_split_words, known_part
+from .column_names import (
+    MAX_LINES,
+    NUMBER,
+    SEPARATOR_LINE,
+    SEPARATORS,
+    TRIMMED,
+    cells_of,
+    first_lines,
+    header_place,
+    matched_names,
+)
+from .headers import USAGE, ExpectedHeader, are_split_words, is_index, known_part, letters_of
+from .ids import written_as_expected
 from .tables import csv_bytes
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")

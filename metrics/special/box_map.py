@@ -37,9 +37,8 @@ from ..core.arrays import Coded
 from ..core.contract import ByParameters, Example, Metric, Rules, WholeColumn
 from ..core.figures import Figure
 from ..core.parameters import Range
-from .numerics.box_precision import average_precision, curves, effects, found_by_row, ranking_of, unscorable
+from .numerics.box_precision import average_precision, curves, effects, found_by_row, of_coco, ranking_of, unscorable
 from .numerics.boxes import BoxList, Classes, Layout, boxes_of, matrix, perfect, verify
-from .numerics.coco_precision import of_coco
 
 Iou = Annotated[float, Range(0, 1, exclusive_minimum=True), "A true box is found from this IoU on."]
 Protocol = Annotated[Literal["voc", "coco"], "voc: area at one IoU; coco: 101 points, mean over IoUs up to iou_stop."]

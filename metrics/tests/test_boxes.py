@@ -195,7 +195,7 @@ def test_the_influence_of_a_picture_is_the_derivative_by_its_weight() -> None:
     prediction, _, _ = prepared.read_submission(cells(said, confidence=True, classes=True))
     influence = metrics.get("box_map").computation.influence
     assert influence is not None
-    found = influence(prepared.answers, prediction, classes=True)
+    found = influence(prepared.answers, prediction, boxes="xywh", classes=True, iou=0.5)
     step = 1e-6
     for row in range(len(truth)):
         weights = [[1.0 + sign * step * (place == row) for place in range(len(truth))] for sign in (1, -1)]

@@ -12,8 +12,7 @@ import pytest
 
 import metrics
 from metrics.core.truth import prepare
-from metrics.reading.column_names import matched_names
-from metrics.reading.header_lines import first_lines, header_place
+from metrics.reading.column_names import first_lines, header_place, matched_names
 from metrics.reading.headers import header_notes, read_header
 from metrics.tests.hostile_case import zipped
 from metrics.tests.test_workbooks import rows, workbook

@@ -1,1 +1,1 @@
-"""Boxes, masks, volumes and composites, each shared by several special metrics."""
+"""Boxes, masks and composites, each shared by several special metrics."""
