@@ -52,7 +52,7 @@ def grade_points(request: HttpRequest, pages: GradePages) -> HttpResponse:
         status = add_refusal(form, error) if is_upload else 409
         problems = [] if is_upload else [str(error)]
     page = Paginator(students, PER_PAGE).get_page(request.GET.get("page"))
-    given = hand_points(pages.graded)
+    given = hand_points(pages.graded) if names else {}
     lines = [(student, _fields(student.key, names, given)) for student in page]
     context = {**pages.frame, "names": names, "lines": lines, "page": page, "form": form, "problems": problems}
     return render(request, "grades/grade_points.html", context, status=status)

@@ -149,10 +149,10 @@ class GradeRelease(GradedRow):
         return cls.objects.filter(competition__course=course, withdrawn_at=None, pk=Subquery(newest)).order_by()
 
     @classmethod
-    def exists_for_students(cls) -> Exists:
-        """Annotation for rows with a `competition`: whether its students can see their grades."""
-        newest = cls.objects.filter(competition=OuterRef("competition")).order_by("-number").values("pk")[:1]
-        return Exists(cls.objects.filter(competition=OuterRef("competition"), withdrawn_at=None, pk=Subquery(newest)))
+    def exists_for_students(cls, owner: str = "competition") -> Exists:
+        """Annotation for rows with a `competition`, or a `course`: whether its students can see their grades."""
+        newest = cls.objects.filter(**{owner: OuterRef(owner)}).order_by("-number").values("pk")[:1]
+        return Exists(cls.objects.filter(**{owner: OuterRef(owner)}, withdrawn_at=None, pk=Subquery(newest)))
 
 
 class Grade(models.Model):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
@@ -16,7 +17,7 @@ from leaderboard.boards.queries import baseline_scores
 from leaderboard.boards.scores import sign_of
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.queries import only_row
-from leaderboard.competitions.models import Competition, GroundTruth, Membership, Submission
+from leaderboard.competitions.models import Competition, GroundTruth, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
 from . import marks, suggestions
@@ -128,6 +129,8 @@ class GradeSheet:
     """The rules of the competition's course."""
     waiting: int = 0
     """Number of the competition's files that wait for a score."""
+    is_awaited: bool = False
+    """Whether a team of the competition still has time."""
     unreleased: tuple[str, ...] = ()
     """Of a course: titles of the competitions whose grades are not released."""
 
@@ -198,13 +201,18 @@ def grade_rules(competition: Competition) -> tuple[GradeRules, bool]:
 
 
 class StoredRules(NamedTuple):
-    """The saved rules of a competition and its course, whether a host has set marks, and the number of files that wait
-    for a score; one query."""
+    """The saved rules of a competition and its course, and more that a sheet needs: whether a host has set marks, the
+    number of files that wait for a score, whether a team still has time, the release that students see; one query."""
 
     rules: GradeRules | None
     scheme: CourseScheme | None
     has_overrides: bool
     waiting: int
+    is_awaited: bool
+    release: GradeRelease | None
+
+
+RELEASE_FACTS = ("pk", "number", "rules", "ground_truth_number", "released_at", "withdrawn_at")
 
 
 def stored_rules(competition: Competition) -> StoredRules:
@@ -212,13 +220,23 @@ def stored_rules(competition: Competition) -> StoredRules:
     pending = Submission.objects.filter(competition=OuterRef("pk"), status=Submission.Status.PENDING).order_by()
     # Those of baselines are subtracted: with a condition on them SQLite would scan all files of the competition.
     waiting = pending.values("competition").annotate(number=Count("pk") - Count("baseline")).values("number")
-    row = Competition.objects.filter(pk=competition.pk).order_by()
-    values, course_values, has_overrides, number = row.annotate(
-        has_overrides=Exists(overrides), waiting=Subquery(waiting)
-    ).values_list("savedrules__values", "course__savedrules__values", "has_overrides", "waiting")[0]
+    awaited = Team.objects.filter(competition=OuterRef("pk"), is_awaited=True, disqualified_at=None)
+    rows = Competition.objects.filter(pk=competition.pk).order_by("-graderelease__number")
+    values, course_values, has_overrides, number, is_awaited, *facts = rows.annotate(
+        has_overrides=Exists(overrides), waiting=Subquery(waiting), has_awaited=Exists(awaited)
+    ).values_list(
+        "savedrules__values",
+        "course__savedrules__values",
+        "has_overrides",
+        "waiting",
+        "has_awaited",
+        *(f"graderelease__{name}" for name in RELEASE_FACTS),
+    )[0]
     rules = GradeRules.from_values(values) if values else None
     scheme = CourseScheme.from_values(course_values) if course_values else None
-    return StoredRules(rules, scheme, has_overrides, number or 0)
+    newest = GradeRelease(competition=competition, **dict(zip(RELEASE_FACTS, facts, strict=True)))
+    release = newest if newest.pk is not None and newest.withdrawn_at is None else None
+    return StoredRules(rules, scheme, has_overrides, number or 0, is_awaited, release)
 
 
 def suggested_rules(competition: Competition, baselines: Mapping[str, float] | None = None) -> GradeRules:
@@ -240,9 +258,10 @@ def course_scheme(course_id: int) -> CourseScheme | None:
 
 
 def tried_sheet(competition: Competition, rules: AnyRules, stored: StoredRules, *, at: datetime) -> GradeSheet:
-    """The marks as these rules would make them, without the released ones. Only for hosts."""
+    """The marks as these rules make them, without the released ones and those set by hosts. Only for hosts."""
     sheet = GradeSheet(rules, rules == stored.rules, deciding_split(competition, at))
-    return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, stored, {})[0]
+    ground_truths = [competition.ground_truth]
+    return _sheets_by_ground_truth(ground_truths, sheet, competition, stored, None, with_overrides=False)[0]
 
 
 def grade_sheet(competition: Competition, *, at: datetime) -> GradeSheet:
@@ -252,24 +271,40 @@ def grade_sheet(competition: Competition, *, at: datetime) -> GradeSheet:
     """
     stored = stored_rules(competition)
     effective = stored.rules or suggested_rules(competition)
-    # None for a withdrawn release.
-    release = GradeRelease.current(competition)
-    split = deciding_split(competition, at)
     sheet = GradeSheet(
-        effective, stored.rules is not None, split, release=release, scheme=stored.scheme, waiting=stored.waiting
+        effective,
+        stored.rules is not None,
+        deciding_split(competition, at),
+        release=stored.release,
+        scheme=stored.scheme,
+        waiting=stored.waiting,
+        is_awaited=stored.is_awaited,
     )
-    return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, stored, released_marks(release))[0]
+    return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, stored, stored.release)[0]
 
 
 def released_marks(release: GradeRelease | None) -> dict[int, marks.Mark]:
     """User → the mark in a release."""
-    if release is None:
-        return {}
-    grades = release.grades.order_by().values_list("user_id", "points", "reasons", "slack")
-    return {
-        user_id: marks.Mark(points, tuple(map(Reason.from_json, reasons)), slack)
-        for user_id, points, reasons, slack in grades
-    }
+    return _marks_and_slack(release, None)[0] if release else {}
+
+
+def _marks_and_slack(
+    release: GradeRelease | None, earlier: QuerySet[GradeRelease] | None
+) -> tuple[dict[int, marks.Mark], Counter[int]]:
+    """(user → the mark in a release, user → late periods used in earlier ones); one query."""
+    wanted = Q(release__in=[release.pk] if release else [])
+    if earlier is not None:
+        wanted |= Q(release__in=earlier.values("pk"), slack__gt=0)
+    found, used = dict[int, marks.Mark](), Counter[int]()
+    grades = Grade.objects.filter(wanted).order_by()
+    for release_id, user, points, reasons, slack in grades.values_list(
+        "release_id", "user_id", "points", "reasons", "slack"
+    ):
+        if release is not None and release_id == release.pk:
+            found[user] = marks.Mark(points, tuple(map(Reason.from_json, reasons)), slack)
+        else:
+            used[user] += slack
+    return found, used
 
 
 def _sheets_by_ground_truth(
@@ -277,7 +312,9 @@ def _sheets_by_ground_truth(
     sheet: GradeSheet,
     competition: Competition,
     stored: StoredRules,
-    released: Mapping[int, marks.Mark],
+    release: GradeRelease | None,
+    *,
+    with_overrides: bool = True,
 ) -> list[GradeSheet]:
     """The sheet for each ground truth, in their order; students, rules and order of the rows are the same."""
     present = [ground_truth for ground_truth in ground_truths if ground_truth is not None]
@@ -293,8 +330,10 @@ def _sheets_by_ground_truth(
         known = class_values(competition, present, rules, sheet.split, people.largest_team)
     except BadRules as error:
         return [replace(sheet, faults=tuple(map(str, error.faults))) for _gt in ground_truths]
-    overrides = overrides_of(competition) if stored.has_overrides else {}
-    slack, used = slack_before(competition, rules, stored.scheme)
+    overrides = overrides_of(competition) if stored.has_overrides and with_overrides else {}
+    slack = _course_slack(competition, rules, stored.scheme)
+    earlier = _earlier_releases(competition, stored.scheme) if slack and stored.scheme else None
+    released, used = _marks_and_slack(release, earlier)
     sheets = []
     for values in known:
         rows = []
@@ -320,29 +359,23 @@ def _override_reason(row: Override) -> Reason:
     return Reason.of("override", points=marks.points_text(fraction_of(row.points)), by=by, reason=row.reason)
 
 
-def earlier_parts(competition: Competition, scheme: CourseScheme) -> list[Competition]:
+def earlier_parts(competition: Competition, scheme: CourseScheme) -> QuerySet[Competition]:
     """The other competitions of the course's rules whose deadlines are before this one's."""
     slugs = [part.competition for part in scheme.parts]
-    others = Competition.objects.filter(course=competition.course_id, slug__in=slugs).exclude(pk=competition.pk)
-    mine = (competition.closes_at, competition.pk)
-    return [other for other in others if (other.closes_at, other.pk) < mine]
+    before = Q(closes_at__lt=competition.closes_at) | Q(closes_at=competition.closes_at, pk__lt=competition.pk)
+    return Competition.objects.filter(before, course=competition.course_id, slug__in=slugs)
 
 
-def slack_before(
-    competition: Competition, rules: GradeRules, scheme: CourseScheme | None
-) -> tuple[Slack | None, dict[int, int]]:
-    """(the course's slack or None, user → late periods that it used in released grades of earlier competitions)."""
-    if (
-        not rules.late
-        or scheme is None
-        or scheme.slack is None
-        or competition.slug not in {part.competition for part in scheme.parts}
-    ):
-        return None, {}
-    earlier = [other.pk for other in earlier_parts(competition, scheme)]
-    releases = GradeRelease.current_of_course(competition.course_id).filter(competition__in=earlier)
-    grades = Grade.objects.filter(release__in=releases.values("pk"), slack__gt=0).order_by()
-    return scheme.slack, dict(grades.values_list("user").annotate(used=Sum("slack")))
+def _earlier_releases(competition: Competition, scheme: CourseScheme) -> QuerySet[GradeRelease]:
+    earlier = earlier_parts(competition, scheme).order_by().values("pk")
+    return GradeRelease.current_of_course(competition.course_id).filter(competition__in=earlier)
+
+
+def _course_slack(competition: Competition, rules: GradeRules, scheme: CourseScheme | None) -> Slack | None:
+    """The late periods of the course, if they count in this competition."""
+    if not rules.late or scheme is None or competition.slug not in {part.competition for part in scheme.parts}:
+        return None
+    return scheme.slack
 
 
 # --- grades that a new ground truth would change ------------------------------------------------------------------
@@ -395,7 +428,7 @@ def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades |
     if stored.rules is None:
         return None
     sheet = GradeSheet(stored.rules, True, deciding_split(competition, at))
-    sheet_now, new_sheet = _sheets_by_ground_truth((current, candidate), sheet, competition, stored, {})
+    sheet_now, new_sheet = _sheets_by_ground_truth((current, candidate), sheet, competition, stored, None)
     moves = [
         GradeMove(row.student, row.mark.points, new_row.mark.points, new_row.mark.explanation)
         for row, new_row in zip(sheet_now.rows, new_sheet.rows, strict=False)  # a sheet with faults has no rows
@@ -403,5 +436,5 @@ def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades |
     ]
     moves.sort(key=lambda move: (-abs(move.gained), move.student.name.casefold()))
     faults = tuple(dict.fromkeys((*sheet_now.faults, *new_sheet.faults)))
-    is_released = GradeRelease.current(competition) is not None
+    is_released = stored.release is not None
     return TouchedGrades(len(sheet_now.rows), tuple(moves), faults, is_released)

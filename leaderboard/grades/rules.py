@@ -139,6 +139,12 @@ class Term(Noun):
         return self.of in REDUCED and self.late
 
     @property
+    def depends_on_class(self) -> bool:
+        """Whether the points of one team depend on what others reach."""
+        kinds = {anchor.kind for anchor in (*self.line, *self.steps)}
+        return self.of == "place" or bool(kinds & {"class", "place", "top"}) or (self.of == "files" and "last" in kinds)
+
+    @property
     def baselines(self) -> set[str]:
         """Names of the baselines that the term needs."""
         return {anchor.name for anchor in (*self.line, *self.steps) if anchor.kind == "baseline"}
@@ -253,6 +259,16 @@ class Scheme(Noun):
     def hand_names(self) -> list[str]:
         """Names of the terms by hand."""
         return [term.name for term in self.all_terms.values() if term.of == "by_hand"]
+
+    @property
+    def reads_private(self) -> bool:
+        """Whether private scores decide about points."""
+        return any(term.of in REDUCED and term.board == "private" for term in self.all_terms.values())
+
+    @property
+    def depends_on_class(self) -> bool:
+        """Whether the points of one team depend on what others reach."""
+        return any(term.depends_on_class for term in self.all_terms.values())
 
     @property
     def named_competitions(self) -> list[tuple[str, str]]:

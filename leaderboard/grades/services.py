@@ -53,15 +53,12 @@ def released_grade(*, competition: Competition, user: User) -> StudentFact | Non
     return StudentFact(_("Grade"), str(grade), _("released"))
 
 
-def released_points(user: User, competitions: Collection[int]) -> dict[int, str]:
-    """Competition → points of a person's released grade, as text; one query."""
+def released_grades(user: User, competitions: Collection[int]) -> dict[int, Grade]:
+    """Competition → a person's released grade, if it has points; one query."""
     newest = GradeRelease.objects.filter(competition=OuterRef("release__competition")).order_by("-number").values("pk")
     released = Grade.objects.filter(user=user, release=Subquery(newest[:1]), release__withdrawn_at=None)
-    return {
-        grade.release.competition_id: str(grade)
-        for grade in released.filter(release__competition__in=competitions).select_related("release")
-        if grade.points is not None and grade.release.competition_id is not None
-    }
+    grades = released.filter(release__competition__in=competitions, points__isnull=False).select_related("release")
+    return {grade.release.competition_id: grade for grade in grades if grade.release.competition_id is not None}
 
 
 def set_grade_rules(*, graded: Competition | Course, values: Mapping[str, Any], user: User | None) -> AnyRules:
@@ -134,7 +131,7 @@ def release_obstacles(sheet: GradeSheet, graded: Competition | Course) -> list[s
         return obstacles + [text % {"title": title} for title in sheet.unreleased]
     if graded.revealed_at is None:
         obstacles.append(_("Reveal the final ranking first: grade reasons contain private scores."))
-    elif graded.teams.filter(is_awaited=True, disqualified_at=None).exists():
+    elif sheet.is_awaited:
         obstacles.append(_("The final ranking isn't complete: a team still has time. End its extension, or wait."))
     if sheet.waiting:
         obstacles.append(_("Submissions still waiting for a score: %(number)s.") % {"number": sheet.waiting})
@@ -146,10 +143,10 @@ def _unreleased_before(competition: Competition, sheet: GradeSheet) -> list[str]
     scheme = sheet.scheme
     if not isinstance(sheet.rules, GradeRules) or not sheet.rules.late or not scheme or not scheme.slack:
         return []
-    released = set(GradeRelease.current_of_course(competition.course_id).values_list("competition", flat=True))
+    released = GradeRelease.current_of_course(competition.course_id).values("competition")
     text = _("Release the grades of “%(title)s” first: its deadline is earlier, and late days are used in order.")
-    earlier = earlier_parts(competition, scheme)
-    return [text % {"title": other.title} for other in earlier if other.pk not in released]
+    earlier = earlier_parts(competition, scheme).exclude(pk__in=released)
+    return [text % {"title": title} for title in earlier.values_list("title", flat=True)]
 
 
 def release_grades(*, graded: Competition | Course, user: User | None) -> GradeRelease:

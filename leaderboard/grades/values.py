@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from django.db.models import Count, F, OuterRef, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
@@ -17,7 +17,16 @@ from leaderboard.boards import standings
 from leaderboard.boards.queries import baseline_scores, baseline_scores_by_ground_truth
 from leaderboard.boards.scores import ranked_files, sign_of
 from leaderboard.competitions import hooks as competitions_hooks
-from leaderboard.competitions.models import Competition, Course, GroundTruth, Membership, Score, Submission
+from leaderboard.competitions.models import (
+    Competition,
+    Course,
+    GroundTruth,
+    Membership,
+    Score,
+    Standing,
+    Submission,
+    Team,
+)
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
 
@@ -71,11 +80,15 @@ def class_values(
     own_needs = {key: need for key, need in needs.items() if key[0] == slug}
     sides = {_side(split, board) for (_slug, board, _until), need in own_needs.items() if "baselines" in need}
     baselines = {side: baseline_scores_by_ground_truth(ground_truths, side) for side in sides}
+    files = _file_counts(competition, [key for key, need in own_needs.items() if "files" in need])
     found = []
     for ground_truth in ground_truths:
         ground_truth.competition = competition
         known = {side: scores.get(ground_truth.pk, {}) for side, scores in baselines.items()}
-        own = {key: _field(ground_truth, key, need, split, known) for key, need in own_needs.items()}
+        own = {
+            key: _field(ground_truth, key, split, known, files.get(key), _values(ground_truth, key, need, split))
+            for key, need in own_needs.items()
+        }
         _check_baselines(rules.all_terms.values(), own | others, slug)
         found.append(ClassValues(ScoreScale(slug, own | others, largest_team), late.get(ground_truth.pk, {})))
     return found
@@ -86,6 +99,8 @@ def fields_of_sources(course_id: int, needs: Mapping[Key, set[str]], split: Spli
     if not (slugs := {slug for slug, _board, _until in needs}):
         return {}
     there = Competition.objects.filter(slug__in=slugs, course=course_id).select_related("ground_truth")
+    disqualified = Team.objects.filter(competition=OuterRef("pk"), disqualified_at__isnull=False)
+    there = there.annotate(has_disqualified=Exists(disqualified))
     sources = {source.slug: source.ground_truth for source in there if source.ground_truth is not None}
     if missing := sorted(slugs - set(sources)):
         text = _("The course has no competition “%(name)s” with answers.")
@@ -93,12 +108,46 @@ def fields_of_sources(course_id: int, needs: Mapping[Key, set[str]], split: Spli
     for source in there:
         if source.slug in sources:
             sources[source.slug].competition = source
+    revealed = _revealed_values(sources.values())
     found = {}
     for key, need in needs.items():
+        ground_truth = sources[key[0]]
         side = _side(split, key[1])
-        known = {side: baseline_scores(sources[key[0]], side)} if "baselines" in need else {}
-        found[key] = _field(sources[key[0]], key, need, split, known, is_source=True)
+        known = {side: baseline_scores(ground_truth, side)} if "baselines" in need else {}
+        files = _file_counts(ground_truth.competition, [key]).get(key) if "files" in need else None
+        is_final = side == Split.PRIVATE and key[2] is None and ground_truth.pk in revealed
+        values = revealed[ground_truth.pk] if is_final else _values(ground_truth, key, need, split)
+        outside = {}
+        if getattr(ground_truth.competition, "has_disqualified", True):
+            outside = _values(ground_truth, key, need, split, is_disqualified=True)
+        found[key] = _field(ground_truth, key, split, known, files, values, outside)
     return found
+
+
+def _revealed_values(ground_truths: Iterable[GroundTruth]) -> dict[int, dict[int, float]]:
+    """Ground truth → team → deciding private score, for those whose final ranking is open; one query."""
+    values: dict[int, dict[int, float]] = {one.pk: {} for one in ground_truths if one.competition.revealed_at}
+    rows = Standing.objects.filter(ground_truth__in=values, split=Split.PRIVATE).order_by()
+    for ground_truth, team, value in rows.values_list("ground_truth", "team", "value"):
+        values[ground_truth][team] = value
+    return values
+
+
+def _moment(competition: Competition, key: Key) -> datetime | None:
+    """The moment until which files were received; None for the deadline of each team."""
+    return None if key[2] is None else competition.closes_at + timedelta(seconds=float(key[2] * 3600))
+
+
+def _file_counts(competition: Competition, keys: Sequence[Key]) -> dict[Key, dict[int, int]]:
+    """Key → team → number of files scored in time; one query."""
+    if not keys:
+        return {}
+    moments = [_moment(competition, key) for key in keys]
+    counts = [Count("pk", filter=Q() if moment is None else Q(received_at__lte=moment)) for moment in moments]
+    in_time = Submission.objects.filter(ranked_files(), competition=competition, team__isnull=False).order_by()
+    by_name = {f"count_{place}": count for place, count in enumerate(counts)}
+    rows: list[Any] = list(in_time.values_list("team").annotate(**by_name))
+    return {key: {row[0]: row[place] for row in rows} for place, key in enumerate(keys, start=1)}
 
 
 def _side(split: Split, board: str) -> Split:
@@ -109,46 +158,38 @@ def _side(split: Split, board: str) -> Split:
 def _field(
     ground_truth: GroundTruth,
     key: Key,
-    need: set[str],
     split: Split,
     baselines: Mapping[Split, Mapping[str, float]],
-    *,
-    is_source: bool = False,
+    files: Mapping[int, int] | None,
+    values: Mapping[int, float],
+    outside: Mapping[int, float] | None = None,
 ) -> Field:
-    """A field from the database. Before the deadline all boards are the public one.
+    """A field from values of the database. Before the deadline all boards are the public one.
 
-    Disqualified teams are nobody's measure, but they have a value where another competition of theirs asks for it.
+    Disqualified teams (`outside`) are nobody's measure, but they have a value where another competition of theirs asks
+    for it.
     """
-    competition = ground_truth.competition
-    _slug, board, until = key
-    moment = None if until is None else competition.closes_at + timedelta(seconds=float(until * 3600))
-    side = _side(split, board)
-    values = _deciding_values(ground_truth, side, moment) if "values" in need else {}
-    outside = {}
-    if is_source and "values" in need:
-        outside = _deciding_values(ground_truth, side, moment, is_disqualified=True)
-    files = {}
-    if "files" in need:
-        in_time = Submission.objects.filter(ranked_files(), competition=competition, team__isnull=False)
-        if moment is not None:
-            in_time = in_time.filter(received_at__lte=moment)
-        files = dict(in_time.order_by().values_list("team").annotate(number=Count("pk")))
+    competition, outside = ground_truth.competition, outside or {}
+    moment, side = _moment(competition, key), _side(split, key[1])
     return Field(
-        values={team: fraction_of(value) for team, value in (values | outside).items()},
+        values={team: fraction_of(value) for team, value in {**values, **outside}.items()},
         outside=frozenset(outside),
         higher_is_better=sign_of(ground_truth) < 0,
         baselines={name: fraction_of(value) for name, value in baselines.get(side, {}).items()},
-        files=files,
+        files=files or {},
         board=side.value,
         decimals=competition.score_decimals,
         day="" if moment is None else competition.day_of(moment).isoformat(),
     )
 
 
-def _deciding_values(
-    ground_truth: GroundTruth, side: Split, until: datetime | None, *, is_disqualified: bool = False
+def _values(
+    ground_truth: GroundTruth, key: Key, need: set[str], split: Split, *, is_disqualified: bool = False
 ) -> dict[int, float]:
-    """Team → best public score, or the best private score of its final submissions."""
+    """Team → best public score, or the best private score of its final submissions; {} where they are not needed."""
+    if "values" not in need:
+        return {}
+    side, until = _side(split, key[1]), _moment(ground_truth.competition, key)
     which: dict[str, Any] = {"until": until, "is_disqualified": is_disqualified}
     if side == Split.PUBLIC:
         return standings.best_values(ground_truth, **which)

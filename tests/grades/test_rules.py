@@ -101,3 +101,23 @@ def test_where_lower_is_better_the_smaller_score_gets_more() -> None:
 def test_a_course_that_contradicts_itself_is_refused(changes: Any, words: str) -> None:
     with pytest.raises(BadRules, match=words):
         CourseScheme.from_values({"parts": [{"competition": "a", "weight": 10}], **changes})
+
+
+@pytest.mark.parametrize(
+    ("term", "depends_on_class", "reads_private"),
+    [
+        ({"of": "score", "line": [[{"baseline": "Weak"}, 60], [{"score": "0.9"}, 90]]}, False, True),
+        ({"of": "score", "board": "public", "line": [[{"score": "0.9"}, 90]]}, False, False),
+        ({"of": "score", "line": [[{"class": "best"}, 100]]}, True, True),
+        ({"of": "score", "steps": [[{"top": 10}, 100]]}, True, True),
+        ({"of": "place", "line": [["last", 60], [1, 100]]}, True, True),
+        ({"of": "baselines", "line": [[0, 0], ["last", 100]]}, False, True),
+        ({"of": "files", "line": [[0, 0], ["last", 5]]}, True, False),
+        ({"of": "by_hand"}, False, False),
+    ],
+)
+def test_rules_tell_what_moves_the_points_of_a_preview(
+    term: dict[str, Any], depends_on_class: bool, reads_private: bool
+) -> None:
+    rules = GradeRules.from_values({"terms": [{"name": "Term", **term}]})
+    assert (rules.depends_on_class, rules.reads_private) == (depends_on_class, reads_private)

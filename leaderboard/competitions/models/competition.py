@@ -221,6 +221,8 @@ class Competition(models.Model):
         """The rule of `CompetitionQuerySet.visible_to` for one row; no query if the row is enough to decide."""
         if self.is_in_bin:
             return False
+        if not user.is_anonymous and self.has_known_role(user):
+            return True
         if self.launched_at is not None and (
             self.admission.is_listed or (not user.is_anonymous and self.memberships.filter(user=user).exists())
         ):

@@ -4,7 +4,7 @@ course, with the same lists."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -28,14 +28,15 @@ from leaderboard.classroom import courses
 from leaderboard.common import folders
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.charts import small_bars
-from leaderboard.common.queries import count_rows
+from leaderboard.common.queries import count_rows, only_row
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import CourseAudience, CourseContext, open_course_to
 from leaderboard.competitions.models import Competition, Course, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import CannotHost
-from leaderboard.grades.models import GradeRelease
-from leaderboard.grades.services import released_points
+from leaderboard.grades.models import Grade, GradeRelease, SavedRules
+from leaderboard.grades.rules import CourseScheme
+from leaderboard.grades.services import released_grades
 from leaderboard.notifications.queries import latest_notices
 from leaderboard.submissions import submit_conditions
 
@@ -321,7 +322,9 @@ def course(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
     of_course = {one.pk for one in course_context.competitions}
     runs = {one.pk for one in course_context.run}
     teams = {one.competition.pk: one for one in my_teams(user, at)} if of_course - runs else {}
-    points = released_points(user, of_course - runs)
+    grades = released_grades(user, of_course - runs)
+    is_graded = GradeRelease.exists_for_students("course")
+    rules = only_row(SavedRules.objects.filter(course=course_context.course).annotate(is_graded=is_graded))
     launched = [one for one in course_context.competitions if one.launched_at and one.pk not in runs]
     is_outside = any(one.pk not in teams for one in launched)
     enterable = {one.pk for one in courses.open_from_list(user, at)} if is_outside else set()
@@ -331,19 +334,33 @@ def course(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
         "is_host": course_context.admits(CourseAudience.HOSTS),
         "is_grader": course_context.admits(CourseAudience.GRADERS) and len(of_course) > 1,
         "newest": course_context.run[0] if runs else None,
-        "is_graded": GradeRelease.current(course_context.course) is not None,
+        "slack": _slack_left(course_context, rules.values, grades) if launched and rules else None,
+        "is_graded": rules is not None and rules.is_graded,
         "lines": [
             {
                 "competition": one,
                 "state": one.state(at),
                 "team": teams.get(one.pk),
-                "points": points.get(one.pk),
+                "points": str(grades[one.pk]) if one.pk in grades else "",
                 "enters_from_list": one.pk in enterable,
             }
             for one in launched
         ],
     }
     return render(request, "site/course.html", context)
+
+
+def _slack_left(
+    course_context: CourseContext, values: Mapping[str, Any], grades: Mapping[int, Grade]
+) -> dict[str, Any] | None:
+    """The late periods that the course leaves a student, and where released grades used some; None without such."""
+    slack = CourseScheme.from_values(values).slack
+    if slack is None:
+        return None
+    titles = {one.pk: one.title for one in course_context.competitions}
+    used = [{"title": titles[pk], "number": grade.slack} for pk, grade in grades.items() if grade.slack]
+    left = slack.periods - sum(grade.slack for grade in grades.values())
+    return {"left": max(0, left), "periods": slack.periods, "used": used}
 
 
 @open_course_to(CourseAudience.HOSTS)
