@@ -161,6 +161,98 @@ def a_competition_moved_while_students_join(number: int) -> list[str]:
     return found
 
 
+def a_release_while_a_correction_is_applied(number: int) -> list[str]:
+    """Two release the grades while two apply the same correction, which halves the scores."""
+    from leaderboard.competitions.models import Competition, Score
+    from leaderboard.grades import services as grade_services
+    from leaderboard.grades.models import GradeRelease
+    from leaderboard.ground_truths.services import rescoring
+
+    truth = Competition.objects.get().ground_truth
+    assert truth is not None
+    scores = list(Score.objects.filter(ground_truth=truth))
+    truth.pk, truth.number, truth._state.adding = None, truth.number + 1, True
+    truth.save()
+    for score in scores:
+        score.pk, score.ground_truth, score.value = None, truth, score.value / 2
+    Score.objects.bulk_create(scores)
+    Competition.objects.update(candidate=truth)
+    before = GradeRelease.objects.count()
+
+    def event(place: int) -> object:
+        if place % 2:
+            rescoring.apply_candidate(competition=Competition.objects.get())
+            return True
+        return grade_services.release_grades(graded=Competition.objects.get(), user=None)
+
+    found = at_once(event)
+    releases = list(GradeRelease.objects.order_by("number"))
+    assert [one.number for one in releases] == [*range(1, before + 3)]
+    for release in releases[before:]:
+        assert release.ground_truth_number is not None
+        assert release.grades.get().points == 100 / 2 ** (release.ground_truth_number - 1)
+    assert Competition.objects.get().candidate is None
+    return found
+
+
+def a_student_joins_while_the_list_is_replaced(number: int) -> list[str]:
+    """A link is opened while the list that it came from is removed and imported anew, twice."""
+    from leaderboard.accounts.models import User
+    from leaderboard.classroom import joining, people, roster
+    from leaderboard.classroom.models import RosterEntry, RosterList, join_card_digest
+    from leaderboard.competitions.models import Competition, Membership
+    from tests.conftest import person
+
+    pets, ada = Competition.objects.get(), User.objects.get(username="ada")
+    address, student = f"late-{number}@example.org", person(f"late-{number}")
+    text = f"Name,Email\nLate Lee,{address}\n"
+    roster.save_roster_draft(competition=pets, user=ada, file_name="a.csv", data=text)
+    roster.apply_roster(competition=pets, user=ada)
+    entry = RosterEntry.objects.get(email=address)
+    [(_entry, code)] = people.make_join_cards(competition=pets, entries=[entry.pk], user=ada)
+    roster.save_roster_draft(competition=pets, user=ada, file_name="b.csv", data=text)
+    first = RosterList.objects.latest("pk").pk
+
+    def event(place: int) -> object:
+        if place == 0:
+            return joining.join_by_card(user=student, digest=join_card_digest(code))
+        if place == 1:
+            return roster.remove_roster_list(competition=pets, number=first, user=ada)
+        return roster.apply_roster(competition=pets, user=ada)
+
+    found = at_once(event)
+    has_joined = Membership.objects.filter(user=student).exists()
+    assert RosterEntry.objects.filter(email=address, user=student).exists() == has_joined
+    assert RosterEntry.objects.filter(email=address).count() <= 1
+    return found
+
+
+def a_competition_moved_while_students_submit(number: int) -> list[str]:
+    """Two hosts move a competition to two courses while two students submit."""
+    from leaderboard.accounts.models import User
+    from leaderboard.classroom import courses
+    from leaderboard.competitions.models import Competition, Course, Submission
+    from leaderboard.submissions import submitting
+    from tests.conftest import answers, enter, person
+
+    pets, ada = Competition.objects.get(), User.objects.get(username="ada")
+    students = [person(f"sender-{number}-{place}") for place in range(2)]
+    for student in students:
+        enter(pets, student)
+
+    def event(place: int) -> object:
+        if place < 2:
+            courses.move_competition(competition=pets, course=None, user=ada)
+            return True
+        student = students[place - 2]
+        return submitting.submit_file(competition=pets, user=student, file_name="a.csv", chunks=[answers()])
+
+    found = at_once(event)
+    assert Submission.objects.filter(competition=pets, user__in=students).count() == 2
+    assert Course.objects.filter(competitions=None).count() == 0
+    return found
+
+
 RACES = {
     race.__name__: race
     for race in (
@@ -169,6 +261,9 @@ RACES = {
         made_a_host_while_joining,
         the_last_place_of_a_team,
         a_competition_moved_while_students_join,
+        a_release_while_a_correction_is_applied,
+        a_student_joins_while_the_list_is_replaced,
+        a_competition_moved_while_students_submit,
     )
 }
 

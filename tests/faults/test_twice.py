@@ -13,7 +13,11 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
+from leaderboard.accounts.models import User
+from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition, Limits
+from tests.conftest import answers, close, enter, submit
+from tests.grades.test_services import score_term, set_rules
 from tests.running_site import ROOT, patience
 
 from .races import PROCESSES
@@ -59,27 +63,49 @@ def team_of_two(pets: Competition) -> None:
 
 
 def test_one_join_card_lets_one_of_four_in(pets: Competition, tmp_path: Path) -> None:
-    for answers in race("one_join_card_of_four_people", tmp_path):
-        assert Counter(answers) == {"done": 1, "refused": PROCESSES - 1}
+    for outcomes in race("one_join_card_of_four_people", tmp_path):
+        assert Counter(outcomes) == {"done": 1, "refused": PROCESSES - 1}
 
 
 def test_a_member_who_opens_several_join_cards_is_one_person_of_the_roster(pets: Competition, tmp_path: Path) -> None:
-    for answers in race("two_join_cards_of_one_member", tmp_path):
-        assert Counter(answers) == {"done": 1, "refused": PROCESSES - 1}
+    for outcomes in race("two_join_cards_of_one_member", tmp_path):
+        assert Counter(outcomes) == {"done": 1, "refused": PROCESSES - 1}
 
 
 def test_who_is_made_a_host_while_joining_does_not_compete(pets: Competition, tmp_path: Path) -> None:
-    for answers in race("made_a_host_while_joining", tmp_path):
-        assert set(answers) == {"done", "refused"}
+    for outcomes in race("made_a_host_while_joining", tmp_path):
+        assert set(outcomes) == {"done", "refused"}
 
 
 def test_the_last_place_of_a_team_goes_to_one(pets: Competition, tmp_path: Path) -> None:
-    for answers in race("the_last_place_of_a_team", tmp_path):
-        assert Counter(answers) == {"done": 1, "refused": PROCESSES - 1}
+    for outcomes in race("the_last_place_of_a_team", tmp_path):
+        assert Counter(outcomes) == {"done": 1, "refused": PROCESSES - 1}
 
 
 def test_of_two_hosts_who_move_a_competition_one_wins_and_no_student_is_turned_away(
     pets: Competition, tmp_path: Path
 ) -> None:
-    for answers in race("a_competition_moved_while_students_join", tmp_path):
-        assert Counter(answers) == {"done": 3, "refused": 1}
+    for outcomes in race("a_competition_moved_while_students_join", tmp_path):
+        assert Counter(outcomes) == {"done": 3, "refused": 1}
+
+
+def test_a_release_is_of_one_ground_truth_whenever_a_correction_comes(
+    pets: Competition, bo: User, tmp_path: Path
+) -> None:
+    enter(pets, bo)
+    submit(pets, bo, answers())
+    set_rules(pets, terms=[score_term([{"score": 0}, 0], [{"score": 1}, 100])], decimals=3)
+    close(pets)
+    boards.reveal_competition(competition=pets)
+    for outcomes in race("a_release_while_a_correction_is_applied", tmp_path):
+        assert Counter(outcomes) == {"done": 3, "refused": 1}
+
+
+def test_who_joins_while_the_list_is_replaced_is_on_it_or_reads_why(pets: Competition, tmp_path: Path) -> None:
+    for outcomes in race("a_student_joins_while_the_list_is_replaced", tmp_path):
+        assert set(outcomes) == {"done", "refused"}
+
+
+def test_no_file_is_refused_while_two_hosts_move_its_competition(pets: Competition, tmp_path: Path) -> None:
+    for outcomes in race("a_competition_moved_while_students_submit", tmp_path):
+        assert Counter(outcomes) == {"done": 3, "refused": 1}
