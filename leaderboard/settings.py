@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -28,20 +27,10 @@ if VAR_DIR.stat().st_mode & 0o077:
     os.umask(0o077)  # others can look into this volume: what is made in it is closed to them
 
 
-def _secret_key() -> str:
-    """The key of this installation, made once and stored next to the database."""
-    path = VAR_DIR / "secret_key"
-    if not path.exists():
-        partial = path.with_name(f"secret_key.{os.getpid()}")
-        partial.touch(mode=0o600)
-        partial.write_text(secrets.token_urlsafe(50))
-        with suppress(FileExistsError):
-            os.link(partial, path)  # of several processes that start at once one wins, and its key is whole
-        partial.unlink()
-    return path.read_text()
-
-
-SECRET_KEY = env.str("SECRET_KEY", default="") or _secret_key()
+# The key of this installation is stored next to the database.
+SECRET_KEY = env.str("SECRET_KEY", default="") or folders.made_once(
+    VAR_DIR / "secret_key", lambda: secrets.token_urlsafe(50)
+)
 DEBUG = env.bool("DEBUG", default=False)
 
 SITE_URL = env.str("SITE_URL", default="").rstrip("/")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -24,3 +27,16 @@ def state_folder() -> Path:
     if not IS_INSTALLED:
         return ROOT / "var"
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "classboard"
+
+
+def made_once(path: Path, make: Callable[[], str]) -> str:
+    """The text of a file of mode 600, made if it is missing; of several processes that do so at once one wins, and its
+    text is whole."""
+    if not path.exists():
+        partial = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+        partial.touch(mode=0o600)
+        partial.write_text(make())
+        with suppress(FileExistsError):
+            os.link(partial, path)
+        partial.unlink()
+    return path.read_text()

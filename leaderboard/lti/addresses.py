@@ -24,7 +24,12 @@ MAX_ADDRESS_CHARACTERS = 600
 # All other IPv6 addresses are of one machine, one site, or translated into IPv4.
 GLOBAL_UNICAST = ip_network("2000::/3")
 
-__all__ = ["NoAnswer", "PlatformSession", "host_of", "is_usable_address"]
+__all__ = ["NoAnswer", "PlatformSession", "host_of", "is_usable_address", "object_of"]
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    """The value if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
 
 
 def host_of(address: str) -> str:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from .addresses import is_usable_address
+from .addresses import is_usable_address, object_of
 from .models import LtiLink
 from .platform_services import LINEITEM_TYPE, LINEITEMS_TYPE, PlatformClient, PlatformProblem, json_of
 
@@ -30,7 +30,7 @@ def column_of(link: LtiLink, client: PlatformClient, out_of: float) -> str:
         column = found or _make_column(link, client, facts)
         _store(link, lineitem=column, is_own_column=not found, out_of=None if found else maximum)
     elif link.is_own_column and link.out_of != maximum:
-        client.send("PUT", link.lineitem, kind=LINEITEM_TYPE, body={**facts, "id": link.lineitem})
+        client.ask("PUT", link.lineitem, kind=LINEITEM_TYPE, body={**facts, "id": link.lineitem})
         _store(link, out_of=maximum)
     return link.lineitem
 
@@ -52,13 +52,12 @@ def _claimed_column(link: LtiLink, client: PlatformClient) -> str:
     if not link.claimed_lineitem:
         return ""
     try:
-        found = json_of(client.send("GET", link.claimed_lineitem, kind=LINEITEM_TYPE))
+        found = object_of(json_of(client.ask("GET", link.claimed_lineitem, kind=LINEITEM_TYPE)))
     except PlatformProblem as problem:
         if problem.status in (401, 403, 404, 405):
             return ""
         raise
-    named = found.get("resourceLinkId") if isinstance(found, dict) else None
-    return link.claimed_lineitem if named in (link.resource, None, "") else ""
+    return link.claimed_lineitem if found.get("resourceLinkId") in (link.resource, None, "") else ""
 
 
 def _named_column(link: LtiLink, client: PlatformClient) -> str:
@@ -67,8 +66,8 @@ def _named_column(link: LtiLink, client: PlatformClient) -> str:
     name, between = _name_of(link)["resourceId"], "&" if "?" in link.lineitems_url else "?"
     address = f"{link.lineitems_url}{between}{urlencode({'resource_id': name}, quote_via=quote)}"
     for page in client.pages(address, LINEITEMS_TYPE):
-        for one in page if isinstance(page, list) else []:
-            is_ours = isinstance(one, dict) and one.get("resourceId") == name
+        for one in map(object_of, page if isinstance(page, list) else []):
+            is_ours = one.get("resourceId") == name
             if is_ours and one.get("resourceLinkId") in (None, "", link.resource) and is_usable_address(one.get("id")):
                 return str(one["id"])
     return ""
@@ -76,10 +75,10 @@ def _named_column(link: LtiLink, client: PlatformClient) -> str:
 
 def _make_column(link: LtiLink, client: PlatformClient, facts: dict[str, Any]) -> str:
     try:
-        made = client.send("POST", link.lineitems_url, kind=LINEITEM_TYPE, body=facts) if link.lineitems_url else None
+        made = client.ask("POST", link.lineitems_url, kind=LINEITEM_TYPE, body=facts) if link.lineitems_url else None
     except PlatformProblem as problem:
         raise PlatformProblem("column") if problem.is_final else problem from None
-    found = json_of(made) if made is not None else None
-    if not isinstance(found, dict) or not is_usable_address(found.get("id")):
+    address = object_of(json_of(made)).get("id") if made is not None else None
+    if not is_usable_address(address):
         raise PlatformProblem("column")
-    return str(found["id"])
+    return str(address)

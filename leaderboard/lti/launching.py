@@ -18,7 +18,9 @@ from urllib.parse import urlencode, urlsplit
 import jwt
 from django.core import signing
 from django.db import transaction
+from django.urls import reverse
 from django.utils.crypto import constant_time_compare
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.institution.id_tokens import BadToken, read_id_token
@@ -28,7 +30,7 @@ from leaderboard.common.names import clean_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.wake_ups import wake_workers
 
-from .addresses import is_usable_address
+from .addresses import is_usable_address, object_of
 from .models import LOGIN_LIFETIME, MAX_WAITING_DEPLOYMENTS, Deployment, LoginTry, Platform
 
 MAX_LAUNCH_BYTES = 100_000
@@ -84,18 +86,18 @@ class KeysNeeded(Exception):
 # --- login ------------------------------------------------------------------------------------------------------
 
 
-def begin_login(asked: Mapping[str, str], *, site: str, redirect_uri: str, browser: str) -> str:
+def begin_login(asked: Mapping[str, str], *, site: str, browser: str) -> str:
     """Store a `LoginTry` and return the address at the platform where the browser goes on. Raises `LaunchRefused`.
 
-    `site` is the scheme and host of this site, `browser` the secret in the browser's cookie.
+    `site` is the address of this site, `browser` the secret in the browser's cookie.
     """
     if not all(value.isprintable() for value in asked.values()):
         raise LaunchRefused("malformed")
     platform = _platform_of(asked.get("iss", ""), asked.get("client_id", ""))
-    target, hint = asked.get("target_link_uri", ""), asked.get("login_hint", "")
-    if not hint or len(hint) > 2000 or len(asked.get("lti_message_hint", "")) > 4000:
+    target, hint, message_hint = (asked.get(name, "") for name in ("target_link_uri", "login_hint", "lti_message_hint"))
+    if not hint or len(hint) > 2000 or len(message_hint) > 4000:
         raise LaunchRefused("login hint")
-    if len(target) > MAX_TARGET_CHARACTERS or origin_of(target) != site:
+    if len(target) > MAX_TARGET_CHARACTERS or not url_has_allowed_host_and_scheme(target, {urlsplit(site).netloc}):
         raise LaunchRefused("target")
     now, nonce = database_now(), secrets.token_urlsafe(32)
     LoginTry.objects.filter(expires_at__lt=now).delete()
@@ -107,23 +109,14 @@ def begin_login(asked: Mapping[str, str], *, site: str, redirect_uri: str, brows
         "response_mode": "form_post",
         "prompt": "none",
         "client_id": platform.client_id,
-        "redirect_uri": redirect_uri,
+        "redirect_uri": site + reverse("lti_launch"),
         "state": _signer.sign(nonce),
         "nonce": nonce,
         "login_hint": hint,
     }
-    if message_hint := asked.get("lti_message_hint", ""):
+    if message_hint:
         query["lti_message_hint"] = message_hint
     return f"{platform.auth_url}{'&' if '?' in platform.auth_url else '?'}{urlencode(query)}"
-
-
-def origin_of(address: str) -> str:
-    """Scheme and host of an address; "" if it cannot be read or names a user."""
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return ""
-    return "" if "@" in parts.netloc or "\\" in address else f"{parts.scheme}://{parts.netloc}".casefold()
 
 
 def _platform_of(issuer: str, client_id: str) -> Platform:
@@ -241,8 +234,7 @@ def _check_key(token: str, platform: Platform) -> None:
         raise LaunchRefused("malformed") from None
     if header.get("alg") != "RS256":
         raise LaunchRefused("algorithm")
-    known = platform.keys.get("keys", []) if isinstance(platform.keys, dict) else []
-    if any(isinstance(key, dict) and key.get("kid") == header.get("kid") for key in known):
+    if any(object_of(key).get("kid") == header.get("kid") for key in platform.keys.get("keys", [])):
         return
     now = database_now()
     may_ask = platform.keys_tried_at is None or platform.keys_tried_at < now - timedelta(minutes=1)
@@ -254,17 +246,17 @@ def _check_key(token: str, platform: Platform) -> None:
 
 
 def _check_message(claims: Mapping[str, Any], login: LoginTry) -> None:
-    if not isinstance(claims["iat"], int | float) or claims["iat"] < time.time() - OLDEST_TOKEN_SECONDS:
-        raise LaunchRefused("old")
-    if claims.get(CLAIM + "version") != "1.3.0":
-        raise LaunchRefused("version")
-    if claims.get(CLAIM + "message_type") != "LtiResourceLinkRequest":
-        raise LaunchRefused("message type")
-    roles = claims.get(CLAIM + "roles")
-    if not isinstance(roles, list) or not all(isinstance(one, str) for one in roles):
-        raise LaunchRefused("roles")
-    if claims.get(CLAIM + "target_link_uri") != login.target:
-        raise LaunchRefused("target")
+    roles, iat = claims.get(CLAIM + "roles"), claims["iat"]
+    checks = {
+        "old": isinstance(iat, int | float) and iat >= time.time() - OLDEST_TOKEN_SECONDS,
+        "version": claims.get(CLAIM + "version") == "1.3.0",
+        "message type": claims.get(CLAIM + "message_type") == "LtiResourceLinkRequest",
+        "roles": isinstance(roles, list) and all(isinstance(one, str) for one in roles),
+        "target": claims.get(CLAIM + "target_link_uri") == login.target,
+    }
+    for code, is_good in checks.items():
+        if not is_good:
+            raise LaunchRefused(code)
 
 
 def _launch_of(claims: Mapping[str, Any], platform: Platform) -> Launch:

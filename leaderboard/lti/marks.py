@@ -36,8 +36,7 @@ def want_released_marks(*, release: GradeRelease) -> None:
     competition = release.competition
     if competition is None or not competition.lti_links.exists():
         return
-    marked = PlatformMark.objects.filter(link__competition=competition).values_list("user", flat=True)
-    marks: dict[int, tuple[float | None, str]] = {user: (None, "") for user in marked}
+    marks = _no_marks(competition)
     for grade in release.grades.all():
         marks[grade.user_id] = grade.points, " ".join(str(Reason.from_json(reason)) for reason in grade.reasons)
     want_marks(competition=competition, marks=marks, out_of=float(GradeRules.from_values(release.rules).out_of))
@@ -51,8 +50,13 @@ def take_withdrawn_marks_back(*, release: GradeRelease) -> None:
 
 def take_back_marks(*, competition: Competition) -> None:
     """Take all marks of a competition back."""
+    want_marks(competition=competition, marks=_no_marks(competition), out_of=1.0)
+
+
+def _no_marks(competition: Competition) -> dict[int, tuple[float | None, str]]:
+    """A wish to take back each mark that somebody has in a column."""
     marked = PlatformMark.objects.filter(link__competition=competition).values_list("user", flat=True)
-    want_marks(competition=competition, marks={user: (None, "") for user in marked}, out_of=1.0)
+    return {user: (None, "") for user in marked}
 
 
 def want_marks(*, competition: Competition, marks: Mapping[int, tuple[float | None, str]], out_of: float) -> None:

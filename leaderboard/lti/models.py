@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from leaderboard.accounts.models import User, token_digest
+from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 
 MAX_ADDRESS = 400
@@ -100,13 +99,6 @@ class Registration(models.Model):
         if self.used_at is None:
             return "unused"
         return "done" if self.platform_id else "failed" if self.problem else "waiting"
-
-    @classmethod
-    def issue(cls) -> str:
-        """Store a new link and return its code, of which only the digest is stored."""
-        code = secrets.token_urlsafe(24)
-        cls.objects.create(digest=token_digest(code))
-        return code
 
 
 class LoginTry(models.Model):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from allauth.account.models import EmailAddress
 from allauth.mfa.utils import is_mfa_enabled
 from django.db import transaction
 from django.db.models import Q
 
 from leaderboard.accounts import hooks
+from leaderboard.accounts.hooks import PersonalData
 from leaderboard.accounts.institution.adapter import free_name
 from leaderboard.accounts.institution.people import end_earlier_access
 from leaderboard.accounts.models import User
@@ -30,10 +33,11 @@ def find_account(launch: Launch, course: Course | None) -> User | None:
     if linked is not None:
         return linked.user
     if course is not None:
-        listed = RosterEntry.objects.select_related("user").filter(course=course, lms_user=launch.lms_user)
-        entry = listed.exclude(user=None).first()
-        if entry is not None and entry.user is not None and _may_be_opened_by_list(entry.user, course):
-            return entry.user
+        listed = User.objects.filter(roster_entries__course=course, roster_entries__lms_user=launch.lms_user).first()
+        # A host writes the list, and must not get at what the account has elsewhere.
+        elsewhere = Membership.objects.filter(user=listed).exclude(competition__course=course)
+        if listed is not None and not _has_powers(listed) and not elsewhere.exists():
+            return listed
     return _account_with_address(launch)
 
 
@@ -43,22 +47,14 @@ def _has_powers(account: User) -> bool:
     return has_right or User.objects.filter(OWN_ROLES, pk=account.pk).exists()
 
 
-def _may_be_opened_by_list(account: User, course: Course) -> bool:
-    """Whether the account has no more than a place in this course: its host writes the list, and must not get at what
-    the account has elsewhere."""
-    elsewhere = Membership.objects.filter(user=account).exclude(competition__course=course)
-    return not _has_powers(account) and not elsewhere.exists()
-
-
 def _account_with_address(launch: Launch) -> User | None:
     """The account that confirmed the address of the launch, if the platform vouches for addresses.
 
     Not the account of another person of this platform: a campus may give the address of somebody who left away again.
     """
-    address = launch.address
-    if not address or not launch.platform.vouches_for_addresses:
+    if not launch.address or not launch.platform.vouches_for_addresses:
         return None
-    confirmed = EmailAddress.objects.select_related("user").filter(email__iexact=address, verified=True)
+    confirmed = EmailAddress.objects.select_related("user").filter(email__iexact=launch.address, verified=True)
     held = confirmed.exclude(user__lti_people__platform=launch.platform).first()
     return None if held is None or _has_powers(held.user) else held.user
 
@@ -117,7 +113,7 @@ def link_to_class_list(launch: Launch, competition: Competition, user: User, *, 
         return own
     listed = entries.filter(lms_user=key).first()
     waiting = listed if listed is not None and listed.user_id is None else None
-    entry = own or waiting or _entry_with_address(launch, course) or _new_entry(launch, course, section)
+    entry = own or waiting or _new_entry(launch, course, section)
     if entry.user_id is None:
         for field, value in joined_values(user.pk, database_now()).items():
             setattr(entry, "user_id" if field == "user" else field, value)
@@ -129,20 +125,24 @@ def link_to_class_list(launch: Launch, competition: Competition, user: User, *, 
 
 
 def _new_entry(launch: Launch, course: Course, section: str) -> RosterEntry:
-    """An entry that is not saved, with the person's address if no other entry has it."""
+    """The waiting entry with the person's address, if the platform confirms addresses; else a new one, not saved, with
+    the address if no other entry has it."""
     address = launch.address
-    if RosterEntry.objects.filter(course=course, email__iexact=address).exists():
-        address = ""
-    section = section[:MAX_SECTION_CHARACTERS]
+    named = RosterEntry.objects.filter(course=course, email__iexact=address)
+    waiting = named.filter(user=None, left_at=None).first()
+    if address and waiting is not None and launch.platform.vouches_for_addresses:
+        return waiting
+    address, section = "" if named.exists() else address, section[:MAX_SECTION_CHARACTERS]
     return RosterEntry(course=course, name=launch.full_name, email=address, section=section)
 
 
-def _entry_with_address(launch: Launch, course: Course) -> RosterEntry | None:
-    """The waiting entry with the person's address, if the platform confirms addresses."""
-    address = launch.address
-    if not address or not launch.platform.vouches_for_addresses:
-        return None
-    return RosterEntry.objects.filter(course=course, user=None, left_at=None, email__iexact=address).first()
+@on(hooks.export)
+def export_platforms(*, account: User, at: datetime) -> PersonalData:
+    """The platforms that know the person, and the marks sent. The rows go with the account."""
+    known = account.lti_people.values("platform__name", "platform__issuer", "subject", "email", "linked_at")
+    sent = account.lti_marks.exclude(sent_at=None)
+    marks = sent.values("link__competition__slug", "sent_points", "sent_comment", "sent_out_of", "sent_at")
+    return PersonalData({"learning_platforms": list(known), "marks_sent": list(marks)})
 
 
 # --- an account that the person had before ----------------------------------------------------------------------

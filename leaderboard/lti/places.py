@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.accounts.people import set_can_host
 from leaderboard.classroom.joining import enter_competition
 from leaderboard.classroom.models import RosterDraft
 from leaderboard.classroom.teams import CannotJoin
@@ -121,13 +120,15 @@ def may_make_competitions(user: User, link: LtiLink) -> bool:
     return user.is_host or link.platform.teachers_may_host
 
 
-def connect(*, link: LtiLink, competition: Competition, user: User) -> None:
+def connect(*, link: LtiLink, competition: Competition | None, user: User) -> None:
     """Connect an activity with a competition that the person hosts. Raises `CannotHost`."""
     with transaction.atomic():
         locked = LtiLink.objects.select_for_update().get(pk=link.pk)
         before = locked.competition
-        if not competition.is_hosted_by(user) or (before not in (None, competition) and not before.is_in_bin):
-            raise CannotHost("")
+        if competition is None or not competition.is_hosted_by(user):
+            raise CannotHost(_("Choose one of your competitions."))
+        if before not in (None, competition) and not before.is_in_bin:
+            raise CannotHost(_("This activity is connected with another competition already."))
         if before != competition:  # seats and marks of a competition that was deleted, and its column
             locked.seats.all().delete()
             locked.marks.all().delete()
@@ -138,12 +139,6 @@ def connect(*, link: LtiLink, competition: Competition, user: User) -> None:
             AuditEvent.LTI_CONNECTED, user=user, competition=competition, about=locked.context_title or locked.context
         )
         ask_for_roster(locked)
-
-
-def allow_hosting(*, user: User, link: LtiLink) -> None:
-    """Let a teacher of a platform whose teachers may host make competitions."""
-    if not user.is_host and link.platform.teachers_may_host:
-        set_can_host(account=user, can_host=True, user=None)
 
 
 def ask_for_roster(link: LtiLink) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from . import signing_key
-from .addresses import NoAnswer, PlatformSession, host_of
+from .addresses import NoAnswer, PlatformSession, host_of, object_of
 from .models import Platform
 
 SCOPES = "https://purl.imsglobal.org/spec/lti-ags/scope/"
@@ -54,20 +54,14 @@ class PlatformProblem(Exception):
         return float(wait) if wait.isascii() and wait.isdecimal() and len(wait) < 6 else 0.0
 
 
-class PlatformClient:
+class PlatformClient(PlatformSession):
     """One conversation with a platform, with an access token for `scope`."""
 
     def __init__(self, platform: Platform, scope: str, *, seconds: float) -> None:
+        super().__init__(seconds)
         self.platform, self.scope = platform, scope
-        self.session = PlatformSession(seconds)
 
-    def __enter__(self) -> PlatformClient:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.session.close()
-
-    def send(self, method: str, address: str, *, kind: str, body: Any = None) -> Any:
+    def ask(self, method: str, address: str, *, kind: str, body: Any = None) -> Any:
         """The response with a status below 300; `kind` is the media type. Raises `PlatformProblem`.
 
         A refused token is replaced once: the platform may have ended it early.
@@ -76,7 +70,7 @@ class PlatformClient:
         content = None if body is None else json.dumps(body).encode()
         for is_again in (False, True):
             headers["Authorization"] = f"Bearer {self._token(renew=is_again)}"
-            response = self._ask(method, address, headers=headers, data=content)
+            response = self._answer(method, address, headers=headers, data=content)
             if response.status_code != 401:
                 break
         if not 200 <= response.status_code < 300:
@@ -90,7 +84,7 @@ class PlatformClient:
             if len(seen) >= MAX_PAGES or address in seen or host_of(address) != first:
                 raise PlatformProblem("next page")
             seen.add(address)
-            response = self.send("GET", address, kind=kind)
+            response = self.ask("GET", address, kind=kind)
             yield json_of(response)
             found = _NEXT.search(response.headers.get("Link", ""))
             address = urljoin(address, found[1]) if found else ""
@@ -119,19 +113,18 @@ class PlatformClient:
             "client_assertion": signing_key.sign(assertion),
             "scope": self.scope,
         }
-        response = self._ask("POST", platform.token_url, data=form)
+        response = self._answer("POST", platform.token_url, data=form)
         if response.status_code != 200:
             raise PlatformProblem("token", response)
-        found = json_of(response)
-        token = found.get("access_token") if isinstance(found, dict) else None
+        found = object_of(json_of(response))
+        token, seconds = found.get("access_token"), found.get("expires_in")
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
             raise PlatformProblem("token")
-        seconds = found.get("expires_in")
         return token, float(seconds) if isinstance(seconds, int | float) and 0 < seconds < 1e6 else 120.0
 
-    def _ask(self, method: str, address: str, **given: Any) -> Any:
+    def _answer(self, method: str, address: str, **given: Any) -> Any:
         try:
-            return self.session.request(method, address, **given)
+            return self.request(method, address, **given)
         except (NoAnswer, ValueError) as error:
             raise PlatformProblem(str(error)[:40] or "no answer") from None
 

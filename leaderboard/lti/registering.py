@@ -6,6 +6,7 @@ platform can do nothing before an operator has approved it.
 
 from __future__ import annotations
 
+import secrets
 from datetime import timedelta
 from typing import Any
 
@@ -18,10 +19,9 @@ from django.utils.translation import gettext_noop
 from leaderboard.accounts.models import User, token_digest
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
-from leaderboard.common.names import clean_text
 from leaderboard.competitions.wake_ups import wake_workers_after_commit
 
-from .addresses import NoAnswer, PlatformSession, host_of, is_usable_address
+from .addresses import NoAnswer, PlatformSession, host_of, is_usable_address, object_of
 from .launching import FETCH_KEYS, is_identifier
 from .models import MAX_ADDRESS, REGISTRATION_LIFETIME, TICKS, Deployment, Platform, PlatformMark, Registration
 from .platform_services import LINEITEM_SCOPE, ROSTER_SCOPE, SCORE_SCOPE
@@ -40,8 +40,11 @@ KNOWN_ALREADY = gettext_noop("This platform is registered already with the same 
 
 def new_link() -> str:
     """A new address by which a platform registers itself; "" without `SITE_URL`, which the platform is told."""
-    path = reverse("lti_register", args=[Registration.issue()]) if settings.SITE_URL else ""
-    return f"{settings.SITE_URL}{path}"
+    if not settings.SITE_URL:
+        return ""
+    code = secrets.token_urlsafe(24)
+    Registration.objects.create(digest=token_digest(code))
+    return f"{settings.SITE_URL}{reverse('lti_register', args=[code])}"
 
 
 def registration_of(code: str) -> Registration | None:
@@ -99,11 +102,7 @@ def ask_platform(number: int) -> None:
 
 def _get_configuration(session: PlatformSession, address: str) -> dict[str, Any]:
     response = session.get(address)
-    if response.status_code != 200:
-        raise _BadAnswer
-    found = response.json()
-    if not isinstance(found, dict):
-        raise _BadAnswer
+    found = object_of(response.json() if response.status_code == 200 else None)
     issuer: Any = found.get("issuer")
     endpoints = [found.get(f"{name}_endpoint") for name in ("authorization", "token", "registration")]
     addresses = [issuer, found.get("jwks_uri"), *endpoints]
@@ -119,13 +118,11 @@ def _register(session: PlatformSession, configuration: dict[str, Any], token: st
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     address = configuration["registration_endpoint"]
     response = session.post(address, json=_tool_configuration(configuration), headers=headers)
-    answer = response.json() if response.status_code in (200, 201) else None
-    client_id: Any = answer.get("client_id") if isinstance(answer, dict) else None
+    answer = object_of(response.json() if response.status_code in (200, 201) else None)
+    client_id: Any = answer.get("client_id")
     if not is_identifier(client_id) or len(client_id) > MAX_NAME:
         raise _BadAnswer
-    about = configuration.get(PLATFORM_CLAIM)
-    family = about.get("product_family_code", "") if isinstance(about, dict) else ""
-    family = family.casefold() if isinstance(family, str) else ""
+    deployment = object_of(answer.get(TOOL_CLAIM)).get("deployment_id")
     audience = configuration.get("authorization_server", "")
     platform = Platform(
         issuer=configuration["issuer"],
@@ -135,18 +132,20 @@ def _register(session: PlatformSession, configuration: dict[str, Any], token: st
         keys_url=configuration["jwks_uri"],
         audience=audience if isinstance(audience, str) and len(audience) <= MAX_NAME else "",
         name=host_of(configuration["issuer"])[:100],
-        family=next((one for one in FAMILIES if one in family), ""),
+        family=_family_of(configuration),
     )
-    tool = answer.get(TOOL_CLAIM) if isinstance(answer, dict) else None
-    deployment = tool.get("deployment_id") if isinstance(tool, dict) else None
     return platform, str(deployment) if is_identifier(deployment) else ""
+
+
+def _family_of(configuration: dict[str, Any]) -> str:
+    code = str(object_of(configuration.get(PLATFORM_CLAIM)).get("product_family_code", "")).casefold()
+    return next((family for family in FAMILIES if family in code), "")
 
 
 def _tool_configuration(configuration: dict[str, Any]) -> dict[str, Any]:
     site = settings.SITE_URL
     placements: list[dict[str, Any]] = [{"type": "LtiResourceLinkRequest"}]
-    about = configuration.get(PLATFORM_CLAIM)
-    if isinstance(about, dict) and "canvas" in str(about.get("product_family_code", "")).casefold():
+    if _family_of(configuration) == "canvas":
         placements = [{"type": "LtiResourceLinkRequest", "placements": ["course_navigation", "assignment_selection"]}]
     return {
         "application_type": "web",
@@ -181,10 +180,10 @@ def fetch_keys(platform: Platform) -> bool:
     try:
         with PlatformSession() as session:
             response = session.get(platform.keys_url)
-            keys = response.json() if response.status_code == 200 else None
+            keys = object_of(response.json() if response.status_code == 200 else None)
     except (NoAnswer, ValueError, RecursionError):
         return False
-    if not isinstance(keys, dict) or not isinstance(keys.get("keys"), list):
+    if not isinstance(keys.get("keys"), list):
         return False
     Platform.objects.filter(pk=platform.pk).update(keys=keys, keys_fetched_at=database_now())
     return True
@@ -205,17 +204,14 @@ def add_platform(*, issuer: str, client_id: str, deployments: list[str], user: U
         raise ValueError("client_id")
     facts["name"] = facts.get("name") or host_of(issuer) or issuer[:100]
     platform = Platform.objects.create(issuer=issuer, client_id=client_id, **facts)
-    for name in deployments:
-        Deployment.objects.create(platform=platform, name=name, approved_at=database_now())
-    approve_platform(
-        platform=platform, user=user, name=platform.name, **{tick: getattr(platform, tick) for tick in TICKS}
-    )
+    Deployment.objects.bulk_create(Deployment(platform=platform, name=name) for name in deployments)
+    approve_platform(platform=platform, user=user)
     return platform
 
 
 @transaction.atomic
-def approve_platform(*, platform: Platform, user: User | None, name: str, **ticks: bool) -> None:
-    """Let launches of a platform in, with the deployments that it was registered with, or change its settings."""
+def approve_platform(*, platform: Platform, user: User | None) -> None:
+    """Save a platform and let its launches in, with the deployments that it was registered with."""
     now = database_now()
     if platform.off_at is not None:  # marks that waited meanwhile have a day from now on
         waiting = PlatformMark.objects.filter(link__deployment__platform=platform, state=PlatformMark.State.WAITING)
@@ -224,13 +220,9 @@ def approve_platform(*, platform: Platform, user: User | None, name: str, **tick
         platform.deployments.filter(approved_at=None).update(approved_at=now)
     platform.approved_at = platform.approved_at or now
     platform.approved_by, platform.off_at = user, None
-    platform.name = clean_text(name)[:100] or platform.name
-    for tick, value in ticks.items():
-        setattr(platform, tick, value)
     platform.save()
-    AuditEntry.append(
-        AuditEvent.LTI_APPROVED, user=user, about=str(platform), after={**ticks, "issuer": platform.issuer}
-    )
+    after = {tick: getattr(platform, tick) for tick in ("issuer", *TICKS)}
+    AuditEntry.append(AuditEvent.LTI_APPROVED, user=user, about=str(platform), after=after)
     wake_workers_after_commit(FETCH_KEYS, platform.pk)
 
 

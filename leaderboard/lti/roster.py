@@ -21,6 +21,7 @@ from leaderboard.common.names import clean_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
 
+from .addresses import object_of
 from .launching import CLAIM, TEST_USER, has_role, is_identifier, text_of
 from .models import LtiLink
 from .platform_services import ROSTER_SCOPE, ROSTER_TYPE, PlatformClient, PlatformProblem
@@ -29,6 +30,7 @@ MAX_PEOPLE = 20_000
 # All pages together.
 ROSTER_SECONDS = 20.0
 COLUMNS = ("name", "email", "student_id", "lms_user", "section")
+CLAIMS = ("name", "given_name", "family_name", "email", "lis_person_sourcedid")
 
 NOT_ALLOWED = gettext_noop("The platform doesn't allow this site to read its class list.")
 NO_ANSWER = gettext_noop("The platform's class list couldn't be read. Try again later, or import a file.")
@@ -59,11 +61,14 @@ def read_roster(link_id: int) -> None:
         return
     problem = ""
     try:
-        rows = list(_rows_of(link))
-        if not rows:
-            problem = EMPTY
+        if rows := list(_rows_of(link)):
+            text, name = io.StringIO(), _("Class list of %(platform)s") % {"platform": link.platform}
+            csv.writer(text).writerows([COLUMNS, *rows])
+            save_roster_draft(
+                competition=link.competition, user=link.connected_by, file_name=name, data=text.getvalue()
+            )
         else:
-            _save_draft(link, rows)
+            problem = EMPTY
     except PlatformProblem as error:
         problem = NOT_ALLOWED if error.status in (401, 403) or str(error) == "token" else NO_ANSWER
     except CannotHost:
@@ -71,26 +76,18 @@ def read_roster(link_id: int) -> None:
     LtiLink.objects.filter(pk=link.pk).update(roster_read_at=database_now(), roster_problem=problem)
 
 
-def _rows_of(link: LtiLink) -> Iterator[dict[str, str]]:
-    address, section, count = _address_of(link), link.section, 0
+def _rows_of(link: LtiLink) -> Iterator[list[str]]:
+    address, section, count = link.memberships_url, link.section, 0
+    if link.platform.family == "canvas":  # with `rlid` it adds the custom parameters of the activity to each person
+        address += f"{'&' if '?' in address else '?'}{urlencode({'rlid': link.resource})}"
     with PlatformClient(link.platform, ROSTER_SCOPE, seconds=ROSTER_SECONDS) as client:
         for page in client.pages(address, ROSTER_TYPE):
-            members = page.get("members") if isinstance(page, dict) else None
-            if not isinstance(members, list):
+            members = object_of(page).get("members")
+            if not isinstance(members, list) or (count := count + len(members)) > MAX_PEOPLE:
                 raise PlatformProblem("members")
-            for member in members:
-                count += 1
-                if count > MAX_PEOPLE:
-                    raise PlatformProblem("too many people")
-                if isinstance(member, dict) and _is_active_learner(member):
+            for member in map(object_of, members):
+                if _is_active_learner(member):
                     yield _row_of(member, link, section)
-
-
-def _address_of(link: LtiLink) -> str:
-    """With `rlid` Canvas adds the custom parameters of the activity to each person."""
-    if link.platform.family != "canvas":
-        return link.memberships_url
-    return f"{link.memberships_url}{'&' if '?' in link.memberships_url else '?'}{urlencode({'rlid': link.resource})}"
 
 
 def _is_active_learner(member: dict[str, Any]) -> bool:
@@ -99,30 +96,18 @@ def _is_active_learner(member: dict[str, Any]) -> bool:
     return is_learner and member.get("status", "Active") != "Inactive" and is_identifier(member.get("user_id"))
 
 
-def _row_of(member: dict[str, Any], link: LtiLink, section: str) -> dict[str, str]:
-    first, last = text_of(member, "given_name", 200), text_of(member, "family_name", 200)
-    return {
-        "name": text_of(member, "name", 200) or f"{first} {last}".strip(),
-        "email": text_of(member, "email", 200),
-        "student_id": text_of(member, "lis_person_sourcedid", 200),
-        "lms_user": f"{link.platform.pk}:{member['user_id']}",
-        "section": _section_of(member) or section,
-    }
+def _row_of(member: dict[str, Any], link: LtiLink, section: str) -> list[str]:
+    """The values of `COLUMNS`."""
+    name, first, last, email, number = (text_of(member, claim, 200) for claim in CLAIMS)
+    lms_user = f"{link.platform.pk}:{member['user_id']}"
+    return [name or f"{first} {last}".strip(), email, number, lms_user, _section_of(member) or section]
 
 
 def _section_of(member: dict[str, Any]) -> str:
     """The sections that Canvas names in the custom parameters of a person's message."""
-    for message in member.get("message") or () if isinstance(member.get("message"), list) else ():
-        custom = message.get(CLAIM + "custom") if isinstance(message, dict) else None
-        names = custom.get("section_names") if isinstance(custom, dict) else None
+    messages = member.get("message")
+    for message in map(object_of, messages if isinstance(messages, list) else []):
+        names = object_of(message.get(CLAIM + "custom")).get("section_names")
         if isinstance(names, str) and names and not names.startswith("$"):
             return clean_text(names.strip("[]").replace('"', ""))[:200]
     return ""
-
-
-def _save_draft(link: LtiLink, rows: list[dict[str, str]]) -> None:
-    text = io.StringIO()
-    csv.writer(text).writerows([COLUMNS, *([row[column] for column in COLUMNS] for row in rows)])
-    assert link.competition is not None, "checked by read_roster"
-    name = _("Class list of %(platform)s") % {"platform": link.platform}
-    save_roster_draft(competition=link.competition, user=link.connected_by, file_name=name, data=text.getvalue())

@@ -104,7 +104,7 @@ def _send_mark(mark: PlatformMark, link: LtiLink) -> str:
             if not _is_replaced(mark, column):
                 parts = urlsplit(column)
                 address = parts._replace(path=f"{parts.path.rstrip('/')}/scores").geturl()
-                response = client.send("POST", address, kind=SCORE_TYPE, body=_body_of(mark))
+                response = client.ask("POST", address, kind=SCORE_TYPE, body=_body_of(mark))
                 _follow_clock(mark, response.headers.get("Date", ""))
     except PlatformProblem as problem:
         if problem.status == 404 and was_known:  # the column was deleted there: find or make it anew with the next try

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -13,8 +11,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from django.conf import settings
 
-KEY_FILE = "lti_key"
-KEY_BITS = 2048
+from leaderboard.common.folders import made_once
 
 
 def sign(claims: dict[str, Any]) -> str:
@@ -36,26 +33,17 @@ def _key_id(key: rsa.RSAPrivateKey) -> str:
 
 
 def _load_key() -> rsa.RSAPrivateKey:
-    path = settings.VAR_DIR / KEY_FILE
-    if not path.exists():
-        _make_key(str(path))
-    return _read_key(path.read_bytes())
+    return _read_key(made_once(settings.VAR_DIR / "lti_key", _new_key))
 
 
 @lru_cache(maxsize=1)
-def _read_key(data: bytes) -> rsa.RSAPrivateKey:
-    key = serialization.load_pem_private_key(data, password=None)
+def _read_key(text: str) -> rsa.RSAPrivateKey:
+    key = serialization.load_pem_private_key(text.encode(), password=None)
     assert isinstance(key, rsa.RSAPrivateKey), "the file lti_key holds an RSA key"
     return key
 
 
-def _make_key(path: str) -> None:
-    """Make the file with mode 600; of processes that do so at once one wins, and its key is whole."""
-    key = rsa.generate_private_key(public_exponent=65537, key_size=KEY_BITS)
+def _new_key() -> str:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    partial = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
-    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(key.private_bytes(serialization.Encoding.PEM, *form))
-    with suppress(FileExistsError):
-        os.link(partial, path)
-    os.unlink(partial)
+    return key.private_bytes(serialization.Encoding.PEM, *form).decode()

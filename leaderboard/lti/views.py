@@ -27,8 +27,10 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard.accounts.models import User, token_digest
+from leaderboard.accounts.people import set_can_host
 from leaderboard.accounts.personal_data import CannotDelete
 from leaderboard.common.access import SiteAudience, open_page_to
+from leaderboard.common.names import clean_text
 from leaderboard.common.responses import absolute_url, posted_number, see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import CannotHost
@@ -79,11 +81,8 @@ def lti_login(request: HttpRequest) -> HttpResponse:
         return _new_window(request, f"{reverse('lti_login')}?{urlencode(asked)}")
     browser = request.COOKIES.get(_browser_cookie(), "") or secrets.token_urlsafe(32)
     site = settings.SITE_URL or f"{request.scheme}://{request.get_host()}"
-    redirect_uri = site + reverse("lti_launch")
     try:
-        address = launching.begin_login(
-            asked, site=launching.origin_of(site), redirect_uri=redirect_uri, browser=browser
-        )
+        address = launching.begin_login(asked, site=site, browser=browser)
     except LaunchRefused as refused:
         return _refuse(request, refused)
     response = HttpResponseRedirect(address, headers={"Cache-Control": "private, no-store"})
@@ -166,22 +165,22 @@ def lti_connect(request: HttpRequest) -> HttpResponse:
     if link is None or request.session.get(NAMED) != user.pk:
         raise Http404(NOT_LAUNCHED)
     chosen = request.POST.get("competition", "")
-    competitions = places.competitions_to_connect(user, link)
-    if request.method == "POST" and chosen == "new" and places.may_make_competitions(user, link):
-        places.allow_hosting(user=user, link=link)
+    competitions, may_make = places.competitions_to_connect(user, link), places.may_make_competitions(user, link)
+    if request.method == "POST" and chosen == "new" and may_make:
+        if not user.is_host:
+            set_can_host(account=user, can_host=True, user=None)
         return see_other("host_new")
     if request.method == "POST":
         competition = next((one for one in competitions if one.slug == chosen), None)
         try:
-            if competition is None:
-                raise CannotHost(_("Choose one of your competitions."))
             places.connect(link=link, competition=competition, user=user)
         except CannotHost as error:
-            messages.error(request, error.message or _("This activity is connected with another competition already."))
+            messages.error(request, str(error))
             return see_other("lti_connect")
+        assert competition is not None, "checked by connect"
         messages.success(request, _("Connected. Students who open the activity are in the competition."))
         return see_other("host_competition", slug=competition.slug)
-    context = {"link": link, "competitions": competitions, "may_make": places.may_make_competitions(user, link)}
+    context = {"link": link, "competitions": competitions, "may_make": may_make}
     context["account_address"] = _account_address(request, link, user)
     return render(request, "lti/connect.html", context)
 
@@ -267,8 +266,10 @@ def lti_platforms(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         platform = get_object_or_404(Platform, pk=posted_number(request.POST.get("platform", "")))
         if action == "approve":
-            ticks = {name: name in request.POST for name in TICKS}
-            registering.approve_platform(platform=platform, user=user, name=request.POST.get("name", ""), **ticks)
+            platform.name = clean_text(request.POST.get("name", ""))[:100] or platform.name
+            for tick in TICKS:
+                setattr(platform, tick, tick in request.POST)
+            registering.approve_platform(platform=platform, user=user)
             messages.success(request, _("Approved: %(name)s.") % {"name": platform})
         elif action == "deployment":
             number = posted_number(request.POST.get("deployment", ""))

@@ -25,7 +25,7 @@ from django.test import Client
 
 from leaderboard.lti import registering
 from leaderboard.lti.launching import CLAIM, GRADES_CLAIM, ROLE, ROSTER_CLAIM
-from leaderboard.lti.models import TICKS, Deployment, Platform
+from leaderboard.lti.models import Deployment, Platform
 
 CLIENT_ID, DEPLOYMENT = "leaderboard-1", "d-1"
 SITE = "http://testserver"
@@ -83,20 +83,14 @@ class FakePlatform:
             **facts,
         )
         Deployment.objects.create(platform=self.platform, name=DEPLOYMENT)
-        registering.approve_platform(
-            platform=self.platform,
-            user=None,
-            name="Moodle",
-            **{tick: facts.get(tick, False) for tick in TICKS},
-        )
+        registering.approve_platform(platform=self.platform, user=None)
         Platform.objects.filter(pk=self.platform.pk).update(keys_fetched_at=self.platform.approved_at)
         return self.platform
 
     def approve_again(self) -> None:
         """Switch the platform on again."""
         self.platform.refresh_from_db()
-        ticks = {tick: getattr(self.platform, tick) for tick in TICKS}
-        registering.approve_platform(platform=self.platform, user=None, name="Moodle", **ticks)
+        registering.approve_platform(platform=self.platform, user=None)
 
     def claims(self, subject: str, *, roles: list[str] = LEARNER, nonce: str = "", **given: Any) -> dict[str, Any]:
         """What a launch of a person says, with services in the test's server."""

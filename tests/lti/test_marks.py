@@ -236,7 +236,7 @@ def test_no_older_mark_replaces_a_newer_one(
     moodle: FakePlatform, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A correction is released while the first mark is on its way."""
-    send, corrected = PlatformClient.send, list[bool]()
+    send, corrected = PlatformClient.ask, list[bool]()
 
     def correct_meanwhile(client: PlatformClient, method: str, address: str, **given: Any) -> Any:
         answer = send(client, method, address, **given)
@@ -245,7 +245,7 @@ def test_no_older_mark_replaces_a_newer_one(
             release(pets, bo=90.0)
         return answer
 
-    monkeypatch.setattr(PlatformClient, "send", correct_meanwhile)
+    monkeypatch.setattr(PlatformClient, "ask", correct_meanwhile)
     release(pets, bo=80.0)
     send_all()
     assert moodle.marks_of("bo") == [80.0, 90.0]
