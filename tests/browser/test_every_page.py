@@ -22,7 +22,8 @@ from pytest_django.live_server_helper import LiveServer
 from bench import term
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.competitions.models import Competition
-from leaderboard.lti.models import Deployment, LtiPerson, Registration
+from leaderboard.lti import registering
+from leaderboard.lti.models import Deployment, LtiPerson
 from tests.attacks.scene import addresses
 from tests.conftest import answers, enter, submit
 from tests.lti.platforms import INSTRUCTOR, FakePlatform
@@ -210,13 +211,13 @@ def test_the_pages_of_a_learning_platform_are_for_everybody(
     teacher.context.add_cookies([{"name": name, "value": one, "url": live_server.url} for name, one in cookies.items()])
     teacher.goto(account or "")
     look(teacher, "an earlier account")
-    code = Registration.issue()
+    settings.SITE_URL = live_server.url  # without it operators make no link
+    link = registering.new_link()
     for query in ("", "?openid_configuration=nowhere", "?openid_configuration=nowhere"):
-        teacher.goto(f"/lti/register/{code}/{query}")
+        teacher.goto(link + query)
         look(teacher, f"registration: {teacher.get_by_role('heading').inner_text()}")
     teacher.goto("/lti/login/")
     look(teacher, "a refused launch")
-    settings.SITE_URL = live_server.url  # without it operators make no link
     operator.goto("/lti/platforms/")
     operator.get_by_role("button", name="New registration link").click()
     operator.get_by_test_id("registration-link").wait_for()
