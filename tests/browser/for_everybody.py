@@ -36,6 +36,7 @@ SMALL = """() => {
   const found = [];
   for (const element of document.querySelectorAll(pressed)) {
     if (!element.checkVisibility({ visibilityProperty: true }) || element.type === "hidden") continue;
+    if (element.matches(".visually-hidden[aria-hidden=true]")) continue;  // what Enter presses; no finger can
     const all = boxes(element), is_ticked = ["checkbox", "radio"].includes(element.type);
     const around = getComputedStyle(element, "::after");
     const further = around.position === "absolute" ? -parseFloat(around.top) - parseFloat(around.bottom) : 0;
