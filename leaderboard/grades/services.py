@@ -113,7 +113,8 @@ def lock_grades(graded: Competition | Course) -> Competition | Course:
     if isinstance(graded, Course):
         lock_course(graded.pk)
         return graded
-    return Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=graded.pk)
+    # Without its answers: PostgreSQL would leave them out of a row that a correction changed while this waited.
+    return Competition.objects.select_for_update().get(pk=graded.pk)
 
 
 def sheet_of(graded: Competition | Course, *, at: datetime) -> GradeSheet:
