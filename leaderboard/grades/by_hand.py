@@ -54,7 +54,7 @@ def set_hand_points(*, graded: Competition | Course, points: Points, user: User 
             if stored.get(person, {}).get(name) != (None if value is None else fraction_of(float(value)))
         }
         given = [
-            HandPoints(**_person(person), name=name, points=float(value), **owner_of(graded))
+            HandPoints(**_field_of(person), name=name, points=float(value), **owner_of(graded))
             for (person, name), value in changed.items()
             if value is not None
         ]
@@ -72,7 +72,7 @@ def set_hand_points(*, graded: Competition | Course, points: Points, user: User 
     return len(changed)
 
 
-def _person(key: int) -> dict[str, int]:
+def _field_of(key: int) -> dict[str, int]:
     """The field of a person's points, from `Student.key`."""
     return {"user_id": key} if key > 0 else {"entry_id": -key}
 
@@ -102,9 +102,9 @@ def read_points(
         raise CannotHost(_("The list has no column of points. Name it as the term: %(names)s.") % {"names": wanted})
     cells = dict(reading.table.rows)
     found, faults = dict[tuple[int, str], Fraction](), list[str]()
-    index = _index(students)
+    index = _index_students(students)
     for line in reading.lines:
-        student = _student_of(line.values, index)
+        student = _find_student(line.values, index)
         if student is None:
             shown = " · ".join(value for value in line.values.values() if value)[:80]
             faults.append(_("Row %(number)s: “%(who)s” isn't in this class.") % {"number": line.number, "who": shown})
@@ -122,7 +122,7 @@ def read_points(
     return found
 
 
-def _index(students: Sequence[Student]) -> dict[tuple[str, str], list[Student]]:
+def _index_students(students: Sequence[Student]) -> dict[tuple[str, str], list[Student]]:
     index: dict[tuple[str, str], list[Student]] = defaultdict(list)
     for student in students:
         for field in MATCHED_BY:
@@ -133,7 +133,7 @@ def _index(students: Sequence[Student]) -> dict[tuple[str, str], list[Student]]:
     return index
 
 
-def _student_of(values: Mapping[str, str], index: Mapping[tuple[str, str], list[Student]]) -> Student | None:
+def _find_student(values: Mapping[str, str], index: Mapping[tuple[str, str], list[Student]]) -> Student | None:
     """The only student with the first of a line's identifiers that the class knows."""
     for field in MATCHED_BY:
         matches = index.get((field, values.get(field, "").strip().casefold()), [])

@@ -33,7 +33,6 @@ from leaderboard.competitions.services import create_competition
 from .course_sheets import course_sheet
 from .models import HandPoints, Override, owner_of
 from .reading import BadRules, RuleFault
-from .rules import CourseScheme
 from .services import checked_rules, release_grades, set_grade_rules
 
 FIRST_DEADLINE_DAYS_AGO = 200
@@ -63,44 +62,26 @@ def marks_of_case(case: Mapping[str, Any]) -> dict[str, float | None]:
         made = _CaseClass(people, [part["competition"] for part in parts])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadCase(f"{type(error).__name__}: {error}") from error
-    _check(scheme, parts, rules, made)
-    values = {**{key: value for key, value in scheme.items() if key != "parts"}, "parts": parts}
-    set_grade_rules(graded=made.course, values=values, user=made.host)
-    for slug, competition in made.competitions.items():
-        if slug in rules:
-            set_grade_rules(graded=competition, values=rules[slug], user=made.host)
-            release_grades(graded=competition, user=made.host)
-    rows = course_sheet(made.course).rows
-    marks = {row.student.username: row.mark.points for row in rows}
+    all_rules: list[tuple[Competition | Course, Any]] = [(made.course, {**scheme, "parts": parts})]
+    all_rules += [(competition, rules[slug]) for slug, competition in made.competitions.items() if slug in rules]
+    _check_rules(all_rules)
+    for graded, values in all_rules:
+        set_grade_rules(graded=graded, values=values, user=made.host)
+    for graded, _values in all_rules[1:]:
+        release_grades(graded=graded, user=made.host)
+    marks = {row.student.username: row.mark.points for row in course_sheet(made.course).rows}
     return {student: marks.get(student) for student in people["students"]}
 
 
-def _check(scheme: Mapping[str, Any], parts: Sequence[Any], rules: Mapping[str, Any], made: _CaseClass) -> None:
+def _check_rules(all_rules: Sequence[tuple[Competition | Course, Mapping[str, Any]]]) -> None:
     """Raise `BadRules` with the faults of all rules."""
     faults: list[RuleFault] = []
-    for slug, values in rules.items():
-        if slug not in made.competitions:
-            faults.append(RuleFault("", f"{slug}: the class has no such competition."))
-            continue
+    for graded, values in all_rules:
         try:
-            found = checked_rules(made.competitions[slug], values)
+            checked_rules(graded, values)
         except BadRules as error:
-            faults += [RuleFault("", f"{slug}: {fault}") for fault in error.faults]
-        else:
-            missing = {
-                (source, name)
-                for term in found.all_terms.values()
-                for source in term.sources or (slug,)
-                for name in term.baselines
-                if name not in made.baselines.get(source, {})
-            }
-            faults += [
-                RuleFault("", f"{slug}: “{source}” has no baseline “{name}”.") for source, name in sorted(missing)
-            ]
-    try:
-        CourseScheme.from_values({**scheme, "parts": parts})
-    except BadRules as error:
-        faults += error.faults
+            name = "" if isinstance(graded, Course) else f"{graded.slug}: "
+            faults += [RuleFault("", f"{name}{fault}") for fault in error.faults]
     if faults:
         raise BadRules(faults)
 
@@ -184,18 +165,20 @@ class _CaseClass:
                 received_at = competition.closes_at + timedelta(minutes=float(row["minutes"])) - BEFORE
                 is_late = received_at >= deadline
                 is_final = bool(row.get("final")) and not is_late
-                file = self._file(competition, received_at, team=teams[name], is_late=is_late, is_selected=is_final)
+                file = self._make_file(
+                    competition, received_at, team=teams[name], is_late=is_late, is_selected=is_final
+                )
                 files.append(file)
-                scores += self._scores(file, truth, row["public"], row["private"])
+                scores += self._make_scores(file, truth, row["public"], row["private"])
         for name, value in facts.get("baselines", {}).items():
             baseline = Baseline.objects.create(competition=competition, name=name)
-            file = self._file(competition, competition.opens_at, baseline=baseline)
+            file = self._make_file(competition, competition.opens_at, baseline=baseline)
             files.append(file)
-            scores += self._scores(file, truth, value, value)
+            scores += self._make_scores(file, truth, value, value)
         Submission.objects.bulk_create(files, batch_size=500)
         Score.objects.bulk_create(scores, batch_size=500)
 
-    def _file(self, competition: Competition, received_at: datetime, **facts: Any) -> Submission:
+    def _make_file(self, competition: Competition, received_at: datetime, **facts: Any) -> Submission:
         number = next(self.numbers)
         return Submission(
             pk=UUID(int=number),
@@ -211,7 +194,7 @@ class _CaseClass:
             **facts,
         )
 
-    def _scores(self, file: Submission, truth: GroundTruth, public: str, private: str) -> Iterator[Score]:
+    def _make_scores(self, file: Submission, truth: GroundTruth, public: str, private: str) -> Iterator[Score]:
         for split, value in (("public", public), ("private", private)):
             yield Score(submission=file, ground_truth=truth, split=split, value=float(value), metric_version="case")
 

@@ -14,7 +14,7 @@ from leaderboard.common.queries import only_row
 from leaderboard.competitions.models import Competition, Course, Membership
 from leaderboard.competitions.models.competition import Split
 
-from .marks import ZERO, Mark, Person, ScoreScale, points_of, points_text, round_half_up
+from .marks import ZERO, Mark, Person, ScoreScale, finish_mark, points_of, points_text, round_half_up
 from .models import Grade, GradeRelease, Override, SavedRules
 from .queries import GradeRow, GradeSheet, overrides_of, released_marks, students_from
 from .reading import BadRules
@@ -53,15 +53,7 @@ def course_mark(scheme: CourseScheme, results: Sequence[PartResult], plus: Seque
     for points, reason in plus:
         total += points
         reasons.append(reason)
-    limited = max(ZERO, total if scheme.most is None else min(total, scheme.most))
-    rounded = limited if scheme.decimals is None else round_half_up(limited, scheme.decimals)
-    if len(reasons) > 1:
-        reasons.append(Reason.of("together", points=points_text(total)))
-    if limited < total:
-        reasons.append(Reason.of("at_most", points=points_text(limited)))
-    if points_text(rounded) != points_text(limited):
-        reasons.append(Reason.of("rounded", points=points_text(rounded)))
-    return Mark(float(rounded), tuple(reasons))
+    return finish_mark(scheme, total, reasons, is_sum=len(reasons) > 1)
 
 
 def _part_reason(result: PartResult, *, is_dropped: bool) -> Reason:

@@ -45,20 +45,22 @@ def grade_points(request: HttpRequest, pages: GradePages) -> HttpResponse:
             status = 422
             if form.is_valid():
                 points: by_hand.Points = by_hand.read_points(form.file_and_content[1], students, names)
-                return _stored(request, pages, points)
+                return _store_points(request, pages, points)
         elif request.method == "POST":
-            return _stored(request, pages, _typed_points(request, names, students))
+            return _store_points(request, pages, _typed_points(request, names, students))
     except (CannotHost, TooLarge) as error:
         status = add_refusal(form, error) if is_upload else 409
         problems = [] if is_upload else [str(error)]
     page = Paginator(students, PER_PAGE).get_page(request.GET.get("page"))
     given = hand_points(pages.graded) if names else {}
-    lines = [(student, _fields(student.key, names, given)) for student in page]
+    lines = [(student, _fields_of(student.key, names, given)) for student in page]
     context = {**pages.frame, "names": names, "lines": lines, "page": page, "form": form, "problems": problems}
     return render(request, "grades/grade_points.html", context, status=status)
 
 
-def _fields(key: int, names: Sequence[str], given: Mapping[int, Mapping[str, Fraction]]) -> list[tuple[str, str, str]]:
+def _fields_of(
+    key: int, names: Sequence[str], given: Mapping[int, Mapping[str, Fraction]]
+) -> list[tuple[str, str, str]]:
     """(name of the field, term, points) for each term of a student."""
     points = given.get(key, {})
     shown = [decimal_text(points[name]) if name in points else "" for name in names]
@@ -72,7 +74,7 @@ def _typed_points(request: HttpRequest, names: Sequence[str], students: Sequence
     return {place: by_hand.points_in(text) if text else None for place, text in typed.items()}
 
 
-def _stored(request: HttpRequest, pages: GradePages, points: by_hand.Points) -> HttpResponse:
+def _store_points(request: HttpRequest, pages: GradePages, points: by_hand.Points) -> HttpResponse:
     number = by_hand.set_hand_points(graded=pages.graded, points=points, user=pages.user)
     text = ngettext("%(number)s entry changed.", "%(number)s entries changed.", number)
     messages.success(request, text % {"number": number})

@@ -20,7 +20,7 @@ from leaderboard.common.numbers import MIN_DECIMALS, number_text
 
 from .reading import decimal_text, number_json
 from .reasons import Reason
-from .rules import FEWER_IS_BETTER, Anchor, GradeRules, Late, Term
+from .rules import FEWER_IS_BETTER, Anchor, AnyRules, GradeRules, Late, Term
 
 MAX_SCORE_DECIMALS = 15
 ZERO = Fraction(0)
@@ -157,14 +157,14 @@ class _Reading:
             Fraction(100 * (place - 1), max(1, len(f.ranked)))
             for place, f in zip(self.places, self.fields, strict=True)
         ]
-        return _mean(shares)
+        return _average_of(shares)
 
 
-def _mean(numbers: Sequence[Fraction]) -> Fraction:
+def _average_of(numbers: Sequence[Fraction]) -> Fraction:
     return numbers[0] if len(numbers) == 1 else sum(numbers, ZERO) / len(numbers)
 
 
-def _read(term: Term, scale: ScoreScale, person: Person, file: LateFile | None) -> _Reading | None:
+def _read_quantity(term: Term, scale: ScoreScale, person: Person, file: LateFile | None) -> _Reading | None:
     """The quantity of a term; None if it is missing. Several sources: their mean."""
     if term.of == "by_hand":
         return _Reading(person.by_hand[term.name]) if term.name in person.by_hand else None
@@ -183,10 +183,10 @@ def _read(term: Term, scale: ScoreScale, person: Person, file: LateFile | None) 
         else:
             places.append(here.place(value, team))
             values.append(value if term.of == "score" else here.reached(value))
-    return _Reading(_mean([Fraction(place) for place in places] if term.of == "place" else values), known, places)
+    return _Reading(_average_of([Fraction(place) for place in places] if term.of == "place" else values), known, places)
 
 
-def _position(term: Term, reading: _Reading, anchor: Anchor, scale: ScoreScale) -> Fraction | None:
+def _place_anchor(term: Term, reading: _Reading, anchor: Anchor, scale: ScoreScale) -> Fraction | None:
     """The value at an anchor; None while it has none, such as the best of a class without files."""
     if anchor.kind == "number":
         return anchor.number
@@ -197,12 +197,12 @@ def _position(term: Term, reading: _Reading, anchor: Anchor, scale: ScoreScale) 
         found = [known.baselines[anchor.name] for known in reading.fields if anchor.name in known.baselines]
     else:
         found = [known.figures[anchor.name] for known in reading.fields if known.figures]
-    return _mean(found) - reading.fields[0].sign * anchor.better_by if found else None
+    return _average_of(found) - reading.fields[0].sign * anchor.better_by if found else None
 
 
 def points_of(term: Term, scale: ScoreScale, person: Person, file: LateFile | None = None) -> tuple[Fraction, Reason]:
     """The most of `below`, the value on the line, and each step reached; with the reason."""
-    reading = _read(term, scale, person, file)
+    reading = _read_quantity(term, scale, person, file)
     if reading is None:
         code = "no_hand" if term.of == "by_hand" else "missing"
         return term.below, Reason.of(code, name=term.name, points=points_text(term.below))
@@ -221,7 +221,7 @@ def points_of(term: Term, scale: ScoreScale, person: Person, file: LateFile | No
         if _is_reached(term, reading, anchor, scale, sign)
     ]
     points, code, anchors = max(found, key=lambda option: option[0])
-    return points, _reason(term, scale, reading, points, code, anchors)
+    return points, _explain_points(term, scale, reading, points, code, anchors)
 
 
 Option = tuple[Fraction, str, Sequence[Anchor]]
@@ -231,7 +231,7 @@ def _rising_anchors(term: Term, reading: _Reading, scale: ScoreScale, sign: int)
     """The anchors of the line by points, each with its value times `sign`, without those that are not better than the
     one before."""
     rising: list[tuple[Fraction, Anchor]] = []
-    placed = [(_position(term, reading, anchor, scale), anchor) for anchor in term.line]
+    placed = [(_place_anchor(term, reading, anchor, scale), anchor) for anchor in term.line]
     known = [(sign * value, anchor) for value, anchor in placed if value is not None]
     for value, anchor in sorted(known, key=lambda pair: (pair[1].points, -pair[0])):
         if not rising or value < rising[-1][0]:
@@ -256,14 +256,14 @@ def _is_reached(term: Term, reading: _Reading, anchor: Anchor, scale: ScoreScale
     if anchor.kind == "top":
         return reading.share_above() < anchor.number
     if anchor.kind == "place":
-        return _mean([Fraction(place) for place in reading.places]) <= anchor.number
-    value = _position(term, reading, anchor, scale)
+        return _average_of([Fraction(place) for place in reading.places]) <= anchor.number
+    value = _place_anchor(term, reading, anchor, scale)
     if value is None:
         return False
     return sign * reading.value < sign * value or (not anchor.beat and reading.value == value)
 
 
-def _reason(
+def _explain_points(
     term: Term, scale: ScoreScale, reading: _Reading, points: Fraction, code: str, anchors: Sequence[Anchor]
 ) -> Reason:
     facts: dict[str, Any] = {
@@ -279,7 +279,7 @@ def _reason(
         return Reason(code, facts | _score_facts(term, scale, reading, code, anchors))
     value = decimal_text(round_half_up(reading.value, 2))
     if code == "place" or term.of == "place":
-        value = decimal_text(round_half_up(_mean([Fraction(place) for place in reading.places]), 2))
+        value = decimal_text(round_half_up(_average_of([Fraction(place) for place in reading.places]), 2))
         more = {"competitions": len(term.sources)} if len(term.sources) > 1 else {"total": reading.total}
         return Reason("place", facts | {"place": value} | more)
     if term.of == "baselines":
@@ -295,7 +295,7 @@ def _score_facts(
     decimals = reading.fields[0].decimals
     if code in ("top", "first"):
         return {"number": decimal_text(anchors[0].number)}
-    placed = [(anchor, _position(term, reading, anchor, scale)) for anchor in anchors]
+    placed = [(anchor, _place_anchor(term, reading, anchor, scale)) for anchor in anchors]
     near = [float(value) for _anchor, value in placed if value is not None and value != reading.value]
     score = float(reading.value)
     while decimals < MAX_SCORE_DECIMALS and any(round(score, decimals) == round(other, decimals) for other in near):
@@ -335,7 +335,7 @@ class _Choice:
         return max(ZERO, reduced) + self.rest
 
 
-def mark(rules: GradeRules, scale: ScoreScale, person: Person, *, slack: int = 0, slack_total: int = 0) -> Mark:
+def compute_mark(rules: GradeRules, scale: ScoreScale, person: Person, *, slack: int = 0, slack_total: int = 0) -> Mark:
     """The mark of a person, by the file that yields most.
 
     Up to `slack` late periods cost nothing: as few as give the highest mark. `slack_total` are those left to the person
@@ -343,14 +343,16 @@ def mark(rules: GradeRules, scale: ScoreScale, person: Person, *, slack: int = 0
     """
     if person.disqualified is not None:
         return Mark(0.0, (Reason.of("disqualified", reason=person.disqualified),))
-    choices = _choices(rules, scale, person)
+    choices = _list_choices(rules, scale, person)
     best: tuple[Fraction, _Choice, int] | None = None
     for used in range(min(slack, max((choice.periods for choice in choices), default=0)) + 1):
         for choice in choices:
             points = choice.points(rules.late, used)
             # Without more slack the earlier file wins a tie; more slack must give a higher mark.
-            if points is not None and (
-                best is None or (points > best[0] if used == best[2] else final(rules, points) > final(rules, best[0]))
+            if points is None:
+                continue
+            if best is None or (
+                points > best[0] if used == best[2] else round_mark(rules, points) > round_mark(rules, best[0])
             ):
                 best = (points, choice, used)
     if best is None:
@@ -360,22 +362,29 @@ def mark(rules: GradeRules, scale: ScoreScale, person: Person, *, slack: int = 0
     later = (other for other in choices if other.periods > choice.periods and other.reduced > choice.reduced)
     if (other := next(later, None)) and (less := other.points(rules.late, used)) is not None:
         reasons.append(Reason.of("later_is_less", points=points_text(less)))
-    return _finished(rules, points, reasons, used)
+    return finish_mark(rules, points, reasons, is_sum=len(rules.terms) > 1, slack=used)
 
 
-def final(rules: GradeRules, points: Fraction) -> Fraction:
-    """Points between the least and the most, rounded."""
-    return round_half_up(min(max(points, rules.least), rules.most), rules.decimals)
+def limit_points(rules: AnyRules, points: Fraction) -> Fraction:
+    """Points between the least and the most."""
+    points = max(points, rules.least)
+    return points if rules.most is None else min(points, rules.most)
 
 
-def _choices(rules: GradeRules, scale: ScoreScale, person: Person) -> list[_Choice]:
+def round_mark(rules: AnyRules, points: Fraction) -> Fraction:
+    """Points within the limits, rounded if the rules round."""
+    limited = limit_points(rules, points)
+    return limited if rules.decimals is None else round_half_up(limited, rules.decimals)
+
+
+def _list_choices(rules: GradeRules, scale: ScoreScale, person: Person) -> list[_Choice]:
     files: list[LateFile | None] = [None] if scale.has_file(person) else []
     if rules.late is not None:
         files += person.late
-    return [_choice(rules, scale, person, file) for file in files]
+    return [_weigh_file(rules, scale, person, file) for file in files]
 
 
-def _choice(rules: GradeRules, scale: ScoreScale, person: Person, file: LateFile | None) -> _Choice:
+def _weigh_file(rules: GradeRules, scale: ScoreScale, person: Person, file: LateFile | None) -> _Choice:
     reduced, rest = ZERO, ZERO
     reasons, rest_reasons = [], []
     for term in rules.terms:
@@ -410,15 +419,13 @@ def _late_reasons(late: Late | None, choice: _Choice, used: int, left: int) -> l
     return reasons
 
 
-def _finished(rules: GradeRules, points: Fraction, reasons: list[Reason], slack: int = 0) -> Mark:
-    """The mark after limits and rounding, with their sentences."""
-    if len(rules.terms) > 1:
+def finish_mark(rules: AnyRules, points: Fraction, reasons: list[Reason], *, is_sum: bool, slack: int = 0) -> Mark:
+    """The mark after limits and rounding, with their sentences; `is_sum` if the points come from several terms."""
+    limited, rounded = limit_points(rules, points), round_mark(rules, points)
+    if is_sum:
         reasons.append(Reason.of("together", points=points_text(points)))
-    if points > rules.most:
-        reasons.append(Reason.of("at_most", points=points_text(rules.most)))
-    if points < rules.least:
-        reasons.append(Reason.of("at_least", points=points_text(rules.least)))
-    limited, rounded = min(max(points, rules.least), rules.most), final(rules, points)
+    if limited != points:
+        reasons.append(Reason.of("at_most" if limited < points else "at_least", points=points_text(limited)))
     if points_text(rounded) != points_text(limited):
         reasons.append(Reason.of("rounded", points=points_text(rounded)))
     return Mark(float(rounded), tuple(reasons), slack)
@@ -433,7 +440,8 @@ def _mark_without_file(rules: GradeRules, scale: ScoreScale, person: Person, *, 
         return Mark(0.0, (*reasons, Reason.of(f"{why}_is_zero")))
     by_hand = [points_of(term, scale, person) for term in rules.terms if term.of == "by_hand"]
     reasons += [Reason.of(f"{why}_but_hand"), *(reason for _points, reason in by_hand)]
-    return _finished(rules, sum((points for points, _reason in by_hand), ZERO), reasons)
+    total = sum((points for points, _reason in by_hand), ZERO)
+    return finish_mark(rules, total, reasons, is_sum=len(rules.terms) > 1)
 
 
 # --- numbers ------------------------------------------------------------------------------------------------------

@@ -194,12 +194,6 @@ def deciding_split(competition: Competition, at: datetime) -> Split:
     return Split.PRIVATE if at >= competition.closes_at else Split.PUBLIC
 
 
-def grade_rules(competition: Competition) -> tuple[GradeRules, bool]:
-    """(the rules that a host saved, True), or (proposed rules, False)."""
-    stored = stored_rules(competition)
-    return stored.rules or suggested_rules(competition), stored.rules is not None
-
-
 class StoredRules(NamedTuple):
     """The saved rules of a competition and its course, and more that a sheet needs: whether a host has set marks, the
     number of files that wait for a score, whether a team still has time, the release that students see; one query."""
@@ -342,7 +336,7 @@ def _sheets_by_ground_truth(
             person = people.person(student, competition.slug, values.late)
             left = slack.left(used.get(user, 0)) if slack else 0
             total = slack.periods - used.get(user, 0) if slack else 0
-            mark = overrides.get(user) or marks.mark(rules, values.scale, person, slack=left, slack_total=total)
+            mark = overrides.get(user) or marks.compute_mark(rules, values.scale, person, slack=left, slack_total=total)
             rows.append(GradeRow(student, mark, released.get(user)))
         sheets.append(replace(sheet, rows=tuple(rows), scale=values.scale))
     return sheets

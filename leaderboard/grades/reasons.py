@@ -24,7 +24,7 @@ class Reason:
     def __str__(self) -> str:
         if self.code in _SENTENCES:
             return _SENTENCES[self.code](self.facts)
-        return _("%(subject)s: %(points)s.") % {"subject": self.subject, "points": _points(self.facts["points"])}
+        return _("%(subject)s: %(points)s.") % {"subject": self.subject, "points": _count_points(self.facts["points"])}
 
     @property
     def subject(self) -> str:
@@ -45,19 +45,19 @@ class Reason:
         return cls(stored["code"], {name: fact for name, fact in stored.items() if name != "code"})
 
 
-def _points(text: str) -> str:
+def _count_points(text: str) -> str:
     return ngettext("%(points)s point", "%(points)s points", 1 if text == "1" else 2) % {"points": text}
 
 
-def _day(facts: Facts) -> str:
+def _name_day(facts: Facts) -> str:
     return date_format(date.fromisoformat(facts["day"]), "j F")
 
 
-def _score(facts: Facts) -> str:
+def _name_score(facts: Facts) -> str:
     """The score with its board: “Private score 0.8312”."""
     boards = {"public": _("Public score %(score)s"), "private": _("Private score %(score)s")}
     text = boards.get(facts["board"], "%(score)s") % facts
-    return _("%(score)s of %(day)s") % {"score": text, "day": _day(facts)} if facts.get("day") else text
+    return _("%(score)s of %(day)s") % {"score": text, "day": _name_day(facts)} if facts.get("day") else text
 
 
 def anchor_words(anchor: list[str]) -> str:
@@ -73,33 +73,33 @@ def anchor_words(anchor: list[str]) -> str:
     return f"{words} {score}".strip()
 
 
-def _between(facts: Facts) -> str:
+def _say_between(facts: Facts) -> str:
     ends = {end: f"{anchor_words(facts[end])} ({facts[f'{end}_points']})" for end in ("low", "high")}
-    return _("%(score)s lies between %(low)s and %(high)s") % {"score": _score(facts), **ends}
+    return _("%(score)s lies between %(low)s and %(high)s") % {"score": _name_score(facts), **ends}
 
 
 def _with_anchor(facts: Facts, pattern: str) -> str:
-    return pattern % {"score": _score(facts), "anchor": anchor_words(facts["anchor"])}
+    return pattern % {"score": _name_score(facts), "anchor": anchor_words(facts["anchor"])}
 
 
-def _board(facts: Facts, text: str) -> str:
+def _add_board(facts: Facts, text: str) -> str:
     if facts["board"] == "public":
         return _("%(fact)s on the public board") % {"fact": text}
     return text
 
 
-def _place(facts: Facts) -> str:
+def _name_place(facts: Facts) -> str:
     if "competitions" in facts:
         return _("Average place %(place)s in %(competitions)s competitions") % facts
-    return _board(facts, _("Place %(place)s of %(total)s teams") % facts)
+    return _add_board(facts, _("Place %(place)s of %(total)s teams") % facts)
 
 
-def _files(facts: Facts) -> str:
+def _count_files(facts: Facts) -> str:
     if facts.get("day"):
         if not facts["files"]:
-            return _("No submission by %(day)s") % {"day": _day(facts)}
+            return _("No submission by %(day)s") % {"day": _name_day(facts)}
         text = ngettext("%(files)s submission by %(day)s", "%(files)s submissions by %(day)s", facts["files"])
-        return text % {"files": facts["files"], "day": _day(facts)}
+        return text % {"files": facts["files"], "day": _name_day(facts)}
     if not facts["files"]:
         return _("No submission scored in time")
     text = ngettext("%(files)s submission scored in time", "%(files)s submissions scored in time", facts["files"])
@@ -107,14 +107,14 @@ def _files(facts: Facts) -> str:
 
 
 _SUBJECTS: dict[str, Callable[[Facts], str]] = {
-    "between": _between,
+    "between": _say_between,
     "reaches": lambda facts: _with_anchor(facts, _("%(score)s reaches %(anchor)s")),
     "below": lambda facts: _with_anchor(facts, _("%(score)s doesn't reach %(anchor)s")),
     "top": lambda facts: _("Among the best %(number)s %% of the teams") % facts,
     "first": lambda facts: _("Among the first %(number)s of the teams") % facts,
-    "place": _place,
-    "baselines": lambda facts: _board(facts, _("%(reached)s of %(total)s baselines reached") % facts),
-    "files": _files,
+    "place": _name_place,
+    "baselines": lambda facts: _add_board(facts, _("%(reached)s of %(total)s baselines reached") % facts),
+    "files": _count_files,
     "members": lambda facts: _("Team of %(members)s") % facts,
     "attached": lambda facts: _("Work attached") if facts["attached"] else _("No work attached"),
     "by_hand": lambda facts: _("%(name)s, given by hand") % facts,
@@ -123,7 +123,7 @@ _SUBJECTS: dict[str, Callable[[Facts], str]] = {
 }
 
 
-def _factor(facts: Facts) -> str:
+def _say_factor(facts: Facts) -> str:
     subject = Reason.from_json(facts["what"]).subject
     return _("%(subject)s: %(percent)s %% of these points, %(points)s.") % {**facts, "subject": subject}
 
@@ -140,14 +140,14 @@ def periods_words(number: int, hours: str) -> str:
     return units.get(hours, other) % {"number": number, "hours": hours}
 
 
-def _late(facts: Facts) -> str:
+def _say_late(facts: Facts) -> str:
     late = {**facts, "late": periods_words(facts["periods"], facts["hours"])}
     if facts["unit"] == "percent":
         return _("%(late)s late: %(off)s %% off, %(points)s.") % late
     return _("%(late)s late: %(off)s points off, %(points)s.") % late
 
 
-def _slack(facts: Facts) -> str:
+def _say_slack(facts: Facts) -> str:
     late = periods_words(facts["periods"], facts["hours"])
     return _("%(late)s late, %(used)s of your late days used (%(left)s left).") % {**facts, "late": late}
 
@@ -163,9 +163,9 @@ _SENTENCES: dict[str, Callable[[Facts], str]] = {
     "never_joined_is_zero": lambda facts: _("Hasn't joined: 0."),
     "never_joined_but_hand": lambda facts: _("Hasn't joined, so only points by hand count."),
     "too_late": lambda facts: _("Submitted too late to count."),
-    "factor": _factor,
-    "late": _late,
-    "slack": _slack,
+    "factor": _say_factor,
+    "late": _say_late,
+    "slack": _say_slack,
     "later_is_less": lambda facts: _("A later submission with a better score would give only %(points)s.") % facts,
     "together": lambda facts: _("Together %(points)s.") % facts,
     "at_most": lambda facts: _("At most %(points)s.") % facts,

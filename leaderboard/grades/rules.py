@@ -395,6 +395,7 @@ class CourseScheme(Scheme):
     title: str = ""
 
     TERMS = ("plus",)
+    least: ClassVar = Fraction(0)
     READERS: ClassVar[Mapping[str, Reader]] = {
         "parts": list_of(CoursePart.read, MAX_PARTS),
         "plus": list_of(Term.read, MAX_TERMS),

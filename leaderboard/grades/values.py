@@ -78,7 +78,7 @@ def class_values(
     others = fields_of_sources(competition.course_id, elsewhere, split)
     late = _late_files(competition, ground_truths, split, rules.late) if rules.late else {}
     own_needs = {key: need for key, need in needs.items() if key[0] == slug}
-    sides = {_side(split, board) for (_slug, board, _until), need in own_needs.items() if "baselines" in need}
+    sides = {_choose_split(split, board) for (_slug, board, _until), need in own_needs.items() if "baselines" in need}
     baselines = {side: baseline_scores_by_ground_truth(ground_truths, side) for side in sides}
     files = _file_counts(competition, [key for key, need in own_needs.items() if "files" in need])
     found = []
@@ -86,7 +86,9 @@ def class_values(
         ground_truth.competition = competition
         known = {side: scores.get(ground_truth.pk, {}) for side, scores in baselines.items()}
         own = {
-            key: _field(ground_truth, key, split, known, files.get(key), _values(ground_truth, key, need, split))
+            key: _read_field(
+                ground_truth, key, split, known, files.get(key), _read_values(ground_truth, key, need, split)
+            )
             for key, need in own_needs.items()
         }
         _check_baselines(rules.all_terms.values(), own | others, slug)
@@ -112,15 +114,15 @@ def fields_of_sources(course_id: int, needs: Mapping[Key, set[str]], split: Spli
     found = {}
     for key, need in needs.items():
         ground_truth = sources[key[0]]
-        side = _side(split, key[1])
+        side = _choose_split(split, key[1])
         known = {side: baseline_scores(ground_truth, side)} if "baselines" in need else {}
         files = _file_counts(ground_truth.competition, [key]).get(key) if "files" in need else None
         is_final = side == Split.PRIVATE and key[2] is None and ground_truth.pk in revealed
-        values = revealed[ground_truth.pk] if is_final else _values(ground_truth, key, need, split)
+        values = revealed[ground_truth.pk] if is_final else _read_values(ground_truth, key, need, split)
         outside = {}
         if getattr(ground_truth.competition, "has_disqualified", True):
-            outside = _values(ground_truth, key, need, split, is_disqualified=True)
-        found[key] = _field(ground_truth, key, split, known, files, values, outside)
+            outside = _read_values(ground_truth, key, need, split, is_disqualified=True)
+        found[key] = _read_field(ground_truth, key, split, known, files, values, outside)
     return found
 
 
@@ -133,7 +135,7 @@ def _revealed_values(ground_truths: Iterable[GroundTruth]) -> dict[int, dict[int
     return values
 
 
-def _moment(competition: Competition, key: Key) -> datetime | None:
+def _moment_of(competition: Competition, key: Key) -> datetime | None:
     """The moment until which files were received; None for the deadline of each team."""
     return None if key[2] is None else competition.closes_at + timedelta(seconds=float(key[2] * 3600))
 
@@ -142,7 +144,7 @@ def _file_counts(competition: Competition, keys: Sequence[Key]) -> dict[Key, dic
     """Key → team → number of files scored in time; one query."""
     if not keys:
         return {}
-    moments = [_moment(competition, key) for key in keys]
+    moments = [_moment_of(competition, key) for key in keys]
     counts = [Count("pk", filter=Q() if moment is None else Q(received_at__lte=moment)) for moment in moments]
     in_time = Submission.objects.filter(ranked_files(), competition=competition, team__isnull=False).order_by()
     by_name = {f"count_{place}": count for place, count in enumerate(counts)}
@@ -150,12 +152,12 @@ def _file_counts(competition: Competition, keys: Sequence[Key]) -> dict[Key, dic
     return {key: {row[0]: row[place] for row in rows} for place, key in enumerate(keys, start=1)}
 
 
-def _side(split: Split, board: str) -> Split:
+def _choose_split(split: Split, board: str) -> Split:
     """The board whose scores are read: before the deadline always the public one."""
     return Split.PUBLIC if split == Split.PUBLIC else Split(board)
 
 
-def _field(
+def _read_field(
     ground_truth: GroundTruth,
     key: Key,
     split: Split,
@@ -170,7 +172,7 @@ def _field(
     for it.
     """
     competition, outside = ground_truth.competition, outside or {}
-    moment, side = _moment(competition, key), _side(split, key[1])
+    moment, side = _moment_of(competition, key), _choose_split(split, key[1])
     return Field(
         values={team: fraction_of(value) for team, value in {**values, **outside}.items()},
         outside=frozenset(outside),
@@ -183,13 +185,13 @@ def _field(
     )
 
 
-def _values(
+def _read_values(
     ground_truth: GroundTruth, key: Key, need: set[str], split: Split, *, is_disqualified: bool = False
 ) -> dict[int, float]:
     """Team → best public score, or the best private score of its final submissions; {} where they are not needed."""
     if "values" not in need:
         return {}
-    side, until = _side(split, key[1]), _moment(ground_truth.competition, key)
+    side, until = _choose_split(split, key[1]), _moment_of(ground_truth.competition, key)
     which: dict[str, Any] = {"until": until, "is_disqualified": is_disqualified}
     if side == Split.PUBLIC:
         return standings.best_values(ground_truth, **which)

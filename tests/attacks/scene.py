@@ -198,7 +198,7 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     services.send_announcement(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
     mine = competition.memberships.select_related("team").get(user=bo)
     extensions.grant_extension(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
-    rules = grade_queries.grade_rules(competition)[0].as_json()
+    rules = grade_queries.suggested_rules(competition).as_json()
     grade_services.set_grade_rules(graded=competition, values=rules, user=ada)
     weights = {"parts": [{"competition": competition.slug, "weight": 100}]}
     grade_services.set_grade_rules(graded=competition.course, values=weights, user=ada)

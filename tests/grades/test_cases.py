@@ -225,5 +225,5 @@ def test_what_is_no_case_is_refused_with_the_reason() -> None:
         with pytest.raises(BadCase), transaction.atomic():
             marks_of_case(broken)
     case["scheme"]["parts"][0]["competition"] = "four"
-    with pytest.raises(BadRules, match="no such competition"), transaction.atomic():
+    with pytest.raises(BadRules, match="has no competition “four”"), transaction.atomic():
         marks_of_case(case)

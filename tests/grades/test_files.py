@@ -13,9 +13,8 @@ from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import Gradebook
-from tests.conftest import answers, close, enter, submit
 from tests.grades.test_canvas import CANVAS
-from tests.grades.test_services import set_rules
+from tests.grades.test_services import end, set_rules
 from tests.pages import tidy
 
 PAGE = "/host/pets/grades/canvas/"
@@ -33,9 +32,7 @@ def graded(pets: Competition, bo: User) -> Competition:
     """Bo, whom Canvas knows by his address, has 50 points."""
     User.objects.filter(pk=bo.pk).update(first_name="Bo", last_name="Bello", email="bo@uni.example")
     set_rules(pets)
-    enter(pets, bo)
-    submit(pets, bo, answers(private=3))
-    close(pets)
+    end(pets, bo, private=3)
     return pets
 
 

@@ -50,7 +50,7 @@ def marked(
         for period, value in (late or {}).items()
     ]
     someone = Person(teams={"pets": 1}, late=files, **person)
-    return marks_module.mark(rules, scale, someone, slack=slack, slack_total=slack)
+    return marks_module.compute_mark(rules, scale, someone, slack=slack, slack_total=slack)
 
 
 def output(mark: Mark) -> tuple[float | None, str]:

@@ -245,12 +245,3 @@ def test_the_sheet_of_a_large_class_takes_few_queries_and_few_bytes(host: Client
     with CaptureQueriesContext(connection) as queries:
         page(host, "/host/pets/grades/")
     assert len(queries) <= 12, [query["sql"][:120] for query in queries]
-
-
-def test_other_hosts_and_students_find_no_grades(pets: Competition, bo: User, dee: User) -> None:
-    enter(pets, bo)
-    for someone in (bo, dee):
-        stranger = Client()
-        stranger.force_login(someone)
-        for part in ("", "rules/", "release/"):
-            assert stranger.get(f"/host/pets/grades/{part}").status_code == 404
