@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing import get_context
+from typing import Any
 
 PROCESSES = 4
 ROUNDS = 4
@@ -253,6 +254,90 @@ def a_competition_moved_while_students_submit(number: int) -> list[str]:
     return found
 
 
+def one_student_who_opens_an_activity_several_times(number: int) -> list[str]:
+    """In a new platform each round, so that nothing of the student is stored yet."""
+    from leaderboard.accounts.models import User
+    from leaderboard.lti import places
+
+    launch = _launches(number, "tab")[0]
+    found = at_once(lambda _: places.arrive(launch))
+    user = User.objects.get(lti_people__platform=launch.platform)
+    assert (user.memberships.count(), user.lti_seats.count(), user.roster_entries.count()) == (1, 1, 1)
+    return found
+
+
+def students_of_one_name_who_open_an_activity(number: int) -> list[str]:
+    from leaderboard.accounts.models import User
+    from leaderboard.lti import places
+
+    launches = _launches(number, *(f"same-{place}" for place in range(PROCESSES)), name="Kim Lee", email="")
+    found = at_once(lambda place: places.arrive(launches[place]))
+    assert User.objects.filter(lti_people__platform=launches[0].platform).count() == PROCESSES
+    return found
+
+
+def a_registration_link_that_is_opened_several_times(number: int) -> list[str]:
+    from leaderboard.lti import registering
+    from leaderboard.lti.models import Registration
+
+    link = Registration.objects.create(digest=str(number))
+    address = "https://lms.example.edu/configuration"
+    return at_once(lambda _: registering.begin_registration(link, configuration_url=address, token=""))
+
+
+def grades_released_while_marks_are_sent(number: int) -> list[str]:
+    """Two release corrections, and two workers send."""
+    import uuid
+
+    from django.db import transaction
+
+    from leaderboard.competitions.models import Competition
+    from leaderboard.lti import places, sending
+    from leaderboard.lti.marks import want_marks
+    from leaderboard.lti.models import PlatformMark
+    from tests.lti.platforms import FakePlatform, serving
+
+    with serving(FakePlatform()) as fake:
+        arrivals = [places.arrive(launch) for launch in _launches(number, "eve", "fay", fake=fake)]
+        link = arrivals[0].link
+
+        def release(points: float) -> bool:
+            with transaction.atomic():
+                pets = Competition.objects.select_for_update().get()
+                marks = {one.user.pk: (points + place, "") for place, one in enumerate(arrivals)}
+                want_marks(competition=pets, marks=marks, out_of=100.0)
+            return True
+
+        def send() -> bool:
+            PlatformMark.objects.filter(link=link, state="waiting").update(next_at="2020-01-01T00:00:00Z")
+            return sending.send_marks(link.pk, str(uuid.uuid4()))
+
+        release(10.0)
+        found = at_once(lambda place: release(20.0 + place) if place < 2 else send())
+        for _ in range(5):
+            send()
+        for mark in PlatformMark.objects.filter(link=link):
+            assert fake.marks_of(mark.subject)[-1] == mark.points
+            times = [sent["timestamp"] for _column, sent in fake.scores if sent["userId"] == mark.subject]
+            assert times == sorted(set(times))
+    return found
+
+
+def _launches(number: int, *subjects: str, fake: Any = None, **claims: Any) -> list[Any]:
+    """Launches of new students in the activity of a new platform, which opens the competition."""
+    from leaderboard.competitions.models import Competition
+    from leaderboard.lti.launching import Launch
+    from leaderboard.lti.models import LtiLink
+    from tests.lti.platforms import FakePlatform
+
+    fake = fake or FakePlatform(address=f"https://lms-{number}.example.edu")
+    deployment = fake.approve().deployments.get()
+    services = {"context_title": "ML", "lineitems_url": f"{fake.address}/lineitems"}
+    named = {"deployment": deployment, "context": "c", "resource": "r"}
+    LtiLink.objects.create(**named, competition=Competition.objects.get())
+    return [Launch(claims=fake.claims(one, **claims), services=services, **named) for one in subjects]
+
+
 RACES = {
     race.__name__: race
     for race in (
@@ -264,6 +349,10 @@ RACES = {
         a_release_while_a_correction_is_applied,
         a_student_joins_while_the_list_is_replaced,
         a_competition_moved_while_students_submit,
+        one_student_who_opens_an_activity_several_times,
+        students_of_one_name_who_open_an_activity,
+        a_registration_link_that_is_opened_several_times,
+        grades_released_while_marks_are_sent,
     )
 }
 

@@ -42,6 +42,7 @@ def race(name: str, folder: Path) -> list[list[str]]:
         "EMAIL_URL": "dummymail://",
         "SITE_URL": "http://localhost",
         "LOG_LEVEL": "ERROR",
+        "LTI_PLATFORM_HOSTS": "127.0.0.1",
     }
     done = subprocess.run(
         [sys.executable, "-m", "tests.faults.races", name],
@@ -109,3 +110,21 @@ def test_who_joins_while_the_list_is_replaced_is_on_it_or_reads_why(pets: Compet
 def test_no_file_is_refused_while_two_hosts_move_its_competition(pets: Competition, tmp_path: Path) -> None:
     for outcomes in race("a_competition_moved_while_students_submit", tmp_path):
         assert Counter(outcomes) == {"done": 3, "refused": 1}
+
+
+@pytest.mark.parametrize(
+    "name", ["one_student_who_opens_an_activity_several_times", "students_of_one_name_who_open_an_activity"]
+)
+def test_all_who_open_an_activity_at_once_come_in(name: str, pets: Competition, tmp_path: Path) -> None:
+    for outcomes in race(name, tmp_path):
+        assert Counter(outcomes) == {"done": PROCESSES}
+
+
+def test_a_registration_link_works_for_one_of_several_platforms(pets: Competition, tmp_path: Path) -> None:
+    for outcomes in race("a_registration_link_that_is_opened_several_times", tmp_path):
+        assert Counter(outcomes) == {"done": 1, "nothing": PROCESSES - 1}
+
+
+def test_marks_that_are_released_while_others_are_sent_arrive_last(pets: Competition, tmp_path: Path) -> None:
+    for outcomes in race("grades_released_while_marks_are_sent", tmp_path):
+        assert set(outcomes) <= {"done", "nothing"}
