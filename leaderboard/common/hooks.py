@@ -30,7 +30,7 @@ class Hook(list[Callable[Facts, Answer]], Generic[Facts, Answer]):
 
 
 def on(hook: Hook[Facts, Answer]) -> Callable[[Callable[Facts, Answer]], Callable[Facts, Answer]]:
-    """Decorator for a function that is called at a hook. It is found wherever in its room it is defined."""
+    """Decorator for a function that is called at a hook. It is found in any file directly in the room's folder."""
 
     def add(function: Callable[Facts, Answer]) -> Callable[Facts, Answer]:
         hook.append(function)
