@@ -307,19 +307,9 @@ class BoardForm(PartOfCompetitionForm):
 class SetupForm(PartOfCompetitionForm):
     """The settings on the setup page of a draft: names, dates and the most important choices."""
 
-    shown = (
-        "title",
-        "subtitle",
-        "opens_at",
-        "closes_at",
-        "zone",
-        "daily_attempts",
-        "hides_scores",
-        "is_listed",
-        "needs_code",
-        "join_code",
-        "in_course",
-    )
+    shown_with_answers = ("opens_at", "closes_at", "zone", "daily_attempts", "hides_scores")
+    """Fields that the page does not show before there are answers, so they are not posted."""
+    shown = ("title", "subtitle", *shown_with_answers, "is_listed", "needs_code", "join_code", "in_course")
     in_course = forms.ChoiceField(
         label=_("Course"), required=False, help_text=_("All competitions of a course share one class list.")
     )
@@ -327,9 +317,8 @@ class SetupForm(PartOfCompetitionForm):
     def __init__(self, *args: Any, user: User | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._offer_courses(user)
-        # Before there are answers the page does not show these fields, so they are not posted.
         if self.is_bound and "opens_at" not in self.data:
-            for name in ("opens_at", "closes_at", "zone", "daily_attempts", "hides_scores"):
+            for name in self.shown_with_answers:
                 del self.fields[name]
 
     def _offer_courses(self, user: User | None) -> None:

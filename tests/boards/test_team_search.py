@@ -356,7 +356,7 @@ def test_ada_switches_it_on_where_she_reads_what_it_tells_and_the_audit_log_says
     labs.refresh_from_db()
     assert labs.board.shows_sections
     entry = AuditEntry.objects.filter(competition=labs.pk).latest("pk")
-    assert ("shows sections", False, True) in [tuple(change) for change in entry.changes]
+    assert ("shows_sections", False, True) in [tuple(change) for change in entry.changes]
     assert copying.clone_competition(competition=labs, user=ada, title="Next term").board.shows_sections
     folders.export_folder(labs, tmp_path / "out")
     spec = tmp_path / "out" / "competition.toml"

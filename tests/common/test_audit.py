@@ -86,9 +86,9 @@ def test_an_entry_tells_what_was_and_what_is(pets: Competition, ada: User) -> No
     later = timezone.now() + timedelta(days=3)
     competitions.change_competition(competition=pets, user=ada, daily_attempts=7, closes_at=later, title=pets.title)
     found = {name: (before, after) for name, before, after in last().changes}
-    assert found.keys() == {"daily attempts", "closes at"}
-    assert found["daily attempts"] == (5, 7)
-    assert found["closes at"][1] == later.isoformat()
+    assert found.keys() == {"daily_attempts", "closes_at"}
+    assert found["daily_attempts"] == (5, 7)
+    assert found["closes_at"][1] == later.isoformat()
 
 
 def test_saving_a_form_without_a_change_is_no_deed(pets: Competition, ada: User) -> None:

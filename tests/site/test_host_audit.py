@@ -74,7 +74,8 @@ def test_ada_reads_who_changed_what(pets: Competition, ada: User, cy: User) -> N
     competitions.change_competition(competition=pets, user=ada, daily_attempts=7)
     roles.give_role(role=HostingRole.HOST, competition=pets, name="cy", user=ada)
     page = text_of(signed_in(ada).get("/host/pets/audit/"))
-    for words in ("Settings changed", "daily attempts : 5 → became 7", "Host added", "ground truth 1", "ada", "cy"):
+    limit = "Attempts per team per day : 5 → became 7"
+    for words in ("Settings changed", limit, "Host added", "ground truth 1", "ada", "cy"):
         assert words in page
     cy.delete()
     assert f"deleted account {cy.pk or ''}".strip() in text_of(signed_in(ada).get("/host/pets/audit/"))
@@ -89,7 +90,7 @@ def test_teams_and_their_people_are_read_by_todays_names(pets: Competition, ada:
     teams.rename_team(membership=mine, name="Rockets")
     page = text_of(signed_in(ada).get("/host/pets/audit/"))
     assert "Student moved to another team Rockets cy" in page
-    assert f"team : team {gone} → became Rockets" in page
+    assert f"Team : team {gone} → became Rockets" in page
     assert f"Team disqualified team {gone}" in page, "it is no more"
     assert " #" not in page
 
@@ -134,7 +135,7 @@ def test_rights_are_in_the_audit_log(olga: User, bo: User) -> None:
     client.post(f"/admin/accounts/user/{bo.pk}/change/", fields)
     entry = AuditEntry.objects.get()
     assert (entry.event, entry.by, entry.account) == (AuditEvent.RIGHTS_CHANGED, olga.pk, bo.pk)
-    assert entry.changes == [("is staff", False, True), ("is superuser", False, True)]
+    assert entry.changes == [("is_staff", False, True), ("is_superuser", False, True)]
 
 
 def test_hosts_set_in_the_admin_are_in_the_audit_log(pets: Competition, olga: User, ada: User, cy: User) -> None:
@@ -152,4 +153,4 @@ def test_the_first_operator_is_in_the_audit_log(client: Client, db: None) -> Non
     operator = User.objects.get()
     entry = AuditEntry.objects.get()
     assert (entry.event, entry.by) == (AuditEvent.RIGHTS_CHANGED, operator.pk)
-    assert ("is superuser", False, True) in entry.changes
+    assert ("is_superuser", False, True) in entry.changes

@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
@@ -26,7 +27,7 @@ from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.forms import wall_text
+from leaderboard.competitions.forms import CompetitionForm, wall_text
 from leaderboard.competitions.host_responses import is_confirmed
 from leaderboard.competitions.models import Competition, Submission, Team
 
@@ -109,6 +110,12 @@ def host_deadline(request: HttpRequest, page_context: PageContext) -> HttpRespon
     return render(request, "site/host_deadline.html", context, status=422 if form.errors else 200)
 
 
+def _audit_label(name: str) -> str:
+    """The label of a changed field: for a setting that of the settings page, else its name in the reader's language."""
+    setting = CompetitionForm.base_fields.get(name)
+    return str(setting.label) if setting else capfirst(_(name.replace("_", " ")))
+
+
 @open_to(Audience.HOSTS)
 def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The audit log of a competition, newest first.
@@ -143,7 +150,7 @@ def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             account_name(entry.by) or _("the site itself"),
             account_name(entry.account),
             with_names(entry.about),
-            with_names(entry.changes),
+            with_names([(_audit_label(name), *values) for name, *values in entry.changes]),
         )
         for entry in page
     ]
