@@ -43,6 +43,11 @@ def are_required(competition: Competition) -> bool:
     return competition.limits.attachments == Limits.Attachments.REQUIRED
 
 
+def attachment_limit() -> int:
+    """The most bytes of an attachment."""
+    return min(MAX_ATTACHMENT_BYTES, int(settings.MAX_UPLOAD_BYTES))
+
+
 def attachments_close_at(competition: Competition, team_deadline: datetime) -> datetime:
     """The end of the time to attach, for a team with this deadline."""
     return team_deadline + timedelta(hours=competition.limits.attachment_hours)
@@ -121,8 +126,7 @@ def attach_file(
     if PurePosixPath(name).suffix.lower() not in map(str.lower, ENDINGS):
         message = _("Attach one file of these kinds: %(endings)s.") % {"endings": ", ".join(ENDINGS)}
         raise SubmissionRefused("ending", message)
-    limit = min(MAX_ATTACHMENT_BYTES, settings.MAX_UPLOAD_BYTES)
-    stored = store_file(chunks, f"attachments/{competition.pk}", limit=limit)
+    stored = store_file(chunks, f"attachments/{competition.pk}", limit=attachment_limit())
     try:
         if not stored.size:
             raise SubmissionRefused("empty", _("This file is empty (0 bytes)."))

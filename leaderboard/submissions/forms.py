@@ -9,7 +9,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from .attachments import ENDINGS
+from leaderboard.common.storage import size_text
+
+from .attachments import ENDINGS, attachment_limit
 
 
 class UploadForm(forms.Form):
@@ -70,7 +72,6 @@ class AttachmentForm(forms.Form):
 
     file = forms.FileField(
         label=_("Notebook, script, ZIP or PDF"),
-        help_text=_("At most 20 MB."),
         max_length=1000,
         error_messages={"required": _("Choose a file first."), "empty": _("This file is empty (0 bytes).")},
         widget=forms.FileInput(attrs={"accept": ",".join(ENDINGS)}),
@@ -81,3 +82,7 @@ class AttachmentForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2, "maxlength": 300}),
         error_messages={"required": _("Name the tools and help you used, or write “none”.")},
     )
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.fields["file"].help_text = _("At most %(size)s.") % {"size": size_text(attachment_limit())}

@@ -124,6 +124,7 @@ def test_a_bad_file_gets_one_sentence_and_is_not_stored(
     assert response.status_code == status
     assert response.content.decode().count('class="error"') <= 1
     assert 'aria-invalid="true"' in response.content.decode()
+    assert "At most 100 bytes." in response.content.decode()
     assert (Attachment.objects.count(), stored_attachments()) == (0, [])
 
 
