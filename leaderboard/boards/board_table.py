@@ -128,7 +128,14 @@ def board_table(
     lines = [("" if row.is_baseline else anchor_of(row.name), [cell(row) for cell in cells]) for row in rows]
     ranked = [row for row in rows if not row.is_baseline]
     has_ties = not hides and any(one.value == row.value and one.rank != row.rank for one, row in pairwise(ranked))
-    context = {"split": split.value, "is_hidden": hides, "columns": columns, "lines": lines, "has_ties": has_ties}
+    context = {
+        "split": split.value,
+        "is_hidden": hides,
+        "columns": columns,
+        "lines": lines,
+        "has_ties": has_ties,
+        "has_moves": any(row.movement for row in rows),
+    }
     return render_to_string("boards/board_table.html", context)
 
 
