@@ -6,6 +6,7 @@ file. `bench/road.py` starts a site with it.
 
 from __future__ import annotations
 
+import inspect
 import mmap
 import os
 import subprocess
@@ -20,8 +21,6 @@ ROOT = Path(__file__).resolve().parent.parent
 VARIABLE = "ROAD_OF_AN_UPLOAD"
 PARTS = ("web", "worker", "scoring", "other")
 PACKAGES = ("leaderboard", "metrics")
-IS_FUNCTION = 0x2
-"""`CO_NEWLOCALS`: the code of a module has it not, and that of a class is told by its name."""
 
 
 def own_files() -> list[str]:
@@ -58,7 +57,8 @@ def install() -> None:
         code = frame.f_code
         place = known.get(code)
         if place is None:
-            is_function = code.co_flags & IS_FUNCTION and code.co_name not in ("<module>",)
+            # Modules and classes run code without this flag.
+            is_function = code.co_flags & inspect.CO_NEWLOCALS
             place = known[code] = places.get(code.co_filename, -1) if is_function else -1
         if place >= 0:
             memory[place] = 1
