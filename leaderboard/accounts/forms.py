@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.common.names import clean_text
 
+from .hashers import NameSimilarityValidator
 from .models import ApiToken, User
 
 PASSWORD_RULES = _("At least eight characters. Not only digits, not a common password and not similar to your name.")
@@ -32,12 +33,18 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["username"].help_text = _("Others see it on the leaderboard. You can rename your team later.")
+        self.fields["username"].help_text = _("Others see it on the leaderboard. You can change that name later.")
         self.fields["email"].label = _("E-mail address")
         self.fields["password1"].help_text = PASSWORD_RULES
 
     def clean_full_name(self) -> str:
         return clean_text(self.cleaned_data["full_name"])
+
+    def clean_password1(self) -> str:
+        """django-allauth compares the password with username and address, and knows no name before the account."""
+        password: str = self.cleaned_data["password1"]
+        NameSimilarityValidator().validate(password, User(last_name=self.cleaned_data.get("full_name", "")))
+        return password
 
 
 class EndsTokens(forms.Form):

@@ -1,8 +1,14 @@
-"""The password hasher."""
+"""How passwords are hashed, and which are too easy to guess."""
 
 from __future__ import annotations
 
+from string import digits, punctuation
+from typing import Any
+
 from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.contrib.auth.password_validation import UserAttributeSimilarityValidator
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
 
 class OwaspArgon2PasswordHasher(Argon2PasswordHasher):
@@ -12,3 +18,16 @@ class OwaspArgon2PasswordHasher(Argon2PasswordHasher):
     time_cost = 2
     memory_cost = 19_456
     parallelism = 1
+
+
+class NameSimilarityValidator(UserAttributeSimilarityValidator):
+    """Django's comparison with the person's names and e-mail address, also without the digits and marks around a word:
+    `nele1234` is as easy to guess as `nele`."""
+
+    def validate(self, password: str, user: Any = None) -> None:
+        try:
+            for part in filter(None, {password, password.strip(digits + punctuation)}):
+                super().validate(part, user)
+        except ValidationError as error:
+            message = _("The password is too similar to your name, username or e-mail address.")
+            raise ValidationError(message, code=error.code) from None

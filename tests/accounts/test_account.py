@@ -101,3 +101,10 @@ def test_the_operator_finds_the_administration_and_nobody_else_does(client: Clie
     for person, sees in ((bo, False), (olga, True)):
         client.force_login(person)
         assert ('href="/admin/"' in client.get("/account/").content.decode()) is sees
+
+
+def test_bo_reads_the_name_that_his_teachers_see_before_his_tokens(bo: User) -> None:
+    bo.first_name, bo.last_name = "Bo", "Berg"
+    bo.save()
+    page = text_of(signed_in(bo).get("/account/"))
+    assert page.index("Bo Berg") < page.index("API tokens")

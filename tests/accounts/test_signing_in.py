@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.test import Client
 
 from leaderboard.accounts.models import User
@@ -38,3 +39,22 @@ def test_nobody_gets_another_address_by_saying_so(bo: User) -> None:
         for number in range(11)
     ]
     assert answers[-1].wsgi_request.META[DELAY] > 0
+
+
+@pytest.mark.parametrize("password", ["nele1234", "Novak-1999", "nn42nn42!", "nele@example"])
+def test_a_password_like_the_persons_names_is_refused(pets: Competition, client: Client, password: str) -> None:
+    given = {"full_name": "Nele Novak", "username": "nn42nn42", "email": "nele@example.org", "password1": password}
+    page = client.post(f"/join/{pets.admission.join_code}/", {**given, "accepted": "on"})
+    assert "too similar" in page.content.decode()
+    assert not User.objects.filter(username="nn42nn42").exists()
+
+
+def test_a_changed_password_is_compared_with_the_name_too(bo: User, client: Client) -> None:
+    bo.last_name = "Berg"
+    bo.set_password("seven wet trains")
+    bo.save()
+    client.force_login(bo)
+    given = {"oldpassword": "seven wet trains", "password1": "berg12345"}
+    assert "too similar" in client.post("/accounts/password/change/", given).content.decode()
+    bo.refresh_from_db()
+    assert bo.check_password("seven wet trains")
