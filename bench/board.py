@@ -179,7 +179,7 @@ def interleaved(asks: dict[str, Callable[[], bytes]], *, rounds: int, number: in
 
 
 def first_reads(competition: Competition, ask: Callable[[], bytes], number: int = 15) -> list[float]:
-    """Seconds of the first read after each of some new scores, with which somebody of page one gets better."""
+    """Seconds of the first read after each of `number` new scores, each of which improves a team on page one."""
     ground_truth, chance = GroundTruth.objects.get(competition=competition, number=1), random.Random(11)
     first = list(Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by("sort_key")[:100])
     times = []
@@ -193,7 +193,7 @@ def first_reads(competition: Competition, ask: Callable[[], bytes], number: int 
 
 
 def improve(ground_truth: GroundTruth, standing: Standing, by: float) -> None:
-    """A team hands in a better file."""
+    """Store a better file of a team, with its scores and standing."""
     now, value = datetime.now(UTC), min(1.0, standing.value + by)
     file = Submission.objects.create(
         competition=ground_truth.competition, team=standing.team, file_name="better.csv", file_key="none", size=1,
@@ -243,7 +243,7 @@ def served(interface: str, application: str, port: int = 8791) -> Iterator[str]:
 
 
 def seconds_of_requests(site: str, path: str, number: int) -> list[float]:
-    """Of so many requests over one connection, in order of their size; the first few warm it up."""
+    """Seconds of `number` requests over one connection, shortest first; twenty earlier ones warm it up."""
     link, times = http.client.HTTPConnection(site), []
     for _ in range(number + 20):
         begin = time.perf_counter()
@@ -275,7 +275,7 @@ def main() -> None:
     parser.add_argument("--http", action="store_true")
     given = parser.parse_args()
     call_command("migrate", verbosity=0)
-    settings.ROOT_URLCONF = "bench.board" if __name__ != "__main__" else __name__
+    settings.ROOT_URLCONF = __name__
     ours = WSGIHandler()
     with override_settings(MIDDLEWARE=[]):
         plain = WSGIHandler()

@@ -1,14 +1,13 @@
-"""Kill any part of a whole site at random while files are handed in: ``python -m bench.chaos``.
+"""Kill any part of a whole site at random while files are submitted: ``python -m bench.chaos``.
 
     python -m bench.chaos [--uploads 2000] [--kills 200] [--seconds 900] [--seed 7] [--servers]
 
-Students hand files in through the API at an even pace, each under an idempotency key that they send again until the
+Students submit files through the API at an even pace, each under an idempotency key that they send again until the
 site has acknowledged it, as the web page does. Meanwhile `kill -9` meets `up` itself (which is started again, as a
-service manager would), the web server and its process, the worker, its processes, the scorers below them, the broker
-(whose files are emptied first: it keeps nothing) and the beat. With `--servers` the site stands on PostgreSQL and Redis
-from the system's packages, and these die as well: Redis as a whole, of PostgreSQL one process, which takes all others
-of it along. Afterwards one line tells of each figure and each
-promise; the exit status is 1 when one is broken.
+service manager would), the web server and its process, the worker, its processes, the scorers below them, and the
+broker (whose files are emptied first: it keeps nothing). With `--servers` the site uses PostgreSQL and Redis from the
+system's packages, and these die as well: Redis as a whole, of PostgreSQL one process, which takes all its others along.
+Afterwards each figure and each promise has a line; the exit status is 1 if one is broken.
 """
 
 from __future__ import annotations
@@ -161,13 +160,13 @@ class Chaos:
 
 
 def submission(number: int, rows: int) -> bytes:
-    """A file of its own for each number."""
-    emails = "abcab"
-    return ("id,label\n" + "".join(f"row{i},{emails[(i + i // (number + 1)) % 5]}\n" for i in range(rows))).encode()
+    """A different file for each number."""
+    labels = "abcab"
+    return ("id,label\n" + "".join(f"row{i},{labels[(i + i // (number + 1)) % 5]}\n" for i in range(rows))).encode()
 
 
 def _children() -> dict[int, list[int]]:
-    """Who was started by whom, of everything alive."""
+    """Process → the processes that it started, of all that run."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -205,24 +204,24 @@ def _name_of(pid: int) -> str:
 
 @contextmanager
 def running(chaos: Chaos) -> Iterator[None]:
-    """The site, looked after; nothing of it is left behind."""
+    """The site, started again whenever it dies; all its processes have ended after the block."""
     chaos.start()
-    truth_process = threading.Thread(target=chaos.keep)
+    keeper = threading.Thread(target=chaos.keep)
     try:
         until(chaos.answers, seconds=120, every=0.2, what="the site's first answer")
-        truth_process.start()
+        keeper.start()
         yield
     finally:
         chaos.is_over = True
-        if truth_process.is_alive():
-            truth_process.join()
+        if keeper.is_alive():
+            keeper.join()
         if chaos.process is not None and chaos.process.poll() is None:
             chaos.process.send_signal(signal.SIGINT)
             chaos.process.wait(timeout=30)
 
 
 def disturb(chaos: Chaos, uploads: int, kills: int, seconds: float, tokens: list[str]) -> float:
-    """Uploads at an even pace and kills at random moments of the same time; the moment of the last kill."""
+    """Upload at an even pace and meanwhile kill at random moments; returns the time of the last kill."""
     begun = time.monotonic()
     plan = [(number, chaos.chance.choice(SIZES)) for number in range(uploads)]
     lock = threading.Lock()
@@ -248,17 +247,17 @@ def disturb(chaos: Chaos, uploads: int, kills: int, seconds: float, tokens: list
     return last
 
 
-def looked_at(chaos: Chaos) -> dict[str, object]:
+def facts_of_site(chaos: Chaos) -> dict[str, object]:
     found: dict[str, object] = json.loads(chaos.site.shell(LOOK))
     return found
 
 
 def wait_for_the_end(chaos: Chaos, last_kill: float) -> tuple[dict[str, object], float]:
-    """What the database holds once nothing is pending, and how long after the last kill that was."""
+    """Wait until no file is pending; returns the facts of `LOOK` and the seconds since the last kill."""
     deadline = last_kill + 4 * FINAL_GOAL
     while True:
         seen = time.monotonic()
-        found = looked_at(chaos)
+        found = facts_of_site(chaos)
         status = found["status"]
         assert isinstance(status, dict)
         if "pending" not in status.values() or seen > deadline:

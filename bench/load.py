@@ -32,12 +32,11 @@ from urllib.parse import urlencode
 from tests.running_site import Site, running_site, until
 
 STUDENTS = 200
-# Seconds.
-CROWD = 4
-TOGETHER = 4
-"""Members of the team that hands in more than all others."""
-LARGE = 50_000
-"""Rows of the files that it hands in: they come faster than they are scored."""
+CROWD_SECONDS = 4
+BUSY_TEAM_SIZE = 4
+"""Members of the team that submits more than all others."""
+LARGE_ROWS = 50_000
+"""Rows of the files that it submits: they come faster than they are scored."""
 PASSWORD = "a-good-pass-phrase"
 SET_UP = """
 from django.contrib.auth.hashers import make_password
@@ -57,15 +56,13 @@ for slug, rows in (("small", 1000), ("middle", 10_000), ("large", {large})):
     competition = make_competition(ada, slug=slug, truth=truth, daily_attempts=1000, is_listed=True)
     entered = [enter(competition, student) for student in students]
     if slug == "large":
-        for student in students[1:{together}]:
+        for student in students[1:{busy_team_size}]:
             joining.join_by_invitation(user=student, invitation=entered[0].team.invitation)
 for student in students:
     print(ApiToken.issue(student, "load")[1])
 """
 BOARD = """
 from bench.board import fill
-from leaderboard.competitions.models import Membership, Team
-from leaderboard.accounts.models import User
 competition = fill(500, slug="big", per_team=100)
 """
 FROM_QUEUE = """
@@ -106,7 +103,7 @@ def at_pace(rate: float, seconds: float, ask: Callable[[int], None], threads: in
 
 
 def wait_until_scored(site: Site, seconds: float = 300) -> None:
-    """Asked of the file itself, once a second: a process that loads the site would take the time of a scorer."""
+    """Ask the database's file once a second; a process with Django would take processor time from the scorers."""
     with closing(sqlite3.connect(f"file:{site.folder / 'leaderboard.sqlite3'}?mode=ro", uri=True)) as link:
         pending = "SELECT count(*) FROM competitions_submission WHERE status = 'pending'"
         until(lambda: link.execute(pending).fetchone() == (0,), seconds=seconds, every=1, what="all scores")
@@ -245,25 +242,25 @@ def _ok(status: int) -> None:
 
 def fair(site: Site, tokens: list[str], queue: int = 500, others: int = 40) -> None:
     """One team fills the queue; while its files wait, 40 others hand in one each, half of them next door."""
-    data = {"large": submission(LARGE), "small": submission(1000)}
+    data = {"large": submission(LARGE_ROWS), "small": submission(1000)}
 
     def send(slug: str, token: str) -> None:
         status, answer = site.upload(slug, token, data[slug])
         assert status == 201, answer
 
-    with ThreadPoolExecutor(2 * TOGETHER) as pool:
-        list(pool.map(lambda n: send("large", tokens[n % TOGETHER]), range(queue)))
-    at_pace(8, others / 8, lambda n: send("large" if n % 2 else "small", tokens[TOGETHER + n]), threads=8)
+    with ThreadPoolExecutor(2 * BUSY_TEAM_SIZE) as pool:
+        list(pool.map(lambda n: send("large", tokens[n % BUSY_TEAM_SIZE]), range(queue)))
+    at_pace(8, others / 8, lambda n: send("large" if n % 2 else "small", tokens[BUSY_TEAM_SIZE + n]), threads=8)
     waiting = int(site.shell(FROM_QUEUE + "print(queue.filter(status='pending').count())"))
     wait_until_scored(site, seconds=600)
     for slug in data:
         times = json.loads(site.shell(FROM_QUEUE + f"print(waits('{slug}'))"))
-        what = f"{waiting} of one team's {queue} files wait; {len(times)} others hand in one, {slug}"
+        what = f"{waiting} of one team's {queue} files wait; {len(times)} others submit one, {slug}"
         say(what, f"p95 {p95(times):.1f} s", "< 10 s", is_met=waiting > 0 and p95(times) < 10)
 
 
-def family(top: int) -> dict[int, tuple[int, str]]:
-    """Every process from `top` down with its parent and its command, the dead that nobody buried included."""
+def processes_below(top: int) -> dict[int, tuple[int, str]]:
+    """Process → (parent, command) for `top` and all below it; ended ones that were not waited for are "zombie"."""
     parents, names = {}, {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -281,11 +278,11 @@ def family(top: int) -> dict[int, tuple[int, str]]:
     return found
 
 
-def weighed(pid: int) -> tuple[float, int, int]:
-    """Memory in MB that no file backs, open descriptors and threads; nothing for who is gone.
+def usage_of(pid: int) -> tuple[float, int, int]:
+    """Anonymous memory in MB, open descriptors and threads of a process; zeros if it has ended.
 
-    Shared or not: a page that a fork shared is no growth on the day when one of the two writes to it. Pages of the
-    database that SQLite maps belong to the kernel's cache.
+    Pages that are shared after a fork count too, so that writing to one is no growth. Pages of the database that SQLite
+    maps do not: they belong to the kernel's cache.
     """
     with suppress(OSError):
         (own,) = re.findall(r"^Anonymous: +(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), flags=re.M)
@@ -295,9 +292,12 @@ def weighed(pid: int) -> tuple[float, int, int]:
 
 
 def soak(site: Site, tokens: list[str], seconds: float) -> None:
-    """The first tenth warms up, with a crowd at its end, so that every thread and process has worked; then each process
-    that lives to the end is weighed against the heaviest of its kind: of those that do the same work for one parent,
-    one may do some of it for the first time only now."""
+    """Compare memory, descriptors and threads of each process before and after `seconds` of uploads.
+
+    The first tenth warms up and ends with a crowd, so that every thread and process has worked. Memory is compared with
+    the largest process of its kind (same parent and command), because one of them may do some work for the first time
+    only now.
+    """
     data = submission(1000)
 
     def send(number: int) -> None:
@@ -311,20 +311,20 @@ def soak(site: Site, tokens: list[str], seconds: float) -> None:
             json.loads(site.get(f"/api/v1/submissions/{answer['id']}", tokens[number % len(tokens)])[1])
 
     at_pace(2, seconds / 10, send, threads=4)
-    at_pace(50, CROWD, send)
+    at_pace(50, CROWD_SECONDS, send)
     wait_until_scored(site)
-    before = family(site.process.pid)
-    were = {pid: weighed(pid) for pid in before}
+    before = processes_below(site.process.pid)
+    were = {pid: usage_of(pid) for pid in before}
     heaviest: dict[tuple[int, str], float] = {}
     for pid, kind in before.items():
         heaviest[kind] = max(heaviest.get(kind, 0.0), were[pid][0])
     at_pace(2, seconds * 0.9, send, threads=4)
     wait_until_scored(site)
-    after = family(site.process.pid)
+    after = processes_below(site.process.pid)
     zombies = [pid for pid, (_, name) in after.items() if name == "zombie"]
     for pid, kind in after.items():
         if kind == before.get(pid):
-            (was, open_then, threads_then), (now, open_now, threads_now) = were[pid], weighed(pid)
+            (was, open_then, threads_then), (now, open_now, threads_now) = were[pid], usage_of(pid)
             grown = now / heaviest[kind] - 1 if heaviest[kind] else 0.0
             what = f"{kind[1]}: {was:.1f} → {now:.1f} MB, descriptors {open_then} → {open_now}"
             what += f", threads {threads_then} → {threads_now}"
@@ -349,7 +349,7 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var"
         site = stack.enter_context(running_site(folder, up=("--workers", str(given.workers))))
         tokens = site.shell(
-            SET_UP.format(students=STUDENTS, password=PASSWORD, large=LARGE, together=TOGETHER)
+            SET_UP.format(students=STUDENTS, password=PASSWORD, large=LARGE_ROWS, busy_team_size=BUSY_TEAM_SIZE)
         ).splitlines()
         for name in names:
             if name == "soak":

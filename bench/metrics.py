@@ -5,7 +5,7 @@ processor time, because machines are busy at times. Nothing here uses more than 
 the submission and looking its ids up among the truth's. The baselines are in ``bench.metrics_baselines``, the files in
 ``bench.metrics_data``.
 
-``python -m bench.metrics 100000`` uses fewer rows than a million, ``python -m bench.metrics 1000000 floor memory``
+``python -m bench.metrics 100000`` uses fewer rows than a million, ``python -m bench.metrics 1000000 evaluation memory``
 prints these tables only.
 """
 
@@ -27,7 +27,7 @@ import pandas as pd
 from sklearn import metrics as sk
 
 import metrics
-from bench import metrics_baselines as slow
+from bench import metrics_baselines as baselines
 from bench.metrics_data import FRAMES, LABELS, NUMBERED, SCATTERED, files
 from bench.metrics_data import frames as notebook
 from metrics.core.arrays import Coded
@@ -81,7 +81,7 @@ def named(key: str, cells: str, rows: int) -> str:
 
 
 def once(key: str, truth: Any, prediction: Any, **params: Any) -> float | None:
-    """One score of arrays at hand, the fast way that the metric has."""
+    """One score of arrays, computed in the fastest way that the metric has."""
     metric = metrics.get(key)
     if metric.computation.score is not None:
         return metric.computation.score(truth, prediction, **chosen(metric.computation.score, params))
@@ -91,28 +91,28 @@ def once(key: str, truth: Any, prediction: Any, **params: Any) -> float | None:
     return metric.computation.total(np.array(list(map(float, sums))), **chosen(metric.computation.total, params))
 
 
-def pandas(rows: int) -> None:
-    """Bytes to checked, aligned arrays."""
+def reading(rows: int) -> None:
+    """Time reading a file into checked, aligned arrays, against pandas and the floor."""
     for words, ids_like in (("numbered ids", NUMBERED), ("ids as of a hash", SCATTERED)):
         truth, submission = files("label", "label", rows, ids_like)
         prepared, frame = metrics.prepare("accuracy", truth), pd.read_csv(io.BytesIO(truth), dtype=str)
         ours, least, theirs = race(
             partial(prepared.read_submission, submission),
-            partial(slow.floor, submission, prepared.ids.array),
-            partial(slow.naive, submission, frame),
+            partial(baselines.floor, submission, prepared.ids.array),
+            partial(baselines.naive, submission, frame),
         )
         what = f"bytes to arrays, {rows:,} rows, {words}: {ours * 1e3:,.0f} ms"
         at_least(what, theirs / ours, 8, "pandas")
         say(what, f"{ours / least:.2f} × floor", "≤ 1.3", ours / least <= 1.3)
 
 
-def floor(rows: int) -> None:
-    """Bytes to public, private and their uncertainty."""
+def evaluation(rows: int) -> None:
+    """Time evaluating a file, both splits with uncertainty, against the floor."""
     for key, cells, sent, goal in CASES:
         truth, submission = files(cells, sent, rows)
         prepared = metrics.prepare(key, truth)
         every = turns(
-            partial(slow.floor, submission, prepared.ids.array),
+            partial(baselines.floor, submission, prepared.ids.array),
             partial(prepared.evaluate, submission),
             partial(prepared.evaluate, submission, uncertainty=True),
         )
@@ -173,19 +173,19 @@ def arrays(key: str, truth: str, sent: str, rows: int) -> tuple[Any, Any]:
 
 
 def fresh(coded: Coded) -> Coded:
-    """A prediction of which nothing is remembered."""
+    """A copy of a prediction without the results that `Coded.once` has stored."""
     return Coded(coded.codes, array=coded.array)
 
 
 def loops(rows: int) -> None:
-    """One score of a prepared truth and arrays at hand, against plain loops over lists."""
+    """Time one score of arrays against plain loops over lists."""
     some = rows // 10
     for key, cells, goal, loop in (
-        ("accuracy", "label", 20, slow.accuracy),
-        ("multilabel_f1", "label", 2, slow.f1_by_row),
-        ("word_jaccard", "text", 2, slow.word_jaccard),
-        ("coleridge_fbeta", "data set", 20, slow.coleridge),
-        ("coleridge_fbeta", "phrases", 20, slow.coleridge),
+        ("accuracy", "label", 20, baselines.accuracy),
+        ("multilabel_f1", "label", 2, baselines.f1_by_row),
+        ("word_jaccard", "text", 2, baselines.word_jaccard),
+        ("coleridge_fbeta", "data set", 20, baselines.coleridge),
+        ("coleridge_fbeta", "phrases", 20, baselines.coleridge),
     ):
         many = {"accuracy": rows, "coleridge_fbeta": rows // 50}.get(key, some)
         truth, said = arrays(key, cells, cells, many)
@@ -196,7 +196,7 @@ def loops(rows: int) -> None:
     columns, names = (pd.Series(texts_of(truth)), pd.Series(texts_of(said))), LABELS[:5]
     ours, theirs = race(
         lambda: once_micro(truth, fresh(said)),
-        lambda: slow.micro_f1(*columns, names),
+        lambda: baselines.micro_f1(*columns, names),
     )
     at_least(f"multilabel_f1 pooled, {some:,} rows", theirs / ours, 10, "a loop")
     loops_over_numbers(rows)
@@ -215,17 +215,19 @@ def loops_over_numbers(rows: int) -> None:
     some, dice = rows // 10, np.random.default_rng(3)
     truth, said = dice.integers(0, 2, (2, rows)).astype(float)
     lists = truth.astype(int).tolist(), said.astype(int).tolist()
-    ours, theirs = race(lambda: once("binary_f1", truth, said), lambda: slow.confusion(*lists))
+    ours, theirs = race(lambda: once("binary_f1", truth, said), lambda: baselines.confusion(*lists))
     at_least(f"confusion matrix, {rows:,} rows", theirs / ours, 20, "a loop")
 
     has, scores = (dice.random((some // 5, 10)) > 0.7).astype(float), dice.random((some // 5, 10))
     sums = partial(once_thresholded, has, scores)
-    ours, theirs = race(sums, lambda: slow.thresholded_f1(has, scores, 0.5, 3))
+    ours, theirs = race(sums, lambda: baselines.thresholded_f1(has, scores, 0.5, 3))
     at_least(f"thresholded_f1 of 10 classes, {some // 5:,} rows", theirs / ours, 6, "a loop")
 
     events, risks = dice.integers(0, 2, 5000).astype(float), np.round(dice.random(5000), 3)
     pairs = events.astype(int).tolist(), risks.tolist()
-    ours, theirs = race(lambda: once("concordance_index", events, risks), lambda: slow.concordance(*pairs), times=3)
+    ours, theirs = race(
+        lambda: once("concordance_index", events, risks), lambda: baselines.concordance(*pairs), times=3
+    )
     at_least("concordance_index, 5,000 rows", theirs / ours, 1000, "a loop")
 
     true, ranked = arrays("global_average_precision", "word", "ranked", rows)
@@ -235,7 +237,7 @@ def loops_over_numbers(rows: int) -> None:
     given = dict(zip(names, zip(labels, ranked.confidence.tolist(), strict=True), strict=True))
     ours, theirs = race(
         lambda: once("global_average_precision", true, ranked),
-        lambda: slow.global_average_precision(wanted, given),
+        lambda: baselines.global_average_precision(wanted, given),
     )
     at_least(f"global_average_precision, {rows:,} rows", theirs / ours, 30, "a loop")
 
@@ -249,8 +251,8 @@ def once_thresholded(truth: np.ndarray, scores: np.ndarray) -> float | None:
     )
 
 
-def sklearn(rows: int) -> None:
-    """One score of columns at hand."""
+def scikit_learn(rows: int) -> None:
+    """Time one F1 score of columns that are read already, against scikit-learn."""
     truth, submission = files("label", "label", rows)
     prepared = metrics.prepare("f1", truth)
     table = prepared.read_submission(submission)[1]
@@ -294,7 +296,7 @@ def frames(rows: int) -> None:
             ours, full, theirs = race(
                 partial(metrics.evaluate, key, truth, sent),
                 partial(metrics.score, key, truth, sent),
-                partial(slow.merged, truth, sent, THEIRS[key]),
+                partial(baselines.merged, truth, sent, THEIRS[key]),
                 times=3,
             )
             for what, taken in ((f"{key} ({cells}), {words}", ours), ("  with its interval", full)):
@@ -345,7 +347,7 @@ def cold(_: int) -> None:
     say("its memory after a first score", f"{size:.0f} MB", "≤ 150 MB", size <= 150)
 
 
-TABLES = (small, cold, pandas, frames, sklearn, loops, growth, memory, floor)
+TABLES = (small, cold, reading, frames, scikit_learn, loops, growth, memory, evaluation)
 
 
 def main(rows: int, *wanted: str) -> None:

@@ -55,7 +55,7 @@ def main() -> int:
             running_site(folder / "var", LTI_PLATFORM_HOSTS="127.0.0.1") as site,
             _platform(python, platform_port, site.address, folder) as about,
         ):
-            found = _try(site, f"http://127.0.0.1:{platform_port}", about)
+            found = _measure_course(site, f"http://127.0.0.1:{platform_port}", about)
         print(json.dumps({**found, "seconds": round(time.monotonic() - begun, 1)}, indent=1))
     good = found["launches"] == STUDENTS == found["members"] == found["marks"] == found["corrected"]
     return 0 if good and found["listed"] == STUDENTS else 1
@@ -84,7 +84,7 @@ def _platform(python: Path, port: int, tool: str, folder: Path) -> Iterator[dict
         process.wait()
 
 
-def _try(site: Site, platform: str, about: dict[str, str]) -> dict[str, Any]:
+def _measure_course(site: Site, platform: str, about: dict[str, str]) -> dict[str, Any]:
     named = {
         "issuer": about["issuer"],
         "client-id": about["client_id"],

@@ -1,4 +1,4 @@
-"""Pictures of every page in every state: light, dark, and 320 px wide.
+"""Pictures of every page in every state: light, dark, 390 px and 320 px wide.
 
     python -m bench.screenshots FOLDER [--only leaderboard submit] [--guides]
 

@@ -54,19 +54,19 @@ class MeasuredSite(Protocol):
     name: str
 
     def upload(self, competition: str, student: int, data: bytes) -> str:
-        """Hand a file in; gives the submission's id."""
+        """Submit a file; returns the submission's id."""
 
     def is_over(self, submission_id: str, student: int) -> bool:
-        """Whether a file has its score, or what else became of it."""
+        """Whether a file is scored, or has ended otherwise."""
 
     def board(self, competition: str, known: str) -> str:
-        """Look at the board, of which the version `known` is at hand; gives the version that was seen."""
+        """Read the board, of which the client has the version `known`; returns the version that it has now."""
 
     def waiting(self) -> int:
-        """How many files have no score yet; asked of the database, so that the site has no work with it."""
+        """Number of files without a score; read from the database, so that the site has no work with it."""
 
     def processor_seconds(self) -> dict[str, float]:
-        """What the processes of each part have used so far, those that ended included."""
+        """Part → processor seconds of its processes so far, those that have ended included."""
 
 
 @dataclass
@@ -102,7 +102,7 @@ class Leaderboard:
 
 @dataclass
 class Plain:
-    """The baseline."""
+    """The plain site of `bench/plain.py`, without any of our code, for comparison."""
 
     address: str
     folder: Path
