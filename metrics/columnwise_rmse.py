@@ -2,9 +2,9 @@
 
 $$\\mathrm{MCRMSE} = \\frac{1}{c} \\sum_{j=1}^{c} \\sqrt{\\frac{1}{n} \\sum_{i=1}^{n} (\\hat y_{ij} - y_{ij})^2}$$
 
-The truth has any number of target columns; the submission has the same. Every column weighs the same, so a column in
-large units decides everything: with RMSEs of 0.1 and 100 the score is 50.05. 0 is perfect. With one column it is the
-RMSE. Numbers beyond 1e100 are refused, so that every square is a finite number.
+The truth has any number of target columns; the submission has the same. Every column counts the same in the mean, so
+a column in large units decides it: with RMSEs of 0.1 and 100 the score is 50.05. 0 is perfect. With one column the
+score is the RMSE. Numbers beyond 1e100 are refused, so that every square is a finite number.
 
 `average` `pooled` is one RMSE of all cells: with RMSEs of 3 and 4 it is 3.536, the mean over columns 3.5.
 

@@ -1,18 +1,18 @@
 """How high the true labels of each row stand among its scores: precision at each true label.
 
-The truth has one 0/1 column per label, the submission one score under the same name; any finite numbers will do. With
-$r_{il}$ the number of labels of row $i$ whose score is at least that of label $l$, and $t_{il}$ how many of these are
-true,
+The truth has one 0/1 column per label, the submission one score under the same name; any finite numbers will do. The
+rank of label $l$ in row $i$, $r_{il}$, is the number of labels of the row whose score is at least that of $l$; $t_{il}$
+of them are true:
 
 $$\\mathrm{LRAP} = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{1}{|T_i|} \\sum_{l \\in T_i} \\frac{t_{il}}{r_{il}}$$
 
 where $T_i$ are the true labels of row $i$.
 
-- `weights` `samples` (default): each row counts equally, as in the formula. `labels`: each true label counts equally
-  over all rows, $\\sum t_{il} / r_{il}$ divided by the number of true labels: the label-weighted ranking precision.
+- `weights` is `samples` (default), where each row counts equally, as in the formula, or `labels`, where each true label
+  counts equally: the mean of $t_{il} / r_{il}$ over all true labels of all rows (label-weighted precision).
 - Equal scores share the worst of their ranks: one true label among three with equal scores gives 1/3.
-- A row without true labels, or with nothing else, gives 1 under `samples`; under `labels` a row without any counts
-  nothing, and a split without any true label is refused at publication.
+- With `samples` a row whose labels are all true, or all false, gives 1. With `labels` a row without true labels does
+  not count, and a split without any true label is refused at publication.
 - True labels on places 1 and 3 give (1/1 + 2/3) / 2 = 0.833.
 
 Source: Tsoumakas, Katakis and Vlahavas 2010; equals scikit-learn's `label_ranking_average_precision_score`, with

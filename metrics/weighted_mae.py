@@ -3,9 +3,9 @@
 $$\\mathrm{WMAE} = \\frac{\\sum_i w_i\\,|\\hat y_i - y_i|}{\\sum_i w_i}$$
 
 The weights are a further column of the truth, which the host names; students never see them. They are at least 0, and
-a row of weight 0 counts nothing. Only their proportions matter: weights 1 and 5 are as good as 0.2 and 1. In the unit
-of the answers; 0 is perfect. Errors of 1 and 2 with weights 1 and 5 give 1.83; with equal weights it is the MAE. A
-part whose weights are all 0 is refused at publication.
+a row of weight 0 does not count. Only their ratios matter: 1 and 5 give the same score as 0.2 and 1. The score is in
+the unit of the answers; 0 is perfect. Errors of 1 and 2 with weights 1 and 5 give 1.83; with equal weights it is the
+MAE. A split whose weights are all 0 is refused at publication.
 
 Equals scikit-learn's `mean_absolute_error` with `sample_weight`; "Walmart Recruiting: Store Sales Forecasting" on
 Kaggle weighed weeks with holidays 5 and others 1.

@@ -77,15 +77,15 @@ def _group_by_teams(files: Any, key: Any) -> list[SharedResult]:
 class AnswerComparison:
     """Result of comparing the best files of all pairs of teams; `left_out` counts files that were not compared.
 
-    `pairs` share more wrong answers than expected by chance; those `together` have correlated errors. Each has what the
-    job `find_agreement` says of it, with the teams as `first` and `second`.
+    `pairs` share more wrong answers than expected by chance; `correlated_pairs` have correlated errors. Each pair has
+    the fields that the job `find_agreement` returns, with the teams as `first` and `second`.
     """
 
     rows: int
     files: int
     left_out: int
     pairs: list[dict[str, Any]]
-    together: list[dict[str, Any]]
+    correlated_pairs: list[dict[str, Any]]
 
 
 def compare_answers(*, competition: Competition) -> AnswerComparison:
@@ -111,9 +111,9 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
         id_column=ground_truth.id_column,
         submissions=[str(path_of(file.file_key, file.sha256)) for file in files],
     )
-    pairs, together = (
+    pairs, correlated_pairs = (
         [{**pair, "first": files[pair["first"]].team, "second": files[pair["second"]].team} for pair in result[name]]
-        for name in ("pairs", "together")
+        for name in ("pairs", "correlated_pairs")
     )
     left_out = len(best) - result["files"]
-    return AnswerComparison(result["rows"], result["files"], left_out, pairs, together)
+    return AnswerComparison(result["rows"], result["files"], left_out, pairs, correlated_pairs)

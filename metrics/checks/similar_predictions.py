@@ -34,12 +34,12 @@ FEWEST = 5
 """The least number of shared wrong answers; fewer mean nothing."""
 MOST_NAMED = 50
 
-MANY = 30
+LEAST_DISTINCT = 30
 """The least number of different predictions; files with fewer predict labels, or almost nothing."""
 FEWEST_FILES = 5
 """With fewer files the usual correlation is unknown."""
-HIGH = 0.9
-FAR = 5.0
+LEAST_CORRELATION = 0.9
+LEAST_DISTANCE = 5.0
 """The least distance of a pair above the median pair, in spreads of all pairs."""
 LEAST_SPREAD = 0.05
 STRAY = 10.0
@@ -47,8 +47,8 @@ STRAY = 10.0
 
 
 @dataclass(frozen=True)
-class Together:
-    """Two files by their index in the given list; `usual` is the correlation of the median pair."""
+class CorrelatedPair:
+    """Two files, by their index in the list, whose errors correlate; `usual` is the correlation of the median pair."""
 
     first: int
     second: int
@@ -71,13 +71,15 @@ class SimilarPair:
 
 @dataclass(frozen=True)
 class SimilarPredictions:
-    """Pairs above chance, least likely first, with the number of rows and of readable files compared. `together` are
-    pairs with unusually correlated errors of numbers, closest first."""
+    """Pairs above chance, least likely first, with the number of rows and of readable files compared.
+
+    `correlated_pairs` have unusually correlated errors of numbers, closest first.
+    """
 
     rows: int
     files: int
     pairs: tuple[SimilarPair, ...]
-    together: tuple[Together, ...] = ()
+    correlated_pairs: tuple[CorrelatedPair, ...] = ()
 
 
 def find_similar_predictions(
@@ -93,19 +95,19 @@ def find_similar_predictions(
     if len(rows) > ROWS:
         rows = np.sort(np.random.default_rng(0).choice(rows, ROWS, replace=False))
     perfect = [tuple(map(_number, cells)) for cells in cells_of(prepared, prepared.perfect_submission(), rows)]
-    places, said = [], []
+    places, predictions = [], []
     for place, submission in enumerate(submissions):
         try:
             cells = cells_of(prepared, submission, rows)
         except SubmissionError:
             continue
         places.append(place)
-        said.append([tuple(map(_number, one)) for one in cells])
-    pairs = _above_chance([perfect, *said]) if len(said) > 1 else []
+        predictions.append([tuple(map(_number, one)) for one in cells])
+    pairs = _above_chance([perfect, *predictions]) if len(predictions) > 1 else []
     named = [replace(one, first=places[one.first], second=places[one.second]) for one in pairs[:MOST_NAMED]]
-    close = _correlated_pairs(perfect, said)[:MOST_NAMED]
+    close = _correlated_pairs(perfect, predictions)[:MOST_NAMED]
     correlated = [replace(one, first=places[one.first], second=places[one.second]) for one in close]
-    return SimilarPredictions(len(rows), len(said), tuple(named), tuple(correlated))
+    return SimilarPredictions(len(rows), len(predictions), tuple(named), tuple(correlated))
 
 
 def _number(cell: str) -> object:
@@ -174,16 +176,16 @@ def _chances_by_row(wrong: np.ndarray, often: float, hard: np.ndarray, same: np.
 
 
 def _correlated_pairs(
-    perfect: Sequence[tuple[object, ...]], said: Sequence[Sequence[tuple[object, ...]]]
-) -> list[Together]:
+    perfect: Sequence[tuple[object, ...]], predictions: Sequence[Sequence[tuple[object, ...]]]
+) -> list[CorrelatedPair]:
     """Pairs with unusually correlated errors, closest first; none if answers are not numbers or files are few."""
     truth = _as_numbers(perfect)
     if truth is None:
         return []
     files = []
-    for place, one in enumerate(said):
+    for place, one in enumerate(predictions):
         numbers = _as_numbers(one)
-        if numbers is not None and len(np.unique(numbers)) >= MANY:
+        if numbers is not None and len(np.unique(numbers)) >= LEAST_DISTINCT:
             files.append((place, numbers))
     if len(files) < FEWEST_FILES:
         return []
@@ -199,10 +201,10 @@ def _correlated_pairs(
     heights = np.arctanh(np.clip(found, -0.999999, 0.999999))
     middle = float(np.median(heights))
     spread = max(LEAST_SPREAD, 1.4826 * float(np.median(np.abs(heights - middle))))
-    named = np.flatnonzero((found >= HIGH) & (heights > middle + FAR * spread))
+    named = np.flatnonzero((found >= LEAST_CORRELATION) & (heights > middle + LEAST_DISTANCE * spread))
     usual = float(np.tanh(middle))
     chosen = [(float(found[at]), pairs[at]) for at in named]
-    return [Together(files[a][0], files[b][0], value, usual) for value, (a, b) in sorted(chosen, reverse=True)]
+    return [CorrelatedPair(files[a][0], files[b][0], value, usual) for value, (a, b) in sorted(chosen, reverse=True)]
 
 
 def _as_numbers(cells: Sequence[tuple[object, ...]]) -> np.ndarray | None:

@@ -84,8 +84,8 @@ class CustomFile:
 
     @property
     def notes(self) -> list[str]:
-        direction, who = self.direction
-        if self.error or who != "guess":
+        direction, source = self.direction
+        if self.error or source != "guess":
             return list(self.facts.get("notes", []))
         better, worse = ("higher", "lower") if direction == "maximize" else ("lower", "higher")
         other = "minimize" if direction == "maximize" else "maximize"
@@ -98,9 +98,9 @@ class CustomFile:
     @property
     def direction(self) -> tuple[str, str]:
         """The direction and its source: the operator's ``settings``, the ``file``, or a ``guess`` from its words."""
-        for said, who in ((self.settings, "settings"), (self.facts.get("said", {}), "file")):
-            if said.get("direction") in ("maximize", "minimize"):
-                return str(said["direction"]), who
+        for declared, source in ((self.settings, "settings"), (self.facts.get("declared", {}), "file")):
+            if declared.get("direction") in ("maximize", "minimize"):
+                return str(declared["direction"]), source
         words = str(self.facts.get("words", ""))
         lower, higher = bool(_LOWER.search(words)), bool(_HIGHER.search(words))
         if lower != higher:
@@ -123,8 +123,8 @@ def read_custom_file(path: Path, settings: Mapping[str, Any] | None = None, *, a
             data = file.read(_MAX_BYTES + 1)
     except OSError as error:
         return CustomFile(path.stem, path, b"", {"error": f"It cannot be read: {error.strerror}."}, {})
-    said = read_settings(path.with_suffix(".json")) if settings is None else settings
-    return CustomFile(path.stem, path, data, _inspect_file(path.stem, data, again=again), said)
+    stored = read_settings(path.with_suffix(".json")) if settings is None else settings
+    return CustomFile(path.stem, path, data, _inspect_file(path.stem, data, again=again), stored)
 
 
 def add_custom_file(file: CustomFile) -> Path:

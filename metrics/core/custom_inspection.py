@@ -21,26 +21,27 @@ def facts_of(module: ModuleType, key: str, text: str) -> dict[str, Any]:
     ``NoMetric``."""
     metric = metric_in(module, key)
     if isinstance(metric, Metric):
-        facts = _facts_of_ours(module, metric)
+        facts = _facts_of_library_form(module, metric)
     elif callable(getattr(module, "score", None)):
-        facts = _facts_of_kaggles(module, text)
+        facts = _facts_of_kaggle_form(module, text)
     else:
         raise NoMetric(f"It has neither a function score({', '.join(FIRST_THREE)}) nor {key} = Metric(…).")
     return {**facts, "doctest": _doctest_results(module)}
 
 
-def _facts_of_kaggles(module: ModuleType, text: str) -> dict[str, Any]:
+def _facts_of_kaggle_form(module: ModuleType, text: str) -> dict[str, Any]:
+    """Facts about a file with a function ``score``, as Kaggle's metrics are written."""
     doc = inspect.cleandoc(module.__doc__ or module.score.__doc__ or "")
     parameters, forms, notes = extra_parameters(module.score, text)
-    said = {name: getattr(module, name, None) for name in ("title", "group", "direction", "best", "worst")}
+    declared = {name: getattr(module, name, None) for name in ("title", "group", "direction", "best", "worst")}
     higher = next((getattr(module, n) for n in ("higher_is_better", "greater_is_better") if hasattr(module, n)), None)
-    if said["direction"] is None and isinstance(higher, bool):
-        said["direction"] = "maximize" if higher else "minimize"
+    if declared["direction"] is None and isinstance(higher, bool):
+        declared["direction"] = "maximize" if higher else "minimize"
     columns = getattr(module, "submission_columns", ())
-    words = {name: value for name, value in said.items() if isinstance(value, str | int | float)}
+    values = {name: value for name, value in declared.items() if isinstance(value, str | int | float)}
     documented = inspect.cleandoc(module.score.__doc__ or "")
     return {
-        "said": words,
+        "declared": values,
         "doc": doc,
         "words": f"{doc}\n{documented}",
         "submission_columns": [str(name) for name in columns],
@@ -50,7 +51,8 @@ def _facts_of_kaggles(module: ModuleType, text: str) -> dict[str, Any]:
     }
 
 
-def _facts_of_ours(module: ModuleType, metric: Metric) -> dict[str, Any]:
+def _facts_of_library_form(module: ModuleType, metric: Metric) -> dict[str, Any]:
+    """Facts about a file with ``<key> = Metric(…)``, as the metrics of this library are written."""
     columns = metric.format.names
     functions = {
         "perfect": metric.rules.perfect,
@@ -63,13 +65,13 @@ def _facts_of_ours(module: ModuleType, metric: Metric) -> dict[str, Any]:
         raise NoMetric(f"In this folder a metric cannot have functions for {', '.join(unsupported)}.")
     names = ("title", "group", "direction", "best", "worst")
     return {
-        "said": {name: value for name in names if (value := getattr(metric, name)) is not None},
+        "declared": {name: value for name in names if (value := getattr(metric, name)) is not None},
         "doc": inspect.cleandoc(module.__doc__ or ""),
         "words": "",
         "submission_columns": list(columns),
         "parameters": [{**asdict(parameter), "check": None} for parameter in metric.parameters],
         "notes": [],
-        "ours": {
+        "library": {
             "truth": _kind(metric.truth),
             "submission": _kind(metric.submission),
             "roles": {name: _kind(role.kind) for name, role in metric.roles.items()},
@@ -81,7 +83,7 @@ def _facts_of_ours(module: ModuleType, metric: Metric) -> dict[str, Any]:
 
 
 def _kind(kind: Kind) -> dict[str, Any]:
-    """The class of a kind of column and the arguments that restore it, which it keeps as attributes. Raises
+    """The class of a kind of column and the arguments that make it again, which are its attributes. Raises
     ``NoMetric``."""
     name = type(kind).__name__
     library, _, home = type(kind).__module__.partition(".")

@@ -20,7 +20,7 @@ from .contract import Example, Metric, Role, Rules, SubmissionFormat, WholeColum
 from .custom import CustomFile, find_custom_file, list_custom_files
 from .custom_columns import AnyColumns, all_columns
 from .custom_parameters import COLUMNS_PARAMETER, SUBMISSION_COLUMNS, arguments_of, columns_of_submission
-from .custom_scoring import KaggleRun, load_module, score_kaggle, score_ours
+from .custom_scoring import KaggleRun, load_module, score_kaggle, score_library_form
 from .evaluate import Result
 from .lazy import cached_property
 from .messages import Message
@@ -102,11 +102,11 @@ def score_custom(truth: PreparedTruth, table: Table, places: np.ndarray) -> Resu
     if isinstance(metric, KaggleMetric):
         return score_kaggle(truth, table, places, metric.load, metric.arguments(truth.params))
     assert isinstance(metric, CustomMetric)
-    return score_ours(truth, table, places, metric.load)
+    return score_library_form(truth, table, places, metric.load)
 
 
 def refuse_custom(truth: PreparedTruth, table: Table) -> None:
-    """Raise the refusal of the metric's file that does not depend on the truth, if it has one."""
+    """Raise the ``SubmissionError`` of the metric's file for this table, if it would raise it whatever the answers."""
     if isinstance(truth.metric, KaggleMetric):
         KaggleRun(truth, table, truth.metric.load, truth.metric.arguments(truth.params)).judge()
 
@@ -146,7 +146,7 @@ def _make_metric(file: CustomFile) -> CustomMetric | None:
 def metric_of(file: CustomFile) -> CustomMetric:
     """The metric that a file declares; the file must have no error."""
     facts, direction = file.facts, file.direction[0]
-    declared = {**facts["said"], **file.settings}
+    declared = {**facts["declared"], **file.settings}
     columns = tuple(file.settings.get("submission_columns") or facts["submission_columns"])
     general: dict[str, Any] = {
         "title": str(declared.get("title") or file.key.replace("_", " ").replace("-", " ").capitalize()),
@@ -159,15 +159,15 @@ def metric_of(file: CustomFile) -> CustomMetric:
     }
     helps = {one["name"]: one["help"] for one in facts["parameters"] if one["kind"] == "column"}
     defaults = {one["name"]: one["default"] or "" for one in facts["parameters"]}
-    if ours := facts.get("ours"):
+    if library_form := facts.get("library"):
         return CustomMetric(
             **general,
-            truth=_kind(ours["truth"]),
-            submission=_kind(ours["submission"]),
-            roles={name: Role(_kind(kind), helps[name]) for name, kind in ours["roles"].items()},
+            truth=_kind(library_form["truth"]),
+            submission=_kind(library_form["submission"]),
+            roles={name: Role(_kind(kind), helps[name]) for name, kind in library_form["roles"].items()},
             computation=WholeColumn(),
-            format=SubmissionFormat(columns, tuple(ours["aliases"]), ours["may_miss_ids"]),
-            rules=Rules(confirm={name: dict(pairs) for name, pairs in ours["confirm"].items()}),
+            format=SubmissionFormat(columns, tuple(library_form["aliases"]), library_form["may_miss_ids"]),
+            rules=Rules(confirm={name: dict(pairs) for name, pairs in library_form["confirm"].items()}),
         )
     metric = KaggleMetric(
         **general,

@@ -140,7 +140,7 @@ def score_kaggle(
     )
 
 
-def score_ours(truth: PreparedTruth, table: Table, places: np.ndarray, load: Loader) -> Result:
+def score_library_form(truth: PreparedTruth, table: Table, places: np.ndarray, load: Loader) -> Result:
     """Score aligned rows by a file in the form of ``metrics/``, as built-in metrics are scored.
 
     Raises ``SubmissionError`` for cells that only a secondary metric refuses, and ``MetricFailed``.
@@ -152,9 +152,9 @@ def score_ours(truth: PreparedTruth, table: Table, places: np.ndarray, load: Loa
         raise SubmissionError(problems)
     prediction = metric.submission.fill(places, prediction)
     try:
-        ours = metric_in(load(), metric.key)
+        loaded = metric_in(load(), metric.key)
         # The answers are read again, so that the file's code leaves nothing in them for the next submission.
-        computing = replace(metric, computation=ours.computation, rules=ours.rules)
+        computing = replace(metric, computation=loaded.computation, rules=loaded.rules)
         again = truth.with_metric(computing, truth.params, truth.table, truth.layout)
         if again.problems:
             raise GroundTruthError(again.problems)

@@ -55,13 +55,14 @@ class Message(str):
     plural: str
     """The template for a ``number`` other than 1; empty if nothing is counted."""
     number: int | None
+    """The parameter ``count``, which chooses between the two templates; ``count`` itself is a method of texts."""
 
     def __new__(cls, template: str, /, **params: Param) -> Self:
         return cls._made(template, params)
 
     @classmethod
     def counted(cls, count: int, one: str, many: str, /, **params: Param) -> Self:
-        """The message from the template ``one`` or ``many``, with the number as the parameter ``count``."""
+        """The message from the template ``one`` or ``many`` as ``count`` demands; ``{count}`` in them is the count."""
         return cls._made(one, {"count": count, **params}, many, count)
 
     @classmethod
@@ -98,7 +99,8 @@ MORE = Message("{examples} and {left} more")
 
 
 def joined(parts: Sequence[str], between: str = " ", name: str = "part") -> Message:
-    """One message that joins several; a single message is returned itself."""
+    """One message with these parts one after another, each a parameter (``name1``, ``name2``…) that is translated by
+    itself. A single message is returned as it is."""
     if len(parts) == 1 and isinstance(parts[0], Message):
         return parts[0]
     params = {f"{name}{number}": part for number, part in enumerate(parts, 1)}

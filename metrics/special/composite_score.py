@@ -54,7 +54,7 @@ def score(
     combine: Combine = "mean",
     unscored: Unscored = None,
 ) -> float:
-    """The weighted values of the parts. The ``parts`` are in the arrays; the parameter is only declared here."""
+    """The combined value of all parts. ``parts`` declares the host's parameter; its parsed value is in the arrays."""
     return score_parts(truth, prediction, combine)
 
 

@@ -1,12 +1,12 @@
 """Share of rows with no right label among the first k of a list.
 
-A submission's cell holds labels, best first, separated by white space: `71 108 339`. What stands after the first `k` is
-cut and no error. With $h_i$ right labels among the first $k$ of row $i$,
+A submission's cell holds labels, best first, separated by white space: `71 108 339`. Labels after the first `k`
+do not count. With $h_i$ right labels among the first $k$ of row $i$,
 
 $$\\text{error rate@}k = \\frac{1}{n} \\sum_{i=1}^{n} [h_i = 0]$$
 
-With `k` = 1, the default, only the first label of each cell counts; with one label per cell it is the `error_rate`.
-It is 1 minus `hit_rate_at_k`. 0 is perfect: truth `c` gets 0 for `x y c` with `k` = 3 and 1 with `k` = 2.
+With `k` = 1, the default, only the first label of each cell counts; if each cell has one label, the score is the
+`error_rate`. It is 1 minus `hit_rate_at_k`. 0 is perfect: truth `c` gets 0 for `x y c` with `k` = 3 and 1 with `k` = 2.
 
 The truth may hold several labels too; one of them is enough. A label that a list repeats keeps its places. Labels are
 compared as text, so `07` is not `7`. An empty list is wrong, unless the truth is empty as well.

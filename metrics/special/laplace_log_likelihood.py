@@ -7,11 +7,11 @@ $\\Delta = \\min(|\\hat y - y|, \\Delta_\\text{max})$,
 $$L = -\\frac{1}{n} \\sum_{i=1}^{n} \\left(\\frac{\\sqrt 2\\,\\Delta_i}{\\sigma_{c,i}}
 + \\ln\\left(\\sqrt 2\\,\\sigma_{c,i}\\right)\\right)$$
 
-Higher is better. Values are mostly negative; the best one is $-\\ln(\\sqrt 2\\,\\sigma_\\text{min})$: every value right
-and every sigma at most the smallest that counts. With `sigma_minimum` 70 and `error_maximum` 1000 (the defaults) that
-is -4.595. A row with an error of 100 and sigma 70 scores -6.615, with sigma 200 -6.352; the best sigma is $\\sqrt 2$
-times the error. Errors above 1000 cost no more. Without `error_maximum` errors are not cut. A sigma below 0 is
-refused.
+Higher is better. Values are mostly negative; the best one, $-\\ln(\\sqrt 2\\,\\sigma_\\text{min})$, is reached if every
+value is right and no sigma is above $\\sigma_\\text{min}$ (`sigma_minimum`). With `sigma_minimum` 70 and
+`error_maximum` 1000 (the defaults) that is -4.595. A row with an error of 100 and sigma 70 scores -6.615, with sigma
+200 -6.352; the best sigma is $\\sqrt 2$ times the error. Errors above 1000 cost no more. Without `error_maximum` errors
+are not cut. A sigma below 0 is refused.
 
 Source: "OSIC Pulmonary Fibrosis Progression" on Kaggle, 2020 (forced vital capacity in ml).
 """
@@ -35,7 +35,7 @@ Error = Annotated[float | None, Range(0, 1e9), "A larger error counts as this on
 def loss(
     truth: np.ndarray, prediction: np.ndarray, *, sigma_minimum: Sigma = 70.0, error_maximum: Error = 1000.0
 ) -> np.ndarray:
-    """The loss of each row against the best value, at least 0."""
+    """How far each row's likelihood is below the best one, at least 0."""
     sigma = np.maximum(prediction[:, 1], sigma_minimum)
     error = np.minimum(np.abs(prediction[:, 0] - truth), np.inf if error_maximum is None else error_maximum)
     return math.sqrt(2) * error / sigma + np.log(sigma / sigma_minimum)

@@ -91,8 +91,8 @@ def test_numbers_copied_with_noise_are_found_and_nobody_else_is(seed: int) -> No
     files.append(1.05 * files[7] + 0.02 * noise)
     found = find_similar_predictions("rmse", truth_of(answers), [file_of(file) for file in files])
     assert found.pairs == ()
-    assert [(one.first, one.second) for one in found.together] == [(7, 12)]
-    (pair,) = found.together
+    assert [(one.first, one.second) for one in found.correlated_pairs] == [(7, 12)]
+    (pair,) = found.correlated_pairs
     assert pair.correlation > 0.95 > 0.5 > pair.usual
 
 
@@ -101,12 +101,12 @@ def test_numbers_of_honest_files_go_together_with_nobodys(seed: int) -> None:
     answers, files = estimates(seed)
     files[3][0] = 1e9
     files += [np.full(ROWS, 0.1), np.full(ROWS, 0.2)]
-    assert find_similar_predictions("rmse", truth_of(answers), [file_of(file) for file in files]).together == ()
+    assert find_similar_predictions("rmse", truth_of(answers), [file_of(file) for file in files]).correlated_pairs == ()
 
 
 def test_four_files_do_not_say_what_is_usual_and_labels_are_no_numbers() -> None:
     answers, files = estimates(1, files=3)
     written = [file_of(file) for file in (*files, files[0])]
-    assert find_similar_predictions("rmse", truth_of(answers), written).together == ()
+    assert find_similar_predictions("rmse", truth_of(answers), written).correlated_pairs == ()
     labels = np.random.default_rng(1).integers(0, 3, ROWS)
-    assert find_similar_predictions("accuracy", truth_of(labels), [file_of(labels)] * 6).together == ()
+    assert find_similar_predictions("accuracy", truth_of(labels), [file_of(labels)] * 6).correlated_pairs == ()

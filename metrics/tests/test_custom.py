@@ -710,7 +710,7 @@ def test_what_is_spoiled_takes_no_other_metric_along(drop: Drop, tmp_path: Path)
     drop("two", body("return 2.0"))
     kept = tmp_path / "metrics" / ".inspected"
     (path,) = kept.glob("one-*.json")
-    path.write_text(json.dumps({**json.loads(path.read_text()), "facts": {"said": {}}}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "facts": {"declared": {}}}))
     (tmp_path / "metrics" / "two.json").write_text(
         json.dumps(
             {"best": "high", "title": 5, "direction": "up", "submission_columns": 5, "group": "Numbers", "more": 1}
