@@ -1,4 +1,4 @@
-"""The settings of a competition: five sections, each saved on its own."""
+"""The settings of a competition: four sections, each saved separately, and the actions of `ACTIONS`."""
 
 from __future__ import annotations
 

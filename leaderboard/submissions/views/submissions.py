@@ -333,7 +333,9 @@ def _rescored_files(
     """Each scored file with its scores before and after, on these splits."""
     scored = Submission.objects.filter(team=team, status=Submission.Status.SCORED, received_at__lt=last.applied_at)
     files = list(scored.order_by("-received_at")[:MAX_RESCORED_SHOWN])
-    before, after = (_scores_under(page_context, team, problem, splits) for problem in (last.before, last.after))
+    before, after = (
+        _scores_under(page_context, team, ground_truth, splits) for ground_truth in (last.before, last.after)
+    )
     problems = CandidateProblem.objects.filter(ground_truth=last.after, submission__in=files)
     refusals = {problem.submission_id: problem for problem in problems}
     return [
