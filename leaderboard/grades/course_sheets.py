@@ -6,17 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.common.queries import only_row
 from leaderboard.competitions.models import Competition, Course, Membership
 from leaderboard.competitions.models.competition import Split
 
 from .marks import ZERO, Mark, Person, ScoreScale, finish_mark, points_of, points_text, round_half_up
-from .models import Grade, GradeRelease, Override, SavedRules
-from .queries import GradeRow, GradeSheet, overrides_of, released_marks, students_from
+from .models import Grade, GradeRelease
+from .queries import GradeRow, GradeSheet, course_scheme, stored_marks, students_from
 from .reading import BadRules
 from .reasons import Reason
 from .rules import CoursePart, CourseScheme, GradeRules, Term
@@ -91,9 +89,7 @@ def course_sheet(
     rules would make, without the released ones.
     """
     there = {one.slug: one for one in (course_competitions(course.pk) if competitions is None else competitions)}
-    overrides = Override.objects.filter(course=OuterRef("course"))
-    stored = only_row(SavedRules.objects.filter(course=course).annotate(has_overrides=Exists(overrides)))
-    saved = CourseScheme.from_values(stored.values) if stored else None
+    saved = course_scheme(course.pk)
     rules = tried or saved or suggested_scheme(list(there.values()), course.title)
     release = None if tried else GradeRelease.current(course)
     sheet = GradeSheet(rules, rules == saved, release=release)
@@ -106,8 +102,7 @@ def course_sheet(
     except BadRules as error:
         return replace(sheet, faults=tuple(map(str, error.faults)))
     given, out_of = _released_points(course)
-    released = released_marks(release)
-    set_marks = overrides_of(course) if stored is None or stored.has_overrides else {}
+    known = stored_marks(course, release)
     unreleased = tuple(there[part.competition].title for part in rules.parts if part.competition not in out_of)
     rows = []
     for student in students_of_course(course):
@@ -121,8 +116,8 @@ def course_sheet(
             )
             for part in rules.parts
         ]
-        mark = set_marks.get(user) or course_mark(rules, results, plus(student.key))
-        rows.append(GradeRow(student, mark, released.get(user)))
+        mark = known.set_by_host.get(user) or course_mark(rules, results, plus(student.key))
+        rows.append(GradeRow(student, mark, known.released.get(user)))
     return replace(sheet, rows=tuple(rows), unreleased=unreleased)
 
 

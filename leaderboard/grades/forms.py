@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.competitions.models import Competition
 
+from .queries import CourseCompetition
 from .reading import RuleFault, decimal_text, parse_number
 from .rules import MAX_ROWS, MAX_TERMS, QUANTITIES, GradeRules
 
@@ -181,7 +182,7 @@ class RulesForm(forms.Form):
         data: Any,
         rules: Mapping[str, Any],
         *,
-        competitions: Sequence[Competition],
+        competitions: Sequence[Competition | CourseCompetition],
         baselines: Iterable[str] = (),
         add: str = "",
     ) -> None:

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import JSONObject
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
@@ -17,7 +19,7 @@ from leaderboard.boards.queries import baseline_scores
 from leaderboard.boards.scores import sign_of
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.queries import only_row
-from leaderboard.competitions.models import Competition, GroundTruth, Membership, Submission, Team
+from leaderboard.competitions.models import Competition, Course, GroundTruth, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
 from . import marks, suggestions
@@ -125,14 +127,12 @@ class GradeSheet:
     release: GradeRelease | None = None
     scale: marks.ScoreScale | None = None
     """What the marks were computed from; None for a course."""
-    scheme: CourseScheme | None = None
-    """The rules of the competition's course."""
     waiting: int = 0
     """Number of the competition's files that wait for a score."""
     is_awaited: bool = False
     """Whether a team of the competition still has time."""
     unreleased: tuple[str, ...] = ()
-    """Of a course: titles of the competitions whose grades are not released."""
+    """Titles of the competitions whose grades must be released first: of a course all, else those with late days."""
 
     @property
     def unlinked_students(self) -> int:
@@ -194,43 +194,58 @@ def deciding_split(competition: Competition, at: datetime) -> Split:
     return Split.PRIVATE if at >= competition.closes_at else Split.PUBLIC
 
 
+class CourseCompetition(NamedTuple):
+    """A competition of a course, with the release that its students see."""
+
+    slug: str
+    title: str
+    release: GradeRelease | None
+
+
 class StoredRules(NamedTuple):
-    """The saved rules of a competition and its course, and more that a sheet needs: whether a host has set marks, the
-    number of files that wait for a score, whether a team still has time, the release that students see; one query."""
+    """The saved rules of a competition and its course, and more that a sheet needs: the number of files that wait for a
+    score, whether a team still has time, and the course's competitions in the order of their deadlines; one query."""
 
     rules: GradeRules | None
     scheme: CourseScheme | None
-    has_overrides: bool
     waiting: int
     is_awaited: bool
     release: GradeRelease | None
+    competitions: Sequence[CourseCompetition]
 
 
 RELEASE_FACTS = ("pk", "number", "rules", "ground_truth_number", "released_at", "withdrawn_at")
 
 
 def stored_rules(competition: Competition) -> StoredRules:
-    overrides = Override.objects.filter(competition=OuterRef("pk"))
-    pending = Submission.objects.filter(competition=OuterRef("pk"), status=Submission.Status.PENDING).order_by()
+    pending = Submission.objects.filter(competition=competition, status=Submission.Status.PENDING).order_by()
     # Those of baselines are subtracted: with a condition on them SQLite would scan all files of the competition.
     waiting = pending.values("competition").annotate(number=Count("pk") - Count("baseline")).values("number")
-    awaited = Team.objects.filter(competition=OuterRef("pk"), is_awaited=True, disqualified_at=None)
-    rows = Competition.objects.filter(pk=competition.pk).order_by("-graderelease__number")
-    values, course_values, has_overrides, number, is_awaited, *facts = rows.annotate(
-        has_overrides=Exists(overrides), waiting=Subquery(waiting), has_awaited=Exists(awaited)
-    ).values_list(
-        "savedrules__values",
-        "course__savedrules__values",
-        "has_overrides",
-        "waiting",
-        "has_awaited",
+    awaited = Team.objects.filter(competition=competition, is_awaited=True, disqualified_at=None)
+    newest = GradeRelease.objects.filter(competition=OuterRef("pk")).order_by("-number").values("pk")[:1]
+    there = Competition.objects.filter(Q(archive__binned_at=None) | Q(pk=competition.pk), course=competition.course_id)
+    rows = there.filter(Q(graderelease=None) | Q(graderelease=Subquery(newest))).order_by("closes_at", "pk")
+    facts = rows.annotate(waiting=Subquery(waiting), has_awaited=Exists(awaited)).values(
+        "pk", "slug", "title", "savedrules__values", "course__savedrules__values", "waiting", "has_awaited",
         *(f"graderelease__{name}" for name in RELEASE_FACTS),
-    )[0]
-    rules = GradeRules.from_values(values) if values else None
-    scheme = CourseScheme.from_values(course_values) if course_values else None
-    newest = GradeRelease(competition=competition, **dict(zip(RELEASE_FACTS, facts, strict=True)))
-    release = newest if newest.pk is not None and newest.withdrawn_at is None else None
-    return StoredRules(rules, scheme, has_overrides, number or 0, is_awaited, release)
+    )  # fmt: skip
+    competitions = [CourseCompetition(row["slug"], row["title"], _shown_release(row)) for row in facts]
+    own = next(row for row in facts if row["slug"] == competition.slug)
+    values, course_values = own["savedrules__values"], own["course__savedrules__values"]
+    return StoredRules(
+        GradeRules.from_values(values) if values else None,
+        CourseScheme.from_values(course_values) if course_values else None,
+        own["waiting"] or 0,
+        own["has_awaited"],
+        next(one.release for one in competitions if one.slug == competition.slug),
+        competitions,
+    )
+
+
+def _shown_release(row: Mapping[str, Any]) -> GradeRelease | None:
+    """The newest release in a row, if it isn't withdrawn."""
+    newest = GradeRelease(competition_id=row["pk"], **{name: row[f"graderelease__{name}"] for name in RELEASE_FACTS})
+    return newest if newest.pk is not None and newest.withdrawn_at is None else None
 
 
 def suggested_rules(competition: Competition, baselines: Mapping[str, float] | None = None) -> GradeRules:
@@ -270,35 +285,46 @@ def grade_sheet(competition: Competition, *, at: datetime) -> GradeSheet:
         stored.rules is not None,
         deciding_split(competition, at),
         release=stored.release,
-        scheme=stored.scheme,
         waiting=stored.waiting,
         is_awaited=stored.is_awaited,
     )
     return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, stored, stored.release)[0]
 
 
-def released_marks(release: GradeRelease | None) -> dict[int, marks.Mark]:
-    """User → the mark in a release."""
-    return _marks_and_slack(release, None)[0] if release else {}
+class StoredMarks(NamedTuple):
+    """Marks by user: those of a release, those set by a host, and the late periods used in earlier releases."""
+
+    released: dict[int, marks.Mark]
+    set_by_host: dict[int, marks.Mark]
+    used: Counter[int]
 
 
-def _marks_and_slack(
-    release: GradeRelease | None, earlier: QuerySet[GradeRelease] | None
-) -> tuple[dict[int, marks.Mark], Counter[int]]:
-    """(user → the mark in a release, user → late periods used in earlier ones); one query."""
-    wanted = Q(release__in=[release.pk] if release else [])
-    if earlier is not None:
-        wanted |= Q(release__in=earlier.values("pk"), slack__gt=0)
-    found, used = dict[int, marks.Mark](), Counter[int]()
-    grades = Grade.objects.filter(wanted).order_by()
-    for release_id, user, points, reasons, slack in grades.values_list(
-        "release_id", "user_id", "points", "reasons", "slack"
-    ):
-        if release is not None and release_id == release.pk:
-            found[user] = marks.Mark(points, tuple(map(Reason.from_json, reasons)), slack)
+def stored_marks(
+    graded: Competition | Course, release: GradeRelease | None, earlier: Sequence[GradeRelease] = ()
+) -> StoredMarks:
+    """One query; `earlier` are the releases in which late periods were used before."""
+    found = StoredMarks({}, {}, Counter())
+    current = release.pk if release else None
+    wanted = Q(release__in=[current] if current else []) | Q(release__in=[one.pk for one in earlier], slack__gt=0)
+    grades = Grade.objects.filter(wanted).values_list("release_id", "user_id", "points", "reasons", "slack").order_by()
+    names = {name: f"by__{name}" for name in ("first_name", "last_name", "username")}
+    overrides = Override.objects.filter(**owner_of(graded)).order_by()
+    no_release, no_slack = Value(0), Value(0)
+    facts = JSONObject(reason="reason", **names)
+    rows: Any = grades.union(overrides.values_list(no_release, "user_id", "points", facts, no_slack), all=True)
+    for release_id, user, points, reasons, slack in rows:
+        if not release_id:
+            found.set_by_host[user] = marks.Mark(points, (_override_reason(points, **reasons),))
+        elif release_id == current:
+            found.released[user] = marks.Mark(points, tuple(map(Reason.from_json, reasons)), slack)
         else:
-            used[user] += slack
-    return found, used
+            found.used[user] += slack
+    return found
+
+
+def _override_reason(points: float, *, reason: str, first_name: str | None, last_name: str, username: str) -> Reason:
+    by = _("a host") if first_name is None else f"{first_name} {last_name}".strip() or username
+    return Reason.of("override", points=marks.points_text(fraction_of(points)), by=by, reason=reason)
 
 
 def _sheets_by_ground_truth(
@@ -324,10 +350,11 @@ def _sheets_by_ground_truth(
         known = class_values(competition, present, rules, sheet.split, people.largest_team)
     except BadRules as error:
         return [replace(sheet, faults=tuple(map(str, error.faults))) for _gt in ground_truths]
-    overrides = overrides_of(competition) if stored.has_overrides and with_overrides else {}
-    slack = _course_slack(competition, rules, stored.scheme)
-    earlier = _earlier_releases(competition, stored.scheme) if slack and stored.scheme else None
-    released, used = _marks_and_slack(release, earlier)
+    slack, earlier = _course_slack(competition, rules, stored)
+    known_marks = stored_marks(competition, release, [one.release for one in earlier if one.release])
+    released, used = known_marks.released, known_marks.used
+    overrides = known_marks.set_by_host if with_overrides else {}
+    unreleased = tuple(one.title for one in earlier if one.release is None)
     sheets = []
     for values in known:
         rows = []
@@ -338,38 +365,19 @@ def _sheets_by_ground_truth(
             total = slack.periods - used.get(user, 0) if slack else 0
             mark = overrides.get(user) or marks.compute_mark(rules, values.scale, person, slack=left, slack_total=total)
             rows.append(GradeRow(student, mark, released.get(user)))
-        sheets.append(replace(sheet, rows=tuple(rows), scale=values.scale))
+        sheets.append(replace(sheet, rows=tuple(rows), scale=values.scale, unreleased=unreleased))
     return sheets
 
 
-def overrides_of(graded: Any) -> dict[int, marks.Mark]:
-    """User → the mark that a host set, in a competition or a course."""
-    rows = Override.objects.filter(**owner_of(graded)).select_related("by")
-    return {row.user_id: marks.Mark(row.points, (_override_reason(row),)) for row in rows}
-
-
-def _override_reason(row: Override) -> Reason:
-    by = (row.by.get_full_name() or row.by.username) if row.by else _("a host")
-    return Reason.of("override", points=marks.points_text(fraction_of(row.points)), by=by, reason=row.reason)
-
-
-def earlier_parts(competition: Competition, scheme: CourseScheme) -> QuerySet[Competition]:
-    """The other competitions of the course's rules whose deadlines are before this one's."""
-    slugs = [part.competition for part in scheme.parts]
-    before = Q(closes_at__lt=competition.closes_at) | Q(closes_at=competition.closes_at, pk__lt=competition.pk)
-    return Competition.objects.filter(before, course=competition.course_id, slug__in=slugs)
-
-
-def _earlier_releases(competition: Competition, scheme: CourseScheme) -> QuerySet[GradeRelease]:
-    earlier = earlier_parts(competition, scheme).order_by().values("pk")
-    return GradeRelease.current_of_course(competition.course_id).filter(competition__in=earlier)
-
-
-def _course_slack(competition: Competition, rules: GradeRules, scheme: CourseScheme | None) -> Slack | None:
-    """The late periods of the course, if they count in this competition."""
-    if not rules.late or scheme is None or competition.slug not in {part.competition for part in scheme.parts}:
-        return None
-    return scheme.slack
+def _course_slack(
+    competition: Competition, rules: GradeRules, stored: StoredRules
+) -> tuple[Slack | None, Sequence[CourseCompetition]]:
+    """The late periods of the course, if they count in this competition, and where they can be used before it."""
+    parts = {part.competition for part in stored.scheme.parts} if stored.scheme else set()
+    if not rules.late or stored.scheme is None or stored.scheme.slack is None or competition.slug not in parts:
+        return None, ()
+    earlier = takewhile(lambda one: one.slug != competition.slug, stored.competitions)
+    return stored.scheme.slack, [one for one in earlier if one.slug in parts]
 
 
 # --- grades that a new ground truth would change ------------------------------------------------------------------

@@ -31,7 +31,7 @@ from leaderboard.notifications.services import notify_people
 from . import canvas, hooks
 from .course_sheets import course_sheet
 from .models import Grade, Gradebook, GradeRelease, SavedRules, owner_of
-from .queries import GradeSheet, earlier_parts, grade_sheet
+from .queries import GradeSheet, grade_sheet
 from .reading import BadRules, RuleFault
 from .rules import AnyRules, CourseScheme, GradeRules
 
@@ -136,18 +136,8 @@ def release_obstacles(sheet: GradeSheet, graded: Competition | Course) -> list[s
         obstacles.append(_("The final ranking isn't complete: a team still has time. End its extension, or wait."))
     if sheet.waiting:
         obstacles.append(_("Submissions still waiting for a score: %(number)s.") % {"number": sheet.waiting})
-    return obstacles + _unreleased_before(graded, sheet)
-
-
-def _unreleased_before(competition: Competition, sheet: GradeSheet) -> list[str]:
-    """Earlier competitions whose late days are not counted yet, because their grades are not released."""
-    scheme = sheet.scheme
-    if not isinstance(sheet.rules, GradeRules) or not sheet.rules.late or not scheme or not scheme.slack:
-        return []
-    released = GradeRelease.current_of_course(competition.course_id).values("competition")
     text = _("Release the grades of “%(title)s” first: its deadline is earlier, and late days are used in order.")
-    earlier = earlier_parts(competition, scheme).exclude(pk__in=released)
-    return [text % {"title": title} for title in earlier.values_list("title", flat=True)]
+    return obstacles + [text % {"title": title} for title in sheet.unreleased]
 
 
 def release_grades(*, graded: Competition | Course, user: User | None) -> GradeRelease:

@@ -102,7 +102,7 @@ def _edit_competition_rules(request: HttpRequest, page_context: Any, action: str
         posted_data(request),
         rules.as_json() if picture is None else {"title": rules.title, **picture},
         baselines=scores,
-        competitions=course_sheets.course_competitions(competition.course_id),
+        competitions=stored.competitions,
         add=action,
     )
 
