@@ -39,7 +39,7 @@ class RosterChange:
     entry: RosterEntry | None = None
     differences: tuple[tuple[str, str, str], ...] = ()
     has_joined: bool = False
-    """Whether a member is linked to this entry, or will be by a confirmed address or student number."""
+    """Whether a member is linked to this entry, or will be by an address or student number."""
 
     @property
     def named_differences(self) -> list[tuple[str, str, str]]:
@@ -124,7 +124,7 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
         left_out=[line for line in reading.skipped if not line.is_bad],
     )
     index = EntryIndex(roster)
-    confirmed = _confirmed_keys(competition.course)
+    members = _member_keys(competition.course)
     line_of_entry: dict[int, roster_files.RosterLine] = {}
     lines: dict[tuple[str, str], roster_files.RosterLine] = {}
     for line in reading.lines:
@@ -139,7 +139,7 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
             preview.bad.append(_bad_line(line, reason))
         else:
             entry = entries[0] if entries else None
-            change = _change_of(line, entry, confirmed)
+            change = _change_of(line, entry, members)
             kind = preview.new if entry is None else preview.changed if change.differences else preview.unchanged
             kind.append(change)
             if entry is not None:
@@ -149,18 +149,19 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     return preview
 
 
-def _confirmed_keys(course: Course) -> set[str]:
-    """Members' confirmed addresses (in lower case) and student numbers, by which they are linked to entries."""
+def _member_keys(course: Course) -> set[str]:
+    """Members' addresses (in lower case) and student numbers, by which the import links them to entries."""
     members = Membership.objects.filter(competition__course=course).order_by()
     confirmed = members.filter(user__emailaddress__verified=True).values_list("user__emailaddress__email", flat=True)
     numbers = [number for _user, number in student_numbers_of(members.values_list("user", flat=True))]
-    return {*numbers, *(email.casefold() for email in confirmed)}
+    addresses = (*confirmed, *members.values_list("user__email", flat=True))
+    return {*numbers, *(email.casefold() for email in addresses if email)}
 
 
-def _change_of(line: roster_files.RosterLine, entry: RosterEntry | None, confirmed: Collection[str]) -> RosterChange:
+def _change_of(line: roster_files.RosterLine, entry: RosterEntry | None, members: Collection[str]) -> RosterChange:
     number = RosterChange(line).university_id
     has_joined = (entry is not None and entry.user_id is not None) or (
-        line.values.get("email", "").casefold() in confirmed or number in confirmed
+        line.values.get("email", "").casefold() in members or number in members
     )
     if entry is None:
         return RosterChange(line, has_joined=has_joined)

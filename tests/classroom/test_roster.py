@@ -65,9 +65,10 @@ def test_the_preview_says_what_was_guessed_and_what_is_left_out(hers: Client, pe
     assert [(entry.name, entry.student_id) for entry in RosterEntry.objects.all()] == [("Jürgen Müller", "00123")]
 
 
-def test_the_preview_says_who_has_joined_already(hers: Client, pets: Competition, bo: User) -> None:
+@pytest.mark.parametrize("is_confirmed", [True, False])
+def test_the_preview_says_who_has_joined_already(hers: Client, pets: Competition, bo: User, is_confirmed: bool) -> None:
     enter(pets, bo)
-    EmailAddress.objects.create(user=bo, email="BO@example.org", verified=True, primary=True)
+    EmailAddress.objects.create(user=bo, email="BO@example.org", verified=is_confirmed, primary=True)
     hers.post(ROSTER, {"text": LIST})
     page = hers.get(ROSTER).content.decode()
     assert page.partition('data-testid="joined"')[2].startswith(">1<")
@@ -103,8 +104,9 @@ def test_who_joined_by_the_name_of_a_login_is_proposed_next(hers: Client, pets: 
 
 
 def test_accounts_are_matched_beside_the_import(hers: Client, pets: Competition, bo: User) -> None:
-    read(hers)
     membership = enter(pets, bo)
+    assert f'name="who-{membership.pk}"' not in hers.get(ROSTER).content.decode()  # nobody to match Bo with
+    read(hers, "Name\nBo Berg\nCy Clay\n")
     page = hers.get(ROSTER).content.decode()
     assert f'name="who-{membership.pk}"' in page
     assert 'action="/host/pets/people/who/"' in page
