@@ -65,7 +65,8 @@ def require_reason(reason: str) -> str:
 
 def lock_competition(competition_id: int) -> Competition:
     """Lock and return a competition. Submitting and scoring take this lock too, so they see no half of a change."""
-    return Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=competition_id)
+    # Without its answers: PostgreSQL would leave them out of a row that a correction changed while this waited.
+    return Competition.objects.select_for_update().get(pk=competition_id)
 
 
 def create_competition(

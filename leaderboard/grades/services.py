@@ -24,7 +24,7 @@ from leaderboard.common.storage import clean_name
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import Competition, Course
 from leaderboard.competitions.models.course import lock_course
-from leaderboard.competitions.services import CannotHost
+from leaderboard.competitions.services import CannotHost, lock_competition
 from leaderboard.notifications import kinds
 from leaderboard.notifications.services import notify_people
 
@@ -113,8 +113,7 @@ def lock_grades(graded: Competition | Course) -> Competition | Course:
     if isinstance(graded, Course):
         lock_course(graded.pk)
         return graded
-    # Without its answers: PostgreSQL would leave them out of a row that a correction changed while this waited.
-    return Competition.objects.select_for_update().get(pk=graded.pk)
+    return lock_competition(graded.pk)
 
 
 def sheet_of(graded: Competition | Course, *, at: datetime) -> GradeSheet:

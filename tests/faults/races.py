@@ -164,20 +164,12 @@ def a_competition_moved_while_students_join(number: int) -> list[str]:
 
 def a_release_while_a_correction_is_applied(number: int) -> list[str]:
     """Two release the grades while two apply the same correction, which halves the scores."""
-    from leaderboard.competitions.models import Competition, Score
+    from leaderboard.competitions.models import Competition
     from leaderboard.grades import services as grade_services
     from leaderboard.grades.models import GradeRelease
     from leaderboard.ground_truths.services import rescoring
 
-    truth = Competition.objects.get().ground_truth
-    assert truth is not None
-    scores = list(Score.objects.filter(ground_truth=truth))
-    truth.pk, truth.number, truth._state.adding = None, truth.number + 1, True
-    truth.save()
-    for score in scores:
-        score.pk, score.ground_truth, score.value = None, truth, score.value / 2
-    Score.objects.bulk_create(scores)
-    Competition.objects.update(candidate=truth)
+    _halve_scores_by_a_candidate()
     before = GradeRelease.objects.count()
 
     def event(place: int) -> object:
@@ -194,6 +186,43 @@ def a_release_while_a_correction_is_applied(number: int) -> list[str]:
         assert release.grades.get().points == 100 / 2 ** (release.ground_truth_number - 1)
     assert Competition.objects.get().candidate is None
     return found
+
+
+def a_file_hidden_while_a_correction_is_applied(number: int) -> list[str]:
+    """Two hide the only file of a team while two apply the same correction: the team leaves the new board."""
+    from leaderboard.boards.standings import rebuild_boards
+    from leaderboard.competitions.models import Competition, Standing, Submission
+    from leaderboard.ground_truths.services import rescoring
+    from leaderboard.submissions import submitting
+
+    Submission.objects.update(hidden_at=None, hidden_reason="")
+    rebuild_boards(competition=Competition.objects.get())
+    _halve_scores_by_a_candidate()
+
+    def event(place: int) -> object:
+        if place % 2:
+            rescoring.apply_candidate(competition=Competition.objects.get())
+        else:
+            submitting.hide_submission(submission=Submission.objects.get(), user=None, reason="Copied")
+        return True
+
+    found = at_once(event)
+    assert not Standing.objects.filter(ground_truth=Competition.objects.get().ground_truth).exists()
+    return found
+
+
+def _halve_scores_by_a_candidate() -> None:
+    from leaderboard.competitions.models import Competition, Score
+
+    truth = Competition.objects.get().ground_truth
+    assert truth is not None
+    scores = list(Score.objects.filter(ground_truth=truth))
+    truth.pk, truth.number, truth._state.adding = None, truth.number + 1, True
+    truth.save()
+    for score in scores:
+        score.pk, score.ground_truth, score.value = None, truth, score.value / 2
+    Score.objects.bulk_create(scores)
+    Competition.objects.update(candidate=truth)
 
 
 def a_student_joins_while_the_list_is_replaced(number: int) -> list[str]:
@@ -347,6 +376,7 @@ RACES = {
         the_last_place_of_a_team,
         a_competition_moved_while_students_join,
         a_release_while_a_correction_is_applied,
+        a_file_hidden_while_a_correction_is_applied,
         a_student_joins_while_the_list_is_replaced,
         a_competition_moved_while_students_submit,
         one_student_who_opens_an_activity_several_times,

@@ -102,6 +102,15 @@ def test_a_release_is_of_one_ground_truth_whenever_a_correction_comes(
         assert Counter(outcomes) == {"done": 3, "refused": 1}
 
 
+def test_a_file_that_is_hidden_is_on_no_board_whenever_a_correction_comes(
+    pets: Competition, bo: User, tmp_path: Path
+) -> None:
+    enter(pets, bo)
+    submit(pets, bo, answers())
+    for outcomes in race("a_file_hidden_while_a_correction_is_applied", tmp_path):
+        assert Counter(outcomes) == {"done": 2, "refused": 2}
+
+
 def test_who_joins_while_the_list_is_replaced_is_on_it_or_reads_why(pets: Competition, tmp_path: Path) -> None:
     for outcomes in race("a_student_joins_while_the_list_is_replaced", tmp_path):
         assert set(outcomes) == {"done", "refused"}
