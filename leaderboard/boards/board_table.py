@@ -8,11 +8,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from django.db.models import Count
 from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -26,9 +25,8 @@ from leaderboard.common.library_messages import translated_message
 from leaderboard.competitions.models import Competition, Team
 from leaderboard.competitions.models.competition import Split
 
-from . import queries, secondary, standings, team_search
+from . import queries, secondary, team_search
 from .rows import BoardRowData
-from .scores import ranked_files
 
 
 @dataclass(frozen=True)
@@ -152,7 +150,7 @@ def board_csv(
     columns = columns_of(competition, has_section=bool(section), has_pseudonyms=has_pseudonyms)
     columns = [column for column in columns if column.csv_name]
     if competition.revealed_at is None and (is_for_hosts or split == Split.PRIVATE):
-        rows = _rows_now(competition, split)
+        rows = queries.ranked_lines_now(competition, split)
     else:
         rows = queries.ranked_lines(competition, split, sees_names=is_for_hosts)
     text = io.StringIO()
@@ -162,37 +160,6 @@ def board_csv(
         named = replace(row, real_name=own.name) if own and own.pk == row.team_id else row
         writer.writerow(column.csv_value(named) for column in columns)
     return text.getvalue()
-
-
-def _rows_now(competition: Competition, split: Split) -> Iterator[BoardRowData]:
-    """Rows before the reveal: of the best public files, or those that a reveal would put on the private board now."""
-    ground_truth = competition.ground_truth
-    if ground_truth is None:
-        return
-    if split == Split.PUBLIC:
-        candidates = {best.team_id: best for best in standings.best_submissions(ground_truth, split)}
-    else:
-        candidates = {
-            best.team_id: best for board, best in standings.deciding_standings(ground_truth) if board == split
-        }
-    ranks = queries.ranks_by_team(candidates.values())
-    teams = competition.teams.annotate(files=Count("submissions", filter=ranked_files("submissions"))).in_bulk(ranks)
-    others = secondary.secondary_values(ground_truth, split, [best.submission_id for best in candidates.values()])
-    for team_id, rank in ranks.items():
-        best, team = candidates[team_id], teams[team_id]
-        name, real_name = queries.names_of(team, competition, sees_names=True)
-        yield BoardRowData(
-            rank=rank,
-            name=name,
-            real_name=real_name,
-            team_id=team_id,
-            value=best.value,
-            movement=None,
-            submission_id=str(best.submission_id),
-            received_at=best.received_at,
-            submission_count=team.files,
-            secondary=others.get(str(best.submission_id), ()),
-        )
 
 
 # --- cells ------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.core.cache import caches
-from django.db.models import Count, F, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, Max, Min, OuterRef, Q, QuerySet, Subquery
 
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import (
@@ -27,7 +27,7 @@ from leaderboard.competitions.models.competition import Split
 from .rows import MEDALS, BoardPageData, BoardRowData, shown_moment
 from .scores import ranked_files, sign_of
 from .secondary import SecondaryMetric, secondary_metrics_of, shown_secondary_values
-from .standings import standings_before
+from .standings import best_submissions, deciding_standings, standings_before
 
 PAGE_SIZE = 100
 LEADERS = 10
@@ -198,7 +198,7 @@ def ranked_rows(
     sees_names: bool,
     people: Mapping[int, list[str]] | None = None,
 ) -> list[BoardRowData]:
-    competition = ground_truth.competition
+    competition, hides = ground_truth.competition, is_hidden(ground_truth, split)
     moved = rank_movements(ground_truth, split, standings, ranks, at)
     secondary_metrics = secondary_metrics_of(ground_truth)
     if competition.board.uses_pseudonyms and not sees_names:
@@ -215,6 +215,7 @@ def ranked_rows(
             rank,
             secondary_metrics,
             sees_names=sees_names,
+            hides=hides,
             medal=MEDALS[best_ranks[standing.sort_key]] if rank in MEDALS else "",
             movement=moved.get(standing.team_id),
             members=people.get(standing.team_id, ()),
@@ -229,13 +230,14 @@ def _ranked_row(
     secondary_metrics: Sequence[SecondaryMetric],
     *,
     sees_names: bool,
+    hides: bool,
     medal: str = "",
     movement: int | None = None,
     members: Sequence[str] = (),
 ) -> BoardRowData:
-    """The row of one of `shown_standings`. On a hidden board it does not reveal which file of the team is the best."""
-    ground_truth = standing.ground_truth
-    competition, hides = ground_truth.competition, is_hidden(ground_truth, Split(standing.split))
+    """The row of a standing with the facts of `with_page_facts`. With `hides` it does not reveal which file of the team
+    is the best."""
+    competition = standing.ground_truth.competition
     name, real_name = names_of(standing.team, competition, sees_names=sees_names)
     received_at, last_at = (
         shown_moment(moment, competition, sees_names=sees_names)
@@ -334,17 +336,43 @@ def merge_baselines(
     return sorted([*rows, *here], key=lambda row: (_sort_key_of_row(row, sign), row.is_baseline, row.rank or 0))
 
 
-def ranked_lines(
-    competition: Competition, split: Split, *, sees_names: bool = False, at_most: int | None = None
-) -> Iterator[BoardRowData]:
-    """Ranked rows of a board for exports, all or the first `at_most`; without movements, members and baselines."""
+def ranked_lines(competition: Competition, split: Split, *, sees_names: bool = False) -> Iterator[BoardRowData]:
+    """Ranked rows of a board for exports; without movements, members and baselines."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return
     ground_truth.competition = competition
-    secondary_metrics = secondary_metrics_of(ground_truth)
-    standings = list(shown_standings(ground_truth, split)[:at_most])
+    secondary_metrics, hides = secondary_metrics_of(ground_truth), is_hidden(ground_truth, split)
+    standings = list(shown_standings(ground_truth, split))
     ranks = shared_ranks([standing.order for standing in standings])
     for standing, rank in zip(standings, ranks, strict=True):
         standing.ground_truth = ground_truth
-        yield _ranked_row(standing, rank, secondary_metrics, sees_names=sees_names)
+        yield _ranked_row(standing, rank, secondary_metrics, sees_names=sees_names, hides=hides)
+
+
+def ranked_lines_now(competition: Competition, split: Split) -> Iterator[BoardRowData]:
+    """Like `ranked_lines`, for hosts before the reveal: with the scores of a hidden board, and the private board as a
+    reveal would make it now."""
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
+        return
+    ground_truth.competition = competition
+    if split == Split.PUBLIC:
+        standings = list(best_submissions(ground_truth))
+    else:
+        standings = [best for board, best in deciding_standings(ground_truth) if board == split]
+    secondary_metrics, ranks = secondary_metrics_of(ground_truth), ranks_by_team(standings)
+    files = ranked_files("submissions")
+    facts = {"files": Count("submissions", filter=files), "last_at": Max("submissions__received_at", filter=files)}
+    teams = competition.teams.annotate(**facts).in_bulk(ranks)
+    scores = Score.objects.filter(
+        ground_truth=ground_truth, split=split, submission__in=[standing.submission_id for standing in standings]
+    )
+    stored = dict(scores.values_list("submission", "secondary")) if secondary_metrics else {}
+    for standing in sorted(standings, key=attrgetter("order")):
+        team: Any = teams[standing.team_id]
+        standing.ground_truth, standing.team = ground_truth, team
+        # As `with_page_facts` annotates.
+        standing.submission_count, standing.last_at = team.files, team.last_at  # type: ignore[attr-defined]
+        standing.stored = stored.get(standing.submission_id)  # type: ignore[attr-defined]
+        yield _ranked_row(standing, ranks[team.pk], secondary_metrics, sees_names=True, hides=False)

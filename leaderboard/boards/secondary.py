@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
-from uuid import UUID
-
-from django.db.models import QuerySet
 
 import metrics
 from leaderboard.common.library_messages import stored_message, translated_message
-from leaderboard.competitions.models import GroundTruth, Score
-from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models import GroundTruth
 
 
 @dataclass(frozen=True)
@@ -76,17 +72,3 @@ def shown_secondary_values(
         )
         for secondary_metric, entry in zip(secondary_metrics, stored, strict=False)
     )
-
-
-def secondary_values(
-    ground_truth: GroundTruth, split: Split, submissions: Iterable[UUID] | QuerySet[Any, Any]
-) -> dict[str, tuple[ShownSecondaryValue, ...]]:
-    """Submission → values of its secondary metrics on a split. Callers check that its score is visible."""
-    secondary_metrics = secondary_metrics_of(ground_truth)
-    if not secondary_metrics:
-        return {}
-    rows = Score.objects.filter(ground_truth=ground_truth, split=split, submission__in=submissions)
-    return {
-        str(pk): shown_secondary_values(secondary_metrics, stored)
-        for pk, stored in rows.values_list("submission_id", "secondary")
-    }

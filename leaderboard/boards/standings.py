@@ -27,9 +27,9 @@ COMPARED_STANDINGS = 1000
 FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
 
 
-def best_submissions(ground_truth: GroundTruth, split: Split) -> Iterator[Standing]:
-    """Each team's best submission on a split, computed from the scores."""
-    sign, scores = sign_of(ground_truth), ranked_scores(ground_truth, split)
+def best_submissions(ground_truth: GroundTruth) -> Iterator[Standing]:
+    """Each team's best public submission, computed from the scores."""
+    sign, scores = sign_of(ground_truth), ranked_scores(ground_truth, Split.PUBLIC)
     return (make_standing(sign, *facts) for facts in best_per_team(scores, ground_truth).values_list(*FACTS))
 
 
@@ -163,7 +163,7 @@ def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Stand
         if ground_truth.competition.board.hides_scores or not (shown := _awaited_teams(ground_truth)):
             return
     vacated = _teams_without_members(ground_truth)
-    for best in best_submissions(ground_truth, Split.PUBLIC):
+    for best in best_submissions(ground_truth):
         if best.team_id not in vacated and (shown is None or best.team_id in shown):
             yield Split.PUBLIC, best
 
@@ -191,7 +191,7 @@ def best_standings(ground_truth: GroundTruth) -> Iterator[Standing]:
         split = Split.PRIVATE if is_revealed else Split.PUBLIC
         return iter(Standing.objects.filter(ground_truth=ground_truth, split=split))
     if not is_revealed:
-        return best_submissions(ground_truth, Split.PUBLIC)
+        return best_submissions(ground_truth)
     return (best for split, best in final_standings(ground_truth) if split == Split.PRIVATE)
 
 

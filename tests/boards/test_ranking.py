@@ -161,7 +161,7 @@ def test_finals_and_best_values_are_what_reading_all_files_gives(pets: Competiti
     found = standings.final_submissions(ground_truth)
     assert {team: [one.order for one in its] for team, its in found.items()} == {k: v[0] for k, v in expected.items()}
     assert {team: its[0].is_picked_by_system for team, its in found.items()} == {k: v[1] for k, v in expected.items()}
-    assert {one.team_id: one.value for one in standings.best_submissions(ground_truth, Split.PUBLIC)} == best
+    assert {one.team_id: one.value for one in standings.best_submissions(ground_truth)} == best
     standings.rebuild_standings(ground_truth)
     assert standings.best_values(ground_truth) == best
 
@@ -182,11 +182,11 @@ def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(p
     ground_truth = GroundTruth.objects.get()
     standings.rebuild_standings(ground_truth)
     yesterday = by_team(standings_before(ground_truth, midnight))
-    exact = by_team(standings.best_submissions(ground_truth, Split.PUBLIC))
+    exact = by_team(standings.best_submissions(ground_truth))
     assert any(received_at >= midnight for _, (_, received_at) in exact.values()), "nobody came further today"
     assert by_team(standings.best_standings(ground_truth)) == exact
     Submission.objects.filter(received_at__gte=midnight).delete()
-    assert yesterday == by_team(standings.best_submissions(ground_truth, Split.PUBLIC))
+    assert yesterday == by_team(standings.best_submissions(ground_truth))
 
 
 @pytest.mark.parametrize("hides_scores", [False, True])
@@ -200,7 +200,7 @@ def test_hosts_read_the_best_of_each_team_whatever_happens_to_its_files(
     def said_to_user() -> dict[int, float]:
         ground_truth = GroundTruth.objects.select_related("competition").get()
         found = standings.best_values(ground_truth)
-        assert found == {best.team_id: best.value for best in standings.best_submissions(ground_truth, Split.PUBLIC)}
+        assert found == {best.team_id: best.value for best in standings.best_submissions(ground_truth)}
         assert standings.standing_differences(ground_truth) == []
         stored, computed = (
             {(split, one.team_id, one.submission_id, one.order, one.is_picked_by_system) for split, one in candidates}
