@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..core.errors import Problem
 from ..core.messages import Message
 from ..core.truth import Truth
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Problem):
     """One result of a check; ``blocking`` ones forbid publication, and ``why`` says what would go wrong."""
 
-    code: str
-    message: str
-    column: str | None = None
-    line: int | None = None
-    id: str | None = None
-    count: int = 1
     blocking: bool = True
     why: str = ""
 

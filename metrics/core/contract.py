@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,8 +25,6 @@ from .figures import Figure
 from .lazy import cached_property
 from .messages import Message, joined
 from .parameters import Parameter, chosen, complete, parameters_of
-
-_FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -265,12 +262,6 @@ class Metric:
     def description(self) -> str:
         """Definition, edge cases and source: Markdown with LaTeX between double dollars."""
         return self._documentation[1]
-
-    @property
-    def formula(self) -> str:
-        """The first formula of the description as LaTeX, or ``""``."""
-        found = _FORMULA.search(self.description)
-        return " ".join(found[1].split()) if found else ""
 
     @cached_property
     def columns(self) -> Message:

@@ -188,7 +188,7 @@ def test_it_documents_itself_and_its_parameters(metric: metrics.Metric) -> None:
     assert metric.summary.endswith((".", "label."))
     assert len(metric.summary) <= 100
     assert metric.description
-    assert metric.formula
+    assert re.search(r"\$\$.+?\$\$", metric.description, re.DOTALL)
     assert metric.columns
     assert re.search(r"^(Source|Equals)\b", metric.description, re.MULTILINE), "where does it come from?"
     assert metric.direction in ("maximize", "minimize")
