@@ -42,16 +42,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
         if not chosen or locked.ground_truth_id is None:
             raise CannotHost(_("All these submissions have scores."))
         keys = [file.pk for file in chosen]
-        Submission.objects.with_stored_file().filter(pk__in=keys).update(
-            status=Submission.Status.PENDING,
-            problems=[],
-            failure="",
-            host_details="",
-            tries=0,
-            deaths=0,
-            finished_at=None,
-            rescored_requested_at=database_now(),
-        )
+        Submission.objects.with_stored_file().filter(pk__in=keys).reset_to_pending(rescored_requested_at=database_now())
         _count_attempts(chosen)
         for key in keys[: wake_ups.MAX_WAKE_UPS]:  # workers that are awake go on with the others
             wake_ups.wake_workers_after_commit(wake_ups.SCORE_NEXT_SUBMISSIONS, key, locked.ground_truth_id)

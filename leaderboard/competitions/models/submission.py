@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import date, datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -68,6 +68,20 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
     def with_stored_file(self) -> SubmissionQuerySet:
         """Submissions whose bytes are still stored."""
         return self.filter(file_removed_at=None)
+
+    def reset_to_pending(self, **changes: Any) -> int:
+        """Make the submissions wait for scoring as if they had just arrived; returns how many. `changes` are more
+        fields to write."""
+        return self.update(
+            status=Submission.Status.PENDING,
+            problems=[],
+            failure="",
+            host_details="",
+            tries=0,
+            deaths=0,
+            finished_at=None,
+            **changes,
+        )
 
     def with_same_bytes(self, team_id: int | None, sha256: str) -> SubmissionQuerySet:
         """A team's files with this hash, oldest first."""

@@ -21,7 +21,7 @@ from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.models import AuditEntry, AuditEvent, audit_values
 from leaderboard.common.storage import StoredFile, path_of, remove_file, store_as, store_file
 from leaderboard.competitions import wake_ups
-from leaderboard.competitions.models import Competition, GroundTruth, StudentPreview, Submission, TruthCheck, TruthDraft
+from leaderboard.competitions.models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft
 from leaderboard.competitions.services import CannotHost, lock_competition
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import outcomes
@@ -140,15 +140,7 @@ def _make_current_or_candidate(competition: Competition, ground_truth: GroundTru
     if competition.launched_at is None and not competition.submissions.filter(team__isnull=False).exists():
         competition.ground_truth = ground_truth
         baselines = competition.submissions.filter(baseline__isnull=False)
-        baselines.update(
-            status=Submission.Status.PENDING,
-            problems=[],
-            failure="",
-            host_details="",
-            tries=0,
-            deaths=0,
-            finished_at=None,
-        )
+        baselines.reset_to_pending()
         for pk in baselines.values_list("pk", flat=True):
             wake_ups.wake_workers_after_commit(wake_ups.SCORE_NEXT_SUBMISSIONS, pk, ground_truth.pk)
     else:
