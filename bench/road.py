@@ -31,7 +31,6 @@ COUNT = "SELECT count(*) FROM competitions_submission WHERE status = "
 SET_UP = """
 from bench.sites import TRUTHS
 from tests.conftest import make_competition, person
-from leaderboard.accounts.models import ApiToken
 competition = make_competition(
     person("ada", can_host=True), slug="road", truth=TRUTHS["small"], is_listed=True, daily_attempts=1000)
 print(competition.admission.join_code)

@@ -31,14 +31,13 @@ TAKEN_OVER = ("zone", "contact", *(name for name in PLACES if name not in ("cour
 IDENTITY = ("name", "email", "lms_user", "student_id", "sis_user_id", "login", "section")
 
 
-def new_competition_in(*, course: Course, user: User, source: Competition | None = None) -> Competition:
-    """A draft in a course, with hosts, assistants, admission and limits of its newest competition, or of `source`.
+def new_competition_in(*, course: Course, user: User) -> Competition:
+    """A draft in a course, with hosts, assistants, admission and limits of its newest competition.
 
     Raises `CannotHost` for people who host no competition of the course.
     """
-    hosted = course.competitions.hosted_by(user)
-    source = source or hosted.order_by("-created_at", "-pk").first()
-    if source is None or not hosted.exists():
+    source = course.competitions.hosted_by(user).order_by("-created_at", "-pk").first()
+    if source is None:
         raise CannotHost(_("You host no competition of this course."))
     fields = {name: read_setting(source, name) for name in TAKEN_OVER}
     slug = copying.free_slug(copying.NEW_TITLE)

@@ -20,7 +20,7 @@ from leaderboard.boards import standings
 from leaderboard.boards.scores import sign_of
 from leaderboard.competitions.models import Competition, Extension, Membership, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.models.extension import EffectiveLimits, extended_deadline
+from leaderboard.competitions.models.extension import extended_deadline
 
 from .models import RosterEntry
 
@@ -256,7 +256,7 @@ def unlinked_members(competition: Competition) -> tuple[list[UnlinkedMember], Un
 
 @dataclass(frozen=True)
 class TeamLine:
-    """One team with counts of its files by outcome, its best public score (`best`) and its limits."""
+    """One team with counts of its files by outcome and its best public score (`best`)."""
 
     team: Team
     memberships: tuple[Membership, ...]
@@ -266,7 +266,6 @@ class TeamLine:
     failed: int
     last_at: datetime | None
     best: float | None
-    effective_limits: EffectiveLimits
     has_extension: bool
 
     @property
@@ -307,16 +306,13 @@ def team_lines(teams: Sequence[Team], competition: Competition) -> list[TeamLine
     rows: Any = with_counts
     counts = {row.pop("pk"): row for row in rows}
     best = best_public_scores(competition, keys)
-    extensions: dict[int, list[Extension]] = defaultdict(list)
-    for extension in Extension.objects.filter(team__in=keys):
-        extensions[extension.team_id].append(extension)
+    extended = set(Extension.objects.filter(team__in=keys, ended_at=None).order_by().values_list("team", flat=True))
     return [
         TeamLine(
             team=team,
             memberships=tuple(members[team.pk]),
             best=best.get(team.pk),
-            effective_limits=EffectiveLimits.from_extensions(competition, extensions[team.pk]),
-            has_extension=any(extension.ended_at is None for extension in extensions[team.pk]),
+            has_extension=team.pk in extended,
             **counts[team.pk],
         )
         for team in teams

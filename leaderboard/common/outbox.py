@@ -139,11 +139,11 @@ def waiting_emails() -> dict[str, Any]:
     return {**found, "error": found["error"] or ""}
 
 
-def send_due_emails(within: float = TURN_SECONDS) -> bool:
-    """Send e-mails for about `within` seconds; returns whether some may remain."""
+def send_due_emails() -> bool:
+    """Send e-mails for about `TURN_SECONDS`; returns whether some may remain."""
     if is_server_paused():
         return False
-    enough = time.monotonic() + within
+    enough = time.monotonic() + TURN_SECONDS
     server = get_connection(settings.EMAIL_SERVER_BACKEND)
     try:
         while (email := _claim_next()) is not None:

@@ -78,7 +78,6 @@ class ClassActivity:
     best: float | None
     best_team: str
     baseline: str
-    baseline_score: float | None
     above_baseline: int
     days: tuple[Day, ...]
     in_need: tuple[TeamInNeed, ...]
@@ -171,7 +170,6 @@ def _score_facts(
         "best": None if first is None else best[first],
         "best_team": names.get(first, "") if first else "",
         "baseline": strongest.name if strongest else "",
-        "baseline_score": strongest.value if strongest else None,
         "above_baseline": len(best.keys() & competing.keys() - strongest.teams) if strongest else 0,
         "in_need": tuple(sorted(in_need, key=TeamInNeed.order)),
         "without_valid": sum(not _has_valid(by_team, pk) for pk in competing),

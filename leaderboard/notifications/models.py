@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from leaderboard.accounts.models import User, Viewer
+from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 
 from .kinds import Delivery, NoticeKind
@@ -96,12 +96,8 @@ def next_digest(zone: str, at: datetime) -> datetime:
 
 
 class AnnouncementQuerySet(models.QuerySet["Announcement"]):
-    def for_user(self, user: Viewer) -> AnnouncementQuerySet:
-        """Announcements that a member may read: not withdrawn, and sent to all or to an audience they belonged to."""
-        return self.none() if user.is_anonymous else self.for_account(user.pk)
-
     def for_account(self, user_id: int) -> AnnouncementQuerySet:
-        """Like `for_user`, for the account with this number."""
+        """Announcements that a member may read: not withdrawn, and sent to all or to an audience they belonged to."""
         notified = Notice.objects.filter(user=user_id, kind=NoticeKind.ANNOUNCEMENT).exclude(key="").values("key")
         return self.filter(Q(audience=Announcement.Audience.ALL) | Q(key__in=notified), withdrawn_at=None)
 

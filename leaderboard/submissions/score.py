@@ -87,10 +87,10 @@ class FileOfTurn:
     seconds: float = 0.0
 
 
-def score_one(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
+def score_one(submission_id: uuid.UUID | str, *, in_queue: bool = True) -> str:
     """Score one pending submission; returns `FileOfTurn.status`, "busy" if it cannot be claimed."""
     submission = queue.find_submission(submission_id)
-    scored = score_turn([submission], wake_up_id, in_queue=in_queue) if submission else []
+    scored = score_turn([submission], in_queue=in_queue) if submission else []
     return scored[0].status if scored else "busy"
 
 

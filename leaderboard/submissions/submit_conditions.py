@@ -86,17 +86,14 @@ def _attempts_left(limits: EffectiveLimits, used: int, competition: Competition,
     return AttemptAllowance(limits.daily_attempts, max(0, limits.daily_attempts - used), midnight, limits.closes_at)
 
 
-def allowances_of_teams(
-    teams: Mapping[int, Competition], at: datetime, *, effective_limits: Mapping[int, EffectiveLimits] | None = None
-) -> dict[int, AttemptAllowance]:
-    """Team → its allowance on the day of `at`. Two queries for all teams; one if `effective_limits` is given."""
+def allowances_of_teams(teams: Mapping[int, Competition], at: datetime) -> dict[int, AttemptAllowance]:
+    """Team → its allowance on the day of `at`. Two queries for all teams."""
     days = {key: competition.day_of(at) for key, competition in teams.items()}
     counts = DailyAttempts.objects.filter(team__in=list(teams), day__in=set(days.values()))
     used = {(team, day): number for team, day, number in counts.values_list("team_id", "day", "used")}
-    each = effective_limits_of_teams(teams) if effective_limits is None else effective_limits
     return {
         key: _attempts_left(limits, used.get((key, days[key]), 0), teams[key], days[key])
-        for key, limits in each.items()
+        for key, limits in effective_limits_of_teams(teams).items()
     }
 
 

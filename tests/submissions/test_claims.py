@@ -399,7 +399,7 @@ def test_an_ordinary_error_of_a_task_takes_nothing_back(mine: Submission) -> Non
 
 
 def test_a_death_after_the_file_was_finished_changes_nothing(mine: Submission) -> None:
-    assert score.score_one(mine.pk, wake_up_id="one") == "scored"
+    assert [file.status for file in score.score_turn([again(mine)], "one")] == ["scored"]
     worker._release_claim_of_failed_task(task_id="one", exception=WorkerLostError("signal 9"))
     assert (again(mine).status, mine.deaths) == ("scored", 0)
 
@@ -415,7 +415,7 @@ def test_what_a_worker_has_in_hand_when_it_is_stopped_costs_no_try(
         worker.release_all_claims()
         assert (again(mine).claim, mine.lease_until, mine.tries, mine.deaths) == (None, None, 0, 0)
     assert not own.extend()
-    assert score.score_one(mine.pk, wake_up_id="two") == "scored"
+    assert [file.status for file in score.score_turn([again(mine)], "two")] == ["scored"]
     worker.release_all_claims()
     assert (again(mine).status, mine.tries) == ("scored", 1)
 
