@@ -103,7 +103,7 @@ def course_sheet(
         return replace(sheet, faults=tuple(map(str, error.faults)))
     given, out_of = _released_points(course)
     known = stored_marks(course, release)
-    unreleased = tuple(there[part.competition].title for part in rules.parts if part.competition not in out_of)
+    unreleased = tuple(there[part.competition] for part in rules.parts if part.competition not in out_of)
     rows = []
     for student in students_of_course(course):
         user = student.user_id or 0

@@ -131,8 +131,8 @@ class GradeSheet:
     """Number of the competition's files that wait for a score."""
     is_awaited: bool = False
     """Whether a team of the competition still has time."""
-    unreleased: tuple[str, ...] = ()
-    """Titles of the competitions whose grades must be released first: of a course all, else those with late days."""
+    unreleased: tuple[Competition | CourseCompetition, ...] = ()
+    """Competitions whose grades must be released first: of a course all, else those with late days."""
 
     @property
     def unlinked_students(self) -> int:
@@ -354,7 +354,7 @@ def _sheets_by_ground_truth(
     known_marks = stored_marks(competition, release, [one.release for one in earlier if one.release])
     released, used = known_marks.released, known_marks.used
     overrides = known_marks.set_by_host if with_overrides else {}
-    unreleased = tuple(one.title for one in earlier if one.release is None)
+    unreleased = tuple(one for one in earlier if one.release is None)
     sheets = []
     for values in known:
         rows = []

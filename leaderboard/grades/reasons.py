@@ -174,6 +174,6 @@ _SENTENCES: dict[str, Callable[[Facts], str]] = {
     "override": lambda facts: _("Set to %(points)s by %(by)s: %(reason)s") % facts,
     "part": lambda facts: _("%(title)s: %(points)s of %(most)s, %(weighted)s of %(weight)s here.") % facts,
     "part_missing": lambda facts: _("%(title)s: no grade, 0 of %(weight)s here.") % facts,
-    "no_parts": lambda facts: _("No grade in any competition, so no grade."),
+    "no_parts": lambda facts: _("No released grade in any competition, so no grade."),
     "dropped": lambda facts: _("%(title)s is dropped as the lowest.") % facts,
 }

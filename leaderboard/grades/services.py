@@ -128,15 +128,17 @@ def release_obstacles(sheet: GradeSheet, graded: Competition | Course) -> list[s
         obstacles.append(_("Save the grade rules first."))
     if isinstance(graded, Course):
         text = _("Release the grades of “%(title)s” first.")
-        return obstacles + [text % {"title": title} for title in sheet.unreleased]
+        return obstacles + [text % {"title": one.title} for one in sheet.unreleased]
     if graded.revealed_at is None:
         obstacles.append(_("Reveal the final ranking first: grade reasons contain private scores."))
     elif sheet.is_awaited:
-        obstacles.append(_("The final ranking isn't complete: a team still has time. End its extension, or wait."))
+        obstacles.append(
+            _("The final ranking isn't complete: it awaits a team. End its extension, then wait a minute.")
+        )
     if sheet.waiting:
         obstacles.append(_("Submissions still waiting for a score: %(number)s.") % {"number": sheet.waiting})
     text = _("Release the grades of “%(title)s” first: its deadline is earlier, and late days are used in order.")
-    return obstacles + [text % {"title": title} for title in sheet.unreleased]
+    return obstacles + [text % {"title": one.title} for one in sheet.unreleased]
 
 
 def release_grades(*, graded: Competition | Course, user: User | None) -> GradeRelease:

@@ -104,6 +104,8 @@ def test_the_course_is_released_after_its_competitions_and_freezes(
     with pytest.raises(CannotHost) as refused:
         grade_services.release_grades(graded=term, user=ada)
     assert refused.value.details == ["Release the grades of “Cats or dogs” first."]
+    for page, following in (("grades/", "/host/pets/grades/"), ("grades/release/", "/host/pets/grades/release/")):
+        assert f'href="{following}"' in signed_in(ada).get(f"/course/{term.slug}/{page}").content.decode()
     grade_services.release_grades(graded=pets, user=None)
     grade_services.release_grades(graded=term, user=ada)
     assert Notice.objects.filter(user=bo).latest("pk").link == f"/course/{term.slug}/grade/"
