@@ -30,7 +30,7 @@ def save_settings(client: Client, slug: str, /, **fields: object) -> HttpRespons
     """Save fields in the section of the settings that has them; the others are sent as the page shows them."""
     address = f"/host/{slug}/settings/"
     sections = client.get(address).context["forms"]
-    name = next(name for name in ("texts", "limits", "joining", "board") if set(fields) <= set(sections[name].fields))
+    name = next(name for name in ("texts", "limits", "admission", "board") if set(fields) <= set(sections[name].fields))
     shown = {field.html_name: field.value() for field in sections[name] if field.value() not in (None, False)}
     kept = {key: value for key, value in {**shown, **fields}.items() if value is not None}
     return client.post(address, {**kept, "section": name})

@@ -27,11 +27,11 @@ from leaderboard.common.responses import absolute_url, posted_number, see_other,
 from leaderboard.common.shared_cache import count_tries, count_try, note_wrong_try
 from leaderboard.common.storage import scratch_folder
 
-from . import people as people_module
 from . import personal_data
 from .adapter import may_use_password
 from .forms import DeleteAccountForm, PersonForm, TokenForm
 from .models import ApiToken, User
+from .people import account_behind, add_person, find_people, make_password_link, set_can_host
 
 MOST_TOKENS = 20
 
@@ -71,7 +71,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @open_page_to(SiteAudience.ANYONE)
 def password_link(request: HttpRequest, token: str) -> HttpResponse:
     """Redirect from a password link to django-allauth's page for a new password; 410 if the link has expired."""
-    user = people_module.account_behind(token)
+    user = account_behind(token)
     if user is None:
         return render(request, "accounts/password_link.html", status=410)
     key = default_token_generator.make_token(user)
@@ -134,12 +134,12 @@ def people(request: HttpRequest) -> HttpResponse:
 def _people_page(request: HttpRequest, form: PersonForm, receiver: User | None) -> HttpResponse:
     text, link = clean_text(request.GET.get("q", ""))[:60], ""
     if receiver is not None:
-        token = people_module.make_password_link(account=receiver, user=signed_in_user(request.user))
+        token = make_password_link(account=receiver, user=signed_in_user(request.user))
         link = absolute_url(request, "password_link", token)
     context = {
         "form": form,
         "q": text,
-        "page": Paginator(people_module.find_people(text), PER_PAGE).get_page(request.GET.get("page")),
+        "page": Paginator(find_people(text), PER_PAGE).get_page(request.GET.get("page")),
         "receiver": receiver,
         "password_link": link,
     }
@@ -149,7 +149,7 @@ def _people_page(request: HttpRequest, form: PersonForm, receiver: User | None) 
 def _add_person(request: HttpRequest, form: PersonForm) -> User | None:
     if not form.is_valid():
         return None
-    account = people_module.add_person(**form.cleaned_data, user=signed_in_user(request.user))
+    account = add_person(**form.cleaned_data, user=signed_in_user(request.user))
     if may_use_password(account):
         return account
     messages.success(request, _("%(name)s can sign in at the institution now.") % {"name": account})
@@ -157,7 +157,7 @@ def _add_person(request: HttpRequest, form: PersonForm) -> User | None:
 
 
 def _set_can_host(request: HttpRequest, account: User, can_host: bool) -> HttpResponse:
-    people_module.set_can_host(account=account, can_host=can_host, user=signed_in_user(request.user))
+    set_can_host(account=account, can_host=can_host, user=signed_in_user(request.user))
     if can_host:
         words = _("%(name)s can now host competitions.")
     else:

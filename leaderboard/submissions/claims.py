@@ -123,7 +123,10 @@ def end_claims_of_worker(wake_up_id: str, failure: str = "") -> Submission | Non
 
 
 def count_death(claim: Claim) -> bool:
-    """End a claim whose scorer died; False if the submission has failed by that, or the claim was lost before."""
+    """End a claim whose scorer died, and count the death; True if the submission may be tried again.
+
+    False if this death was one too many, so that the submission has failed, or if the claim was lost before.
+    """
     if not claim.finish(deaths=F("deaths") + 1):
         return False
     log.error("the scorer of submission %s died", claim.row)

@@ -72,7 +72,7 @@ _previewing = threading.Lock()
 def preview_conversion(submission_id: UUID | str) -> None:
     """Read a file in a worker and cache the preview of its conversion.
 
-    One file at a time: if another thread is doing this, it gets the file too.
+    A process reads one file at a time: while another of its threads does, the file waits in `_previews` for it.
     """
     _previews.put(submission_id)
     while not _previews.empty() and _previewing.acquire(blocking=False):
@@ -98,8 +98,9 @@ def _remember_preview(submission_id: UUID | str) -> None:
 def submit_converted(*, submission: Submission, user: User, waited: timedelta = timedelta()) -> Submission:
     """Convert a file and submit the result; the original is kept. A second call returns the same submission.
 
-    The time of receipt is that of the request: now minus `waited`. Raises `SubmissionRefused`, also if no conversion
-    helps. Checks that need not read the file come first, so that a repeated click costs no work.
+    The time of receipt is that of the click: now minus `waited`, before the file is converted. Raises
+    `SubmissionRefused`, also if no conversion helps. Checks that need not read the file come first, so that a repeated
+    click costs no work.
     """
     competition = submission.competition
     earlier = only_row(Conversion.objects.select_related("submission").filter(original=submission))
@@ -111,7 +112,7 @@ def submit_converted(*, submission: Submission, user: User, waited: timedelta = 
     cached = caches["default"].get(_answer_key(submission)) if _may_be_convertible(submission) else NOTHING
     if cached is not None and not cached["changes"]:
         raise _not_convertible()
-    asked_at = database_now() - waited
+    clicked_at = database_now() - waited
     with _converted_file(submission) as (answer, path):
         if not answer["changes"]:
             raise _not_convertible()
@@ -125,7 +126,7 @@ def submit_converted(*, submission: Submission, user: User, waited: timedelta = 
                 upload_key=f"convert-{submission.pk.hex}",
                 conversion=Conversion(original=submission, changes=answer["changes"]),
                 membership=membership,
-                waited=database_now() - asked_at,
+                waited=database_now() - clicked_at,
             )
 
 

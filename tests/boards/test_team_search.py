@@ -362,4 +362,4 @@ def test_ada_switches_it_on_where_she_reads_what_it_tells_and_the_audit_log_says
     spec = tmp_path / "out" / "competition.toml"
     spec.write_text(spec.read_text().replace('slug = "pets"', 'slug = "again"'))
     assert folders.import_folder(tmp_path / "out", user=ada).board.shows_sections
-    assert student().post(settings, {"section": "joining"}).status_code == 404
+    assert student().post(settings, {"section": "admission"}).status_code == 404

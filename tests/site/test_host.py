@@ -46,7 +46,7 @@ MEANT = {"action": "remove", "is_meant": "yes"}
 
 def save_all(client: Client, slug: str, /, **fields: str) -> Any:
     """Save the sections of the settings, one after the other; returns the first refusal, or the last answer."""
-    for section in ("limits", "joining", "texts"):
+    for section in ("limits", "admission", "texts"):
         sent = {**FILLED, "admission": "code", **fields, "section": section}
         answer = client.post(f"/host/{slug}/settings/", sent)
         if answer.status_code != 303:
@@ -158,7 +158,7 @@ def test_the_deadline_of_a_running_competition_is_changed_where_its_question_is(
 
 def test_a_section_of_the_settings_has_at_most_sixty_words(hers: Client, pets: Competition) -> None:
     page = hers.get("/host/pets/settings/").content.decode()
-    for name in ("texts", "limits", "joining", "board", "copy"):
+    for name in ("texts", "limits", "admission", "board", "copy"):
         section = page[page.index(f' id="{name}"') :]
         section = section[: section.index("</form>" if section.startswith(f' id="{name}" method') else "</section>")]
         section = re.sub(r"</summary>.*?</details>|<span class=.visually-hidden.*?</span>", " ", section, flags=re.S)

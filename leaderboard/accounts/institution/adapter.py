@@ -95,11 +95,11 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
             EmailAddress.objects.filter(email__iexact=confirmed[0], verified=False).delete()
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
-        """(account, address) of an account that confirmed the address too, or by another way of signing in, or that an
-        operator made and is unused.
+        """The account for an address that the institution confirmed, with that address; None if there is none.
 
-        Accounts that are linked to an institution already are left out: an institution may pass on the address of
-        somebody who left to another person.
+        The account has confirmed the address here too, or an operator made it and it was never used, or a higher room
+        knows the address as its owner's (`hooks.is_address_of`). Accounts that are linked to an institution already are
+        left out: an institution may give an address to another person once its owner has left.
         """
         institution: Institution = sociallogin.provider.institution
         for address in [one.email for one in sociallogin.email_addresses if one.verified]:

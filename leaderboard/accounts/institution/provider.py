@@ -42,7 +42,10 @@ def institution_with(issuer: str) -> Institution:
 
 
 class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
-    """The requests of a sign-in. `provider_id` is the issuer. Every failure raises a page from `refusal_page`."""
+    """The steps of a sign-in after the person comes back from the provider: token, its check, user info.
+
+    `provider_id` is the institution's issuer. Every failure raises a page from `refusal_page`.
+    """
 
     def __init__(self, request: HttpRequest, institution: Institution) -> None:
         super().__init__(request, institution.issuer)
@@ -92,7 +95,7 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
                 nonce=nonce_of(request.GET.get("state", "")),
             )
         except id_tokens.BadToken as error:
-            if str(error) == "key":  # the provider may have new keys, so they are fetched soon
+            if str(error) == "key":  # the provider may have new keys: without `fetched_at` the task fetches them next
                 ProviderMetadata.objects.filter(issuer=self.institution.issuer).update(fetched_at=None)
             raise self.refuse(SignInRefusal.NOT_VERIFIED, str(error)) from None
         known = {**self._user_info(token, claims), **claims}
@@ -100,7 +103,7 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
         return self.get_provider().sociallogin_from_response(request, known)
 
     def _user_info(self, token: SocialToken, claims: dict[str, Any]) -> dict[str, Any]:
-        """Claims from the userinfo endpoint, where many providers send the address; {} without such an endpoint."""
+        """Claims of the userinfo endpoint, from which many providers send the address; {} if there is none."""
         if not self.openid_config.get("userinfo_endpoint"):
             return {}
         try:
@@ -149,7 +152,7 @@ class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
         """
         state = get_adapter().generate_state_param({})
         named = {"state_id": state, "scope": self.get_scope(), "auth_params": {"nonce": nonce_of(state)}}
-        # Connecting needs a signed-in person: begun without, it could end in the account that signs in next.
+        # Only a signed-in person connects an account: otherwise it would be the account that signs in next.
         is_connection = process == AuthProcess.CONNECT and request.user.is_authenticated
         process = AuthProcess.CONNECT if is_connection else AuthProcess.LOGIN
         response: HttpResponse = super().redirect(request, process, next_url, data, **named)

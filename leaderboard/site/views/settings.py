@@ -34,7 +34,7 @@ from leaderboard.ground_truths.services import copying
 SECTIONS: dict[str, type[PartOfCompetitionForm]] = {
     "texts": TextsForm,
     "limits": LimitsForm,
-    "joining": AdmissionForm,
+    "admission": AdmissionForm,
     "board": BoardForm,
 }
 
