@@ -122,7 +122,7 @@ def _letter_width(letter: str) -> float:
     return 0.7 if letter.isupper() or ord(letter) > 0x24F else 0.57
 
 
-def fitted(text: str, room: float, size: float = FONT_SIZE) -> str:
+def shortened_name(text: str, room: float, size: float = FONT_SIZE) -> str:
     """A name, cut with “…” where it is wider than `room` pixels."""
     if text_width(text, size) <= room:
         return text

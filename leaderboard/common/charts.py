@@ -34,10 +34,10 @@ from .chart_parts import (
     bounded,
     count_ticks,
     drawn_chart,
-    fitted,
     left_room,
     nice_ticks,
     push_apart,
+    shortened_name,
     text_width,
 )
 from .numbers import DECIMALS, number_text
@@ -102,7 +102,7 @@ def draw_race(
             plot.dot(plot.right, end, 3, style)
             plot.line(plot.right + 3, end, plot.right + 12, y, "hair")
             plot.dot(plot.right + 16, y, 3, style)
-            name = fitted(names[place], room - 20 - text_width(scores[place], LABEL_SIZE), LABEL_SIZE)
+            name = shortened_name(names[place], room - 20 - text_width(scores[place], LABEL_SIZE), LABEL_SIZE)
             plot.text(plot.right + 24, y + 4, name, label, full=names[place])
             plot.text(width, y + 4, scores[place], label, "end")
         plot.times_below(opens_at, now, across, _("end") if is_over else _("now"))
@@ -136,7 +136,7 @@ def _draw_baselines(plot: Plot, baselines: Iterable[tuple[str, float]], up: Scal
         y = up.at(value)
         plot.line(plot.left, y, plot.right, y, "baseline")
         if all(abs(y - other) >= 14 for other in named):
-            plot.text(plot.left + 4, y - 5, fitted(text, plot.right - plot.left - 8), "on-line", full=text)
+            plot.text(plot.left + 4, y - 5, shortened_name(text, plot.right - plot.left - 8), "on-line", full=text)
             named.append(y)
 
 
@@ -258,8 +258,8 @@ def draw_slope(moves: Sequence[Move], *, before: str, after: str, width: int = H
             plot.text(x1 - 8, y1 + 4, str(move.before), label, "end")
             plot.text(x2 + 24, y2 + 4, str(move.after), label, "end")
             if not is_narrow:
-                plot.text(x1 - 32, y1 + 4, fitted(move.name, x1 - 34, LABEL_SIZE), label, "end", move.name)
-            plot.text(x2 + 34, y2 + 4, fitted(move.name, width - x2 - 72, LABEL_SIZE), label, full=move.name)
+                plot.text(x1 - 32, y1 + 4, shortened_name(move.name, x1 - 34, LABEL_SIZE), label, "end", move.name)
+            plot.text(x2 + 34, y2 + 4, shortened_name(move.name, width - x2 - 72, LABEL_SIZE), label, full=move.name)
             if move.arrow and move.style != "still":
                 plot.text(width, y2 + 4, move.arrow, f"label arrow {'up' if move.gained > 0 else 'down'}", "end")
         return plot
@@ -364,7 +364,7 @@ def draw_histogram(
             plot.rect(start, 0, room, 23, "flag", rx=5)
             plot.text(round(start + room / 2, 1), 16, text, "flag-text", "middle")
         for level, (name, value) in enumerate(baselines, 1):
-            text = fitted(name, plot.right - plot.left)
+            text = shortened_name(name, plot.right - plot.left)
             x = _text_start(plot, across.at(value), text_width(text))
             plot.text(x, top + 12 - LINE_HEIGHT * level, text, "on-line", full=name)
         plot.numbers_below(bins.ticks, across)
@@ -486,7 +486,7 @@ def draw_residuals(points: Sequence[Point], *, spread: float) -> SafeString:
         plot.path("cloud", "".join(cloud))
         heights = push_apart([up.at(point.y) for point in outliers], 14, plot.top, plot.bottom)
         for point, y in zip(outliers, heights, strict=True):
-            x, text = across.at(point.x), fitted(point.name, 120, LABEL_SIZE)
+            x, text = across.at(point.x), shortened_name(point.name, 120, LABEL_SIZE)
             is_left = x + text_width(text, LABEL_SIZE) + 12 > plot.right
             plot.dot(x, up.at(point.y), 4, "outlier", f"{point.name}: {point.x:.4g}, {point.y:.4g}")
             plot.text(x - 9 if is_left else x + 9, y + 4, text, "label outlier", "end" if is_left else "start")

@@ -11,7 +11,7 @@ from ..core.messages import EXAMPLES, Message, Plural, listed
 from ..core.truth import Truth
 from ..reading.column_names import NUMBER
 from ..reading.headers import is_index
-from ..reading.ids import spanning
+from ..reading.ids import rows_over_lines
 from .findings import Finding, place_of, warning
 
 MAX_COMPARED = 200_000
@@ -164,7 +164,7 @@ def in_pairs(pairs: Sequence[tuple[str, str]]) -> Message:
 def _swallowed_rows(truth: Truth) -> Iterator[Finding]:
     """A warning about free text over several lines with as many commas as a row: a quote may be missing."""
     width = len(truth.table.names) - 1
-    for name in truth.target_columns if spanning(truth.table) else ():
+    for name in truth.target_columns if rows_over_lines(truth.table) else ():
         for row, text in enumerate(truth.table.column(name).to_pylist()):
             if "\n" in text and any(line.count(",") >= width for line in text.split("\n")):
                 message = Message(

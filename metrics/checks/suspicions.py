@@ -21,17 +21,19 @@ from ..reading.thousands import READ_AS_DECIMAL, grouped_numbers
 from .findings import Finding, place_of, warning
 from .id_suspicions import MAX_COMPARED, id_suspicions, in_pairs, look_alikes
 
-_ENOUGH_ROWS = 10
-_LINKED = 0.3
+_MIN_ROWS = 10
+_MAX_EXPLAINED = 0.3
 """The largest share of the answer's variance that ids may explain without a warning."""
 
-_GAP = 0.1
-_SURE = 3.3
+_MIN_GAP = 0.1
+"""The least share of rows that would have to change for equal distributions in both splits that is warned of."""
+_MIN_STANDARD_ERRORS = 3.3
 """Standard errors above which a difference between the splits is not by chance (one case in a thousand)."""
 
-_FAR = 20.0
-_MOST_CLASSES = 12
-_MOST_COLUMNS = 3
+_MIN_SPREADS = 20.0
+"""Distance from the median, in spreads (quartile distances), from which on a number is odd."""
+_MAX_CLASSES = 12
+_MAX_COLUMNS = 3
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class _Column:
     labels: list[str] | None
 
 
-def suspicions(truth: Truth) -> list[Finding]:
+def find_suspicions(truth: Truth) -> list[Finding]:
     """All warnings about a truth that the metric can read."""
     found = list(id_suspicions(truth))
     for name in truth.target_columns:
@@ -71,13 +73,13 @@ class AnswerShare:
     shares: dict[str, float]
 
 
-def balance(truth: Truth) -> list[AnswerShare]:
+def answer_shares(truth: Truth) -> list[AnswerShare]:
     """The frequencies of the answers in each split, for columns of few classes."""
     found = []
-    for name in truth.target_columns[:_MOST_COLUMNS] if truth.parts else ():
+    for name in truth.target_columns[:_MAX_COLUMNS] if truth.parts else ():
         column = _column(truth, name)
         labels = column.labels or []
-        if not 2 <= len(labels) <= _MOST_CLASSES:
+        if not 2 <= len(labels) <= _MAX_CLASSES:
             continue
         counts = {
             part: np.bincount(column.codes[rows].astype(np.int64), minlength=len(labels)) / len(rows)
@@ -104,8 +106,8 @@ def _column(truth: Truth, name: str) -> _Column:
 
 # --- answers ----------------------------------------------------------------------------------------------------
 
-_NOTHING = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", "<na>", "#n/a", "missing")
-_SENTINELS = (-1.0, -9.0, -99.0, 99.0, -999.0, 999.0, -9999.0, 9999.0, 99999.0, -99999.0, 999999.0)
+_MISSING_TEXTS = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", "<na>", "#n/a", "missing")
+_MISSING_NUMBERS = (-1.0, -9.0, -99.0, 99.0, -999.0, 999.0, -9999.0, 9999.0, 99999.0, -99999.0, 999999.0)
 
 
 def _similar_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
@@ -131,7 +133,7 @@ def _odd_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
     labels = column.labels
     if labels is None or len(labels) > MAX_COMPARED:
         return
-    if empty := [label for label in labels if label.casefold() in _NOTHING]:
+    if empty := [label for label in labels if label.casefold() in _MISSING_TEXTS]:
         rows = np.flatnonzero(column.codes == labels.index(empty[0]))
         message = Message.counted(
             len(rows),
@@ -178,12 +180,12 @@ def _rare_labels(truth: Truth, column: _Column, labels: list[str]) -> Iterator[F
 
 def _odd_numbers(truth: Truth, column: _Column) -> Iterator[Finding]:
     """A warning about values far from all others, or typical codes for missing values (-999)."""
-    if column.labels is not None or len(column.codes) < _ENOUGH_ROWS:
+    if column.labels is not None or len(column.codes) < _MIN_ROWS:
         return
     low, middle, high = np.quantile(column.codes, (0.25, 0.5, 0.75))
     distance = np.abs(column.codes - middle)
     spread = max(high - low, float(np.median(distance)))
-    is_odd = (distance > _FAR * spread) | (np.isin(column.codes, _SENTINELS) & (distance > 3 * spread))
+    is_odd = (distance > _MIN_SPREADS * spread) | (np.isin(column.codes, _MISSING_NUMBERS) & (distance > 3 * spread))
     places = np.flatnonzero(is_odd) if spread > 0 else np.zeros(0, int)
     if not len(places) or len(places) > len(column.codes) / 10:
         return
@@ -262,7 +264,7 @@ def _distribution_warning(truth: Truth, column: _Column) -> Iterator[Finding]:
         counts = [np.bincount(part.astype(np.int64), minlength=len(column.labels)) for part in (public, private)]
         gap = float(np.abs(counts[0] / len(public) - counts[1] / len(private)).sum() / 2)
         is_sure = _is_no_chance(counts[0], counts[1])
-    if gap < _GAP or not is_sure:
+    if gap < _MIN_GAP or not is_sure:
         return
     message = Message(
         "The answers of {column} differ between the parts: {share} of the rows would have to change.",
@@ -285,7 +287,7 @@ def _is_no_chance(first: np.ndarray, second: np.ndarray) -> bool:
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
     ratio = float(((table - expected) ** 2 / expected).sum()) / freedom
     noise = 2 / (9 * freedom)
-    return bool((np.cbrt(ratio) - (1 - noise)) / np.sqrt(noise) > _SURE)
+    return bool((np.cbrt(ratio) - (1 - noise)) / np.sqrt(noise) > _MIN_STANDARD_ERRORS)
 
 
 # --- order ------------------------------------------------------------------------------------------------------
@@ -294,7 +296,7 @@ def _is_no_chance(first: np.ndarray, second: np.ndarray) -> bool:
 def _sorted_by_answer(truth: Truth, column: _Column) -> Iterator[Finding]:
     codes = column.codes
     distinct = len(np.unique(codes))
-    if len(codes) < _ENOUGH_ROWS or distinct < 2:
+    if len(codes) < _MIN_ROWS or distinct < 2:
         return
     steps = np.diff(codes)
     runs = int((steps != 0).sum()) + 1
@@ -309,7 +311,7 @@ def _sorted_by_answer(truth: Truth, column: _Column) -> Iterator[Finding]:
 def _answers_follow_ids(truth: Truth, column: _Column) -> Iterator[Finding]:
     """A warning if the order of the ids explains much of the answer's variance (squared rank correlation, or the
     between-class share for labels)."""
-    if len(column.codes) < 3 * _ENOUGH_ROWS:
+    if len(column.codes) < 3 * _MIN_ROWS:
         return
     ids = pick(truth.ids.array, truth.scored).to_pylist()
     keys: list[Any] = list(map(int, ids)) if truth.ids.are_integers else ids
@@ -317,7 +319,7 @@ def _answers_follow_ids(truth: Truth, column: _Column) -> Iterator[Finding]:
     rank[sorted(range(len(ids)), key=keys.__getitem__)] = np.arange(len(ids))
     is_label = column.labels is not None
     share = _variance_between(rank, column.codes) if is_label else _rank_correlation(rank, column.codes) ** 2
-    if share < _LINKED:
+    if share < _MAX_EXPLAINED:
         return
     message = Message(
         "The ids tell much about {column}: their order explains {share} of it.",

@@ -37,7 +37,7 @@ from .findings import Finding, warning
 from .lists import list_findings
 from .splits import refuse_group
 from .suggest import with_fitting_metrics
-from .suspicions import AnswerShare, balance, suspicions
+from .suspicions import AnswerShare, answer_shares, find_suspicions
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,9 @@ def check_truth(
         reports, doubtful = _secondary_reports(prepared, is_quick=is_quick)
         # A custom metric that could not score a perfect file would use up its time limit for each further file.
         is_hopeless = metric.is_custom and any(finding.blocking for finding in failed)
-        measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
+        measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), answer_shares(prepared)
         findings = failed + doubtful + _file_findings(prepared, sample, tests or {}) + findings
-        findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
+        findings += _best_for_nothing(prepared, measured) + find_suspicions(prepared)
     else:
         shares, further = _faults_elsewhere(prepared, sample, tests or {}, problems)
         findings += further
@@ -181,7 +181,7 @@ def _faults_elsewhere(
     rest = truth.some(np.flatnonzero(is_sound))
     if rest.problems or not len(rest.scored) or not all(len(rows) for rows in rest.parts.values()):
         return [], found
-    return balance(rest), found + suspicions(rest)
+    return answer_shares(rest), found + find_suspicions(rest)
 
 
 _WHY = {

@@ -119,7 +119,7 @@ def is_perfect_known(truth: PreparedTruth) -> bool:
     return all_columns(truth.answers).has_answers_for(truth.submission_columns[1:])
 
 
-def usable() -> list[CustomMetric]:
+def usable_metrics() -> list[CustomMetric]:
     """The metrics of ``METRICS_DIR`` that can be offered."""
     made = (_make_metric(file) for file in list_custom_files())
     return [metric for metric in made if metric is not None]

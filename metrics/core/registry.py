@@ -69,9 +69,9 @@ def catalogue() -> tuple[Metric, ...]:
     group and title."""
     custom: Sequence[Metric] = ()
     if custom_folder() is not None:
-        from .custom_metrics import usable
+        from .custom_metrics import usable_metrics
 
-        custom = usable()
+        custom = usable_metrics()
     return tuple(sorted((*built_in().values(), *custom), key=_place_in_catalogue))
 
 

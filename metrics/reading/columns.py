@@ -324,7 +324,7 @@ def _read_numbers_slowly(cells: Cells) -> np.ndarray:
             if not np.isfinite(numbers[code]):
                 bad.setdefault(("not_finite", NOT_FINITE), []).append(code)
         elif "\n" not in text:
-            bad.setdefault(reason(text), []).append(code)
+            bad.setdefault(number_problem(text), []).append(code)
     for (kind, words), codes in bad.items():
         numbers[codes] = np.nan
         cells.refuse(kind, words, np.flatnonzero(np.isin(coded.codes, codes)), quote=kind != "missing_value")
@@ -332,7 +332,7 @@ def _read_numbers_slowly(cells: Cells) -> np.ndarray:
     return found
 
 
-def reason(text: str) -> tuple[str, Plural]:
+def number_problem(text: str) -> tuple[str, Plural]:
     """Code and message templates for a text that is not a number."""
     return next((code, words) for code, words, fits in _REASONS if fits(text))
 

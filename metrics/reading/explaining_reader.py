@@ -39,7 +39,7 @@ class _Record:
         return count
 
 
-def walk(data: bytes, body: int, width: int) -> tuple[bytes, np.ndarray, list[Problem]]:
+def read_records(data: bytes, body: int, width: int) -> tuple[bytes, np.ndarray, list[Problem]]:
     """The records of ``data`` from offset ``body`` on that have ``width`` proper cells, as CSV bytes without header;
     their line numbers; and the problems of the other records."""
     good: list[bytes] = []
@@ -85,7 +85,7 @@ def _split_records(data: bytes, body: int) -> list[_Record]:
 def _broken_quotes(records: list[_Record]) -> list[Problem]:
     if not records:
         return []
-    places = [span(record.line, record.last_line) for record in records[:EXAMPLES]]
+    places = [line_range(record.line, record.last_line) for record in records[:EXAMPLES]]
     message = Message.counted(
         len(records),
         "{count} row with a quote in the wrong place (text before or after the quotes of a cell, or a quote missing): "
@@ -97,7 +97,7 @@ def _broken_quotes(records: list[_Record]) -> list[Problem]:
     return [Problem("quote", message, line=records[0].line, count=len(records))]
 
 
-def span(first: int, last: int) -> Message:
+def line_range(first: int, last: int) -> Message:
     """One line or several, in words."""
     if last > first:
         return Message("lines {first}–{last}", first=first, last=last)
@@ -111,7 +111,7 @@ def _ragged_problems(ragged: list[tuple[_Record, int]], width: int) -> list[Prob
     if len(ragged) > 1:
         places = [
             # Translators: one row of a list, with the number of its values: line 3 has 4
-            Message("{line} has {values}", line=span(one.line, one.last_line), values=many)
+            Message("{line} has {values}", line=line_range(one.line, one.last_line), values=many)
             for one, many in ragged[:EXAMPLES]
         ]
         message = Message(

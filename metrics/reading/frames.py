@@ -21,7 +21,7 @@ from ..core.messages import Message
 from .headers import USAGE, Header, HeaderRule, header_of
 from .list_cells import Wanted, is_nested, joined_cells
 from .tables import SPARE_ROWS, Table, is_text, plain, raw_cells, trimmed
-from .text import HIGH_CONTROL, LONGEST_LINE, scan
+from .text import HIGH_CONTROL, LONGEST_LINE, checked_text
 from .workbooks import arrow_to_csv, data_columns, with_named_range
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _names_of(frame: pd.DataFrame) -> list[str] | None:
 def _names_in(header: bytes) -> list[str] | None:
     """The names in the first line of a CSV file; ``None`` if it would be refused or is not the first line alone."""
     try:
-        found = header_of(scan(header))
+        found = header_of(checked_text(header))
     except Refused:
         return None
     return found.names if found.line == 1 and found.body == len(header) else None

@@ -24,7 +24,7 @@ from .column_names import (
     without_accents,
 )
 from .containers import PACKED, READERS, check_zip, container_of, peek, refuse_container
-from .text import LONGEST_LINE, check_encoding, no_rows, plain_lines, scan
+from .text import LONGEST_LINE, check_encoding, checked_text, no_rows, plain_lines
 
 USAGE = "Usage"
 SPLITS = ("public", "private", "ignored")
@@ -352,7 +352,7 @@ def sniff(
         data = peek(head) if is_packed else head
         if is_packed and not data:
             return []  # the scorer unpacks it and says what is wrong
-        clean = scan(data, longest_line, is_cut=is_cut)
+        clean = checked_text(data, longest_line, is_cut=is_cut)
         if not clean:
             return []
         found = ExpectedHeader(tuple(columns), tuple(aliases)).read(clean) if columns else header_of(clean)

@@ -19,7 +19,7 @@ from ..core.errors import Problem, shown
 from ..core.lazy import cached_property
 from ..core.messages import EXAMPLES, Message, joined, listed
 from .column_names import name_key
-from .explaining_reader import span
+from .explaining_reader import line_range
 from .headers import first_cell, other_separator
 from .repairs import LATIN_LOOKS
 from .tables import Table, blank_rows, codes_among, line_breaks, pick, plain, texts_of
@@ -229,7 +229,7 @@ class Ids:
             total=len(self),
             ids=listed(names, len(rows)),
         )
-        if spans := spanning(table):
+        if spans := rows_over_lines(table):
             where = listed(spans, len(spans))
             message = joined([message, Message("Read as one row: {lines}. Is a quote missing there?", lines=where)])
         return Problem("missing_ids", message, column=column, id=texts[0], count=len(rows))
@@ -241,7 +241,7 @@ class Ids:
         message = Message.counted(
             len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=listed(names, len(rows))
         )
-        why = hint(self.in_order, texts[0]) if len(self) <= MAX_IDS else None
+        why = likely_id(self.in_order, texts[0]) if len(self) <= MAX_IDS else None
         if len(rows) == len(ids) > 1 and why is None:
             why = Message("No id of the file is known: are these the rows of another data set?")
         message = joined([message, why]) if why is not None else message
@@ -260,7 +260,7 @@ def blank_ids(table: Table, column: str) -> list[Problem]:
     problems = []
     blank = blank_rows(table.values(column))
     if len(blank):
-        names = listed([span(line, line) for line in table.lines[blank[:EXAMPLES]].tolist()], len(blank))
+        names = listed([line_range(line, line) for line in table.lines[blank[:EXAMPLES]].tolist()], len(blank))
         message = Message.counted(
             len(blank), "{count} row without an id: {lines}.", "{count} rows without an id: {lines}.", lines=names
         )
@@ -278,7 +278,7 @@ def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
     spans = []
     for row in rows[:EXAMPLES]:
         line = int(table.lines[row])
-        spans.append(span(line, line + array[int(row)].as_py().count("\n")))
+        spans.append(line_range(line, line + array[int(row)].as_py().count("\n")))
     message = Message(
         "A cell of {column} runs over several lines, a quote is missing: {lines}.",
         column=shown(column),
@@ -287,13 +287,13 @@ def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
     return Problem("line_break", message, column=column, line=int(table.lines[rows[0]]), count=len(rows))
 
 
-def spanning(table: Table) -> list[Message]:
+def rows_over_lines(table: Table) -> list[Message]:
     """The rows that run over several lines, in words; free text may do that, but so does a missing quote."""
     found: Counter[int] = Counter()
     for array in table.arrays if table.may_span_lines else ():
         rows, counts = line_breaks(array)
         found.update(dict(zip(rows.tolist(), counts.tolist(), strict=True)))
-    return [span(int(table.lines[row]), int(table.lines[row]) + many) for row, many in sorted(found.items())]
+    return [line_range(int(table.lines[row]), int(table.lines[row]) + many) for row, many in sorted(found.items())]
 
 
 def _repeated_id_problem(table: Table, column: str, found: np.ndarray, counts: np.ndarray) -> Problem:
@@ -322,7 +322,7 @@ def on_line(text: str, line: int) -> Message:
     return Message("{id} (line {line})", id=shown(text), line=int(line))
 
 
-def hint(known: list[str], text: str) -> Message | None:
+def likely_id(known: list[str], text: str) -> Message | None:
     """A message about the known id that a text was probably meant to be, or about odd characters; else None."""
     for says, same in _TWINS:
         wanted = same(text)

@@ -18,9 +18,9 @@ from ..core.errors import Problem, Refused
 from ..core.lazy import cached_property
 from ..core.messages import Message
 from .column_names import TRIMMED
-from .explaining_reader import walk
+from .explaining_reader import read_records
 from .headers import HeaderRule
-from .text import LONGEST_LINE, no_rows, quotes_are_regular, record_lines, scan
+from .text import LONGEST_LINE, checked_text, no_rows, quotes_are_regular, record_lines
 
 _MARK = b"\xef\xbb\xbf"
 """A byte-order mark."""
@@ -110,7 +110,7 @@ def read_table(
 
     Rows with too few or too many cells are left out and reported in ``Table.problems``.
     """
-    text = scan(data, longest_line)
+    text = checked_text(data, longest_line)
     found = header.read(text)
     names, body = found.names, found.body
     if not _INK.search(text, body):
@@ -142,7 +142,7 @@ def _stop_early(text: bytes, body: int, expected: int) -> None:
 
 def _table_with_problems(text: bytes, names: Sequence[str], body: int) -> Table:
     """The good rows of a file that Arrow refuses, with the problems of the others."""
-    good, lines, problems = walk(text, body, len(names))
+    good, lines, problems = read_records(text, body, len(names))
     arrays = _empty_columns(len(names))
     if good.strip():
         arrays = _columns(good, 0, len(names)) or []

@@ -23,7 +23,7 @@ _BLOCK = 1 << 18
 HIGH_CONTROL = re.compile(b"\xc2[\x80-\x84\x86-\x9f]")  # U+0085, "next line", is white space
 
 
-def scan(data: bytes, longest_line: int = LONGEST_LINE, *, is_cut: bool = False) -> bytes:
+def checked_text(data: bytes, longest_line: int = LONGEST_LINE, *, is_cut: bool = False) -> bytes:
     """The text without byte-order mark, every line end as ``\\n``. With ``is_cut`` more of the file follows. Raises
     ``Refused`` for another encoding, control characters, long lines, or no text."""
     if not data:

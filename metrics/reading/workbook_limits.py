@@ -70,7 +70,7 @@ def measured_workbook(data: bytes, limit: int) -> bytes:
                 measured.writestr("_rels/.rels", _ENTRANCE)
                 _copy_parts(archive, parts, measured)
     except _BROKEN:
-        raise damaged() from None
+        raise damaged_workbook() from None
     return out.getvalue()
 
 
@@ -82,7 +82,7 @@ def check_member_count(data: bytes) -> None:
         raise Refused(Problem("container", message))
 
 
-def damaged() -> Refused:
+def damaged_workbook() -> Refused:
     """The error for a workbook that cannot be read."""
     return Refused(Problem("container", Message("The Excel file is damaged or encrypted. Save it as a new file.")))
 
@@ -113,7 +113,7 @@ def _check_sizes(parts: Sequence[zipfile.ZipInfo], limit: int) -> None:
     if sum(part.file_size for part in parts) > most:  # no more than this is ever unpacked
         raise too_large(most)
     if len({part.filename.lower() for part in parts}) < len(parts):
-        raise damaged()
+        raise damaged_workbook()
 
 
 def _copy_parts(archive: zipfile.ZipFile, parts: Sequence[zipfile.ZipInfo], measured: zipfile.ZipFile) -> None:
@@ -147,7 +147,7 @@ class _Part:
     def measure(self, data: bytes) -> None:
         """Raise ``Refused`` if the part is too large or damaged."""
         if b"\0" in data:  # UTF-16, which calamine reads byte by byte
-            raise damaged()
+            raise damaged_workbook()
         parser = expat.ParserCreate("UTF-8")
         parser.StartElementHandler = self._begin
         parser.EndElementHandler = self.end
@@ -156,7 +156,7 @@ class _Part:
         try:
             parser.Parse(data, True)
         except expat.ExpatError:
-            raise damaged() from None
+            raise damaged_workbook() from None
 
     def end(self, _name: str) -> None:
         self.depth -= 1
@@ -167,7 +167,7 @@ class _Part:
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         self.depth += 1
         if self.depth > _MAX_DEPTH:
-            raise damaged()
+            raise damaged_workbook()
         (self.begins.get(name) or self.begins.get(name.rpartition(":")[2], self._count))(attributes)
 
     def _count(self, _attributes: dict[str, str]) -> None:
@@ -200,7 +200,7 @@ class _SharedStrings(_Part):
 
     def _begin_string(self, _attributes: dict[str, str]) -> None:
         if self.depth != 2:
-            raise damaged()
+            raise damaged_workbook()
         self.sizes.append(0)
 
     def _count(self, _attributes: dict[str, str]) -> None:
@@ -227,7 +227,7 @@ class _CountedSheet(_Part):
             self._add_text(len(data))
             return
         if self.has_number or not _NUMBER_OF_TEXT.fullmatch(data):
-            raise damaged()
+            raise damaged_workbook()
         self.has_number = True
         number = int(data)
         if number < len(self.sizes):
@@ -247,20 +247,20 @@ class _CountedSheet(_Part):
     def _begin_row(self, attributes: dict[str, str]) -> None:
         place = attributes.get("r")
         if self.depth != self.depth_of_data + 1 or not (place is None or _ROW.fullmatch(place)):
-            raise damaged()
+            raise damaged_workbook()
         self.row = self.row + 1 if place is None else int(place)
         self.column = 0
 
     def _begin_cell(self, attributes: dict[str, str]) -> None:
         if self.depth != self.depth_of_data + 2:
-            raise damaged()
+            raise damaged_workbook()
         place = attributes.get("r")
         if place is None:
             self.cell_row, self.column = self.row, self.column + 1
         elif found := _PLACE.fullmatch(place):
             self.cell_row, self.column = int(found[2]), _column_number(found[1])
         else:
-            raise damaged()
+            raise damaged_workbook()
         kind = attributes.get("t")
         self.is_shared = kind == "s"
         self.has_errors |= kind == "e"
@@ -296,7 +296,7 @@ class _Lists(_Part):
             raise Refused(Problem("container", message))
         self.seen.update(targets)
         if len(name) > MAX_NAME_CHARACTERS:
-            raise damaged()
+            raise damaged_workbook()
 
 
 def _count_nothing(_attributes: object) -> None:
@@ -304,7 +304,7 @@ def _count_nothing(_attributes: object) -> None:
 
 
 def _refuse_damaged(*_declared: object) -> None:
-    raise damaged()
+    raise damaged_workbook()
 
 
 @lru_cache(maxsize=_LAST_COLUMN)

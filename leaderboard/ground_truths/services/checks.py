@@ -178,12 +178,19 @@ def file_to_publish(draft: TruthDraft, folder: Path) -> Path:
     """The file to publish: with the split, and without the group column unless a metric reads it."""
     path = split_file(draft, folder).path
     is_read = not draft.group_column or draft.group_column in role_columns(draft)
-    return path if is_read else rewrite("drop_columns", path, folder / "published.csv", columns=[draft.group_column])
+    return (
+        path
+        if is_read
+        else rewrite_answers("drop_columns", path, folder / "published.csv", columns=[draft.group_column])
+    )
 
 
-def rewrite(job: str, source: Path, target: Path, **settings: Any) -> Path:
-    """Write what a job of `page_jobs` makes of an answer file to `target`: `drop_columns`, `name_split` (the column of
-    the split becomes `Usage`) or `write_plain_lists` (lists lose brackets and quotes). Raises `JobFailed`."""
+def rewrite_answers(job: str, source: Path, target: Path, **settings: Any) -> Path:
+    """Change an answer file by a job of `page_jobs`, and return the path of the result, `target`.
+
+    The jobs are `drop_columns`, `name_split` (the column of the split becomes `Usage`) and `write_plain_lists` (lists
+    lose brackets and quotes). Raises `JobFailed`.
+    """
     table_jobs.run_page_job(job, truth=str(source), target=str(target), **settings)
     return target
 
@@ -308,7 +315,7 @@ def _without_features(draft: TruthDraft, folder: Path) -> Path:
     """The draft's file, or a copy without the columns that students do not predict and no metric or split reads."""
     source, read_columns = path_of(draft.file_key), (*role_columns(draft), draft.group_column)
     features = [name for name in draft.answer_choice.get("left_out", ()) if name not in read_columns]
-    return rewrite("drop_columns", source, folder / "answers.csv", columns=features) if features else source
+    return rewrite_answers("drop_columns", source, folder / "answers.csv", columns=features) if features else source
 
 
 def _spreadsheet_changes(draft: TruthDraft) -> list[dict[str, Any]]:

@@ -128,7 +128,7 @@ def _take_file(draft: TruthDraft, spec: GroundTruthSpec) -> None:
             draft.file_name, draft.answer_choice = clean_name(spec.file_name), {}
             if spec.split_column:
                 draft.answer_choice = {"split_column": spec.split_column}
-                path = checks.rewrite("name_split", path, Path(folder) / "split.csv", column=spec.split_column)
+                path = checks.rewrite_answers("name_split", path, Path(folder) / "split.csv", column=spec.split_column)
         elif stored is not None:
             path = stored
         elif (last := last_truth(competition)) is not None:
@@ -141,9 +141,9 @@ def _take_file(draft: TruthDraft, spec: GroundTruthSpec) -> None:
             path = converted
         if spec.plain_lists:
             plain = Path(folder) / "plain.csv"
-            path = checks.rewrite("write_plain_lists", path, plain, columns=list(spec.plain_lists))
+            path = checks.rewrite_answers("write_plain_lists", path, plain, columns=list(spec.plain_lists))
         if spec.redraws_split and competition.launched_at is None and USAGE in checks.header_of(path):
-            path = checks.rewrite("drop_columns", path, Path(folder) / "unsplit.csv", columns=[USAGE])
+            path = checks.rewrite_answers("drop_columns", path, Path(folder) / "unsplit.csv", columns=[USAGE])
         if path != stored:
             draft.file_key = store_file([path.read_bytes()], f"truths/{competition.pk}").key
 

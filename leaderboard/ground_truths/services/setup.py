@@ -366,7 +366,7 @@ def _make_copy(competition: Competition, user: User) -> None:
     with tempfile.TemporaryDirectory() as folder:
         columns = {*draft.answer_choice["columns"], USAGE}.intersection(checks.column_names(draft))
         target = Path(folder) / "students.csv"
-        copy = checks.rewrite("drop_columns", path_of(draft.file_key), target, columns=sorted(columns))
+        copy = checks.rewrite_answers("drop_columns", path_of(draft.file_key), target, columns=sorted(columns))
         data_files.add_data_file(competition=competition, file_name=name, chunks=file_chunks(copy), user=user)
     draft.answer_choice["copy"] = name
     draft.save(update_fields=["answer_choice"])
