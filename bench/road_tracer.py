@@ -35,7 +35,7 @@ def opened_memory(path: Path) -> mmap.mmap:
 
 
 def part_of(command: list[str]) -> str:
-    """By what `up` says to its children; what scores is started by a worker, with a clean environment or without."""
+    """The part of the site that a process belongs to: scoring by its command, others by the variable that `up` sets."""
     if "leaderboard.scor" in " ".join(command):
         return "scoring"
     named = os.environ.get("LEADERBOARD_PART", "")
@@ -76,7 +76,7 @@ def install() -> None:
 
 
 def _note_foreign_threads(note: Any) -> None:
-    """Threads that the web server starts without Python's knowledge begin to note when they call Django."""
+    """Threads that the web server starts outside Python note functions from their first call of Django on."""
     while "django.core.handlers.wsgi" not in sys.modules or not hasattr(
         sys.modules["django.core.handlers.wsgi"], "WSGIHandler"
     ):
@@ -92,7 +92,7 @@ def _note_foreign_threads(note: Any) -> None:
 
 
 def _pass_on_to_children() -> None:
-    """Children that get a clean environment note as well."""
+    """Let children that are started with a clean environment note functions too."""
     begin = subprocess.Popen.__init__
 
     def noted(self: Any, *arguments: Any, **options: Any) -> None:

@@ -1,10 +1,10 @@
-"""One submission by the scorer's processes and in one process, and what poison among the files does to the others.
+"""One submission scored by the sealed processes and in this process, and good files among some that kill the scorer.
 
     .venv/bin/python -m bench.scorer [--times 60] [--rows 10000 100000 1000000] [--metric accuracy]
 
-Each road measures the same file again and again, in turn, so that a busy machine slows both. By processes means: fork,
-limit and seal a child, read and measure in it, read its answer. Memory is that of the scorer and all below it at its
-highest, what they share counted once.
+Both ways score the same file again and again, in turns, so that a busy machine slows both. By processes means: fork,
+limit and seal a child, read and score in it, read its answer. Memory is the maximum of the scorer and all processes
+below it; shared pages count once.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def race(spec: TruthSpec, sent: Path, times: int) -> tuple[list[float], list[float]]:
-    """Seconds by processes and at home, sorted."""
+    """Seconds in the sealed processes, and seconds in this process, each sorted."""
     there, here = [], []
     for n in range(times + 3):
         pair = (
@@ -57,16 +57,16 @@ def race(spec: TruthSpec, sent: Path, times: int) -> tuple[list[float], list[flo
     return sorted(there), sorted(here)
 
 
-def below(pid: int) -> list[int]:
+def processes_below(pid: int) -> list[int]:
     found: list[int] = []
     with suppress(OSError):
         for child in map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
-            found += [child, *below(child)]
+            found += [child, *processes_below(child)]
     return found
 
 
 def proportional_mb(pids: list[int]) -> float:
-    """What processes use, with what they share divided among them."""
+    """Memory of processes in MB; a shared page is divided among those that share it."""
     total = 0
     for pid in pids:
         with suppress(OSError, IndexError):
@@ -75,13 +75,13 @@ def proportional_mb(pids: list[int]) -> float:
 
 
 def highest_mb(work: Callable[[], object]) -> float:
-    """The most that the scorer and all below it use meanwhile."""
+    """The maximum memory in MB of all processes below this one while `work` runs."""
     highest, is_over = 0.0, threading.Event()
 
     def look() -> None:
         nonlocal highest
         while not is_over.wait(0.002):
-            highest = max(highest, proportional_mb(below(os.getpid())))
+            highest = max(highest, proportional_mb(processes_below(os.getpid())))
 
     looker = threading.Thread(target=look)
     looker.start()
@@ -108,7 +108,7 @@ def compare(folder: Path, rows: int, metric: str, times: int) -> None:
 
 
 def poison(folder: Path, times: int) -> None:
-    """The 95th percentile of good files alone, and with a file that kills its child before each of them."""
+    """The 95th percentile of good files alone, and with a file that kills the scorer before every fifth of them."""
     truth, sent = files(folder, 1000)
     bad = folder / "bad.csv"
     bad.write_text("id,label\ndie,\n")
@@ -122,7 +122,6 @@ def poison(folder: Path, times: int) -> None:
         with suppress(scoring.ScorerDied):
             scoring.score_file(spec, bad, LIMITS)
 
-    # A worker on each side of a file that waits: the poison that is tried before it is a part of its latency.
     alone = sorted(seconds(lambda: scoring.score_file(spec, sent, LIMITS)) for _ in range(times))
     among = []
     for n in range(times):

@@ -32,8 +32,7 @@ def rows(truth: Coded, prediction: Ranked | Sorted) -> np.ndarray:
 
 
 def score(truth: Coded, prediction: Ranked | Sorted) -> float:
-    """The sum of precisions, from the highest confidence on as in the definition, so the same in any order of the
-    file."""
+    """The sum of the formula, added from the highest confidence down, so that the order of the file does not matter."""
     found = ranking_of(truth, prediction)
     earned = np.cumsum(found.ranks.precision * found.ranks.up)
     return ratio(earned[-1] if len(earned) else 0.0, int(np.count_nonzero(found.sought)))

@@ -5,8 +5,8 @@ $$\\mathrm{max\\ error} = \\max_{i} |\\hat y_i - y_i|$$
 In the unit of the answers; 0 is perfect. Errors of 0, 0 and 7 score as badly as three errors of 7. The best constant
 answer lies halfway between the smallest and the largest truth. A single row scores its own error.
 
-Unseen rows can always be worse: the standard error given is the distance between the largest and the second largest
-error, about what the largest of many errors varies by where large errors become rare exponentially.
+Unseen rows can always be worse. The standard error is the distance between the largest and the second largest error:
+about the variation of the largest one, if errors become rarer exponentially the larger they are.
 
 Equals scikit-learn's `max_error`.
 """
@@ -20,7 +20,7 @@ from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The absolute error of each row; that error again and 1 for the first of the largest, else 0."""
+    """The absolute error of each row, the same error for the largest alone (else 0), and 1 for the largest (else 0)."""
     errors = np.abs(prediction - truth)
     largest = np.zeros(len(errors))
     largest[np.argmax(errors)] = 1

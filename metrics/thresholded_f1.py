@@ -1,14 +1,14 @@
 """F1 of the classes whose score lies above a threshold, a column of scores per class.
 
-The truth has one 0/1 column per class, the submission one score per class under the same names. Predicted are the
-classes with a score **greater than** `threshold`; with `count`, at most that many of them, by descending score, ties
-going to the leftmost column of the truth file. Then, for each row,
+The truth has one 0/1 column per class, the submission one score per class under the same names. A class is predicted
+if its score is **greater than** `threshold`; with `count` only that many are, those with the highest scores, of equal
+ones the leftmost in the truth file. Then, for each row,
 
 $$F_1 = \\frac{2\\,tp}{2\\,tp + fp + fn}$$
 
-and the mean over rows (`samples`). `micro` pools the counts, `macro` and `weighted` go by class. The threshold
-applies to the predictions only. A score equal to the threshold predicts nothing: truth `1,0`, scores `0.5,0.2`,
-threshold 0.5 give 0. A row without true and predicted classes scores 1.
+and the score is the mean over rows (`samples`). `micro` pools the counts, `macro` and `weighted` average the F1 of each
+class. The threshold applies to the predictions only. A score equal to the threshold predicts nothing: truth `1,0`,
+scores `0.5,0.2`, threshold 0.5 give 0. A row without true and predicted classes scores 1.
 
 Source: `row_wise_f1_score_micro_numpy`, a notebook of Birdsong Recognition 2020 (there the last of tied columns won).
 """
@@ -40,9 +40,9 @@ def predicted(scores: np.ndarray, threshold: float, count: int | None) -> np.nda
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, threshold: Threshold = 0.5, count: Count = None) -> np.ndarray:
-    true, said = truth == 1, predicted(prediction, threshold, count)
-    tp = (true & said).sum(axis=1)
-    fp, fn = said.sum(axis=1) - tp, true.sum(axis=1) - tp
+    true, chosen = truth == 1, predicted(prediction, threshold, count)
+    tp = (true & chosen).sum(axis=1)
+    fp, fn = chosen.sum(axis=1) - tp, true.sum(axis=1) - tp
     return np.column_stack([tp, fp, fn, f_beta(tp, fp, fn), np.ones(len(tp))])
 
 
@@ -64,19 +64,19 @@ def score(
 def influence(
     truth: np.ndarray, prediction: np.ndarray, *, threshold: Threshold, count: Count, average: Average
 ) -> np.ndarray:
-    true, said = truth == 1, predicted(prediction, threshold, count)
-    changes = effects(_outcomes(true, said), F1, average)
+    true, chosen = truth == 1, predicted(prediction, threshold, count)
+    changes = effects(_outcomes(true, chosen), F1, average)
     of_rows = np.zeros(len(true))
     for place, (if_tp, if_fp, if_fn) in enumerate(changes):  # not a matrix product, whose digits depend on the order
-        ours, theirs = true[:, place], said[:, place]
-        of_rows += np.where(ours, np.where(theirs, if_tp, if_fn), np.where(theirs, if_fp, 0.0))
+        is_true, is_predicted = true[:, place], chosen[:, place]
+        of_rows += np.where(is_true, np.where(is_predicted, if_tp, if_fn), np.where(is_predicted, if_fp, 0.0))
     return of_rows
 
 
-def _outcomes(true: np.ndarray, said: np.ndarray) -> np.ndarray:
+def _outcomes(true: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """tp, fp and fn of each class, shape (classes, 3)."""
-    tp = (true & said).sum(axis=0)
-    return np.column_stack([tp, said.sum(axis=0) - tp, true.sum(axis=0) - tp])
+    tp = (true & chosen).sum(axis=0)
+    return np.column_stack([tp, chosen.sum(axis=0) - tp, true.sum(axis=0) - tp])
 
 
 def perfect(truth: np.ndarray, *, threshold: Threshold) -> list[list[str]]:

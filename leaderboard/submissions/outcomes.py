@@ -69,14 +69,14 @@ class ScoringOutcome:
 def compute_outcome(
     submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf, alone: bool = False
 ) -> ScoringOutcome:
-    """Have the sealed process read the file and compute its scores; `alone`: in a fresh process. Failures are outcomes.
+    """Score a file in the sealed process, with `alone` in a fresh one. A failure is an outcome, not an exception.
 
     Raises `StorageUnreachable` if the storage or this machine cannot be used now, `scoring.ScorerDied`,
     `scoring.ScorerInterrupted`, and `TakesTooLongForQueue` if the file takes more than `seconds` and the site's limit
     is higher.
     """
     try:
-        with _retry_temporary_errors():
+        with _temporary_errors_as_unreachable():
             return _run_scorer(submission, ground_truth, seconds, alone)
     except (StorageUnreachable, scoring.ScorerDied, scoring.ScorerInterrupted):
         raise
@@ -97,7 +97,8 @@ def compute_outcome(
 
 
 @contextmanager
-def _retry_temporary_errors() -> Iterator[None]:
+def _temporary_errors_as_unreachable() -> Iterator[None]:
+    """Raise `StorageUnreachable` for the `TEMPORARY_ERRORS` of the block, so that the file is scored later."""
     try:
         yield
     except OSError as error:

@@ -138,8 +138,8 @@ def _sums_at_once(inner: Inner, answers: Any, prediction: Any, rows: list[np.nda
 
 
 def influence_of_groups(truth: Answers, prediction: Any, inner: Inner, skip: bool, average: str) -> np.ndarray:
-    """The influence of each row on the mean, shape (n,). Few large groups are taken as they are, with other rows; many
-    small ones, such as queries, are themselves drawn from others."""
+    """The influence of each row on the mean, shape (n,). For few large groups it is that of other rows in the
+    same groups; for many small ones, such as queries, that of other groups."""
     found = groups_of(truth, prediction, inner, skip)
     shares, mean = found.shares(average), found.mean(average)
     answers = inner.answers(truth)

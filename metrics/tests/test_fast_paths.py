@@ -1,4 +1,4 @@
-"""What is fast says the same as what is slow and plain."""
+"""Fast paths return what slow and plain code does."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ KINDS_OF_IDS: dict[str, Callable[[random.Random], str]] = {
 }
 
 
-def looked_up(known: list[str], asked: list[str]) -> None:
-    """Compare with a dictionary, which knows the first row of equal texts."""
+def check_lookup(known: list[str], asked: list[str]) -> None:
+    """Compare ids with a dictionary that has the first row of equal texts."""
     rows: dict[str, int] = {}
     for row, text in enumerate(known):
         rows.setdefault(text, row)
@@ -49,15 +49,15 @@ def test_an_id_is_found_where_a_dictionary_finds_it(kind: str, seed: int) -> Non
     dice = random.Random(seed)
     known = [KINDS_OF_IDS[kind](dice) for _ in range(dice.choice((1, 30, 300)))]
     asked = [KINDS_OF_IDS[kind](dice) for _ in range(dice.choice((1, 300)))]
-    looked_up(known, asked + known)
-    looked_up(list(dict.fromkeys(known)), known)
+    check_lookup(known, asked + known)
+    check_lookup(list(dict.fromkeys(known)), known)
 
 
 def test_ids_with_one_beginning_are_different_ids() -> None:
-    looked_up(["a", "ab", "abcdefgh", "abcdefghi"], ["abcdefg", "abcdefgh", "abcdefghi", "abcdefghij", "b", ""])
-    looked_up(["a"], [])
-    looked_up([], ["a"])
-    looked_up([""], ["", "a"])
+    check_lookup(["a", "ab", "abcdefgh", "abcdefghi"], ["abcdefg", "abcdefgh", "abcdefghi", "abcdefghij", "b", ""])
+    check_lookup(["a"], [])
+    check_lookup([], ["a"])
+    check_lookup([""], ["", "a"])
 
 
 def test_a_slice_of_a_column_is_looked_up_by_its_own_cells() -> None:

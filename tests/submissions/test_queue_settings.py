@@ -24,7 +24,9 @@ def test_a_worker_takes_one_message_at_a_time() -> None:
     assert app.conf.worker_prefetch_multiplier == 1
 
 
-def test_a_wake_up_whose_receipt_the_broker_does_not_note_is_in_nobodys_hands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wake_up_without_a_noted_receipt_does_not_count_as_in_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Otherwise a worker that takes one at a time would take none any more."""
     monkeypatch.setattr(broker.Channel, "QoS", broker.QoS)
     monkeypatch.setattr(gc, "freeze", lambda: None)
@@ -37,10 +39,10 @@ def test_a_wake_up_whose_receipt_the_broker_does_not_note_is_in_nobodys_hands(mo
             raise ConnectionError
 
     hands = broker.Channel.QoS(Gone(), prefetch_count=1)
-    virtual.QoS.append(hands, object(), "bell")
+    virtual.QoS.append(hands, object(), "wake-up")
     assert not hands.can_consume()
     with pytest.raises(ConnectionError):
-        hands.ack("bell")
+        hands.ack("wake-up")
     assert hands.can_consume()
 
 

@@ -176,7 +176,10 @@ def answered_by_worker(operation: Callable[..., Any], *, is_of_student: bool = F
 
 
 def answer_later(request: HttpRequest, *, path: str = "", is_of_student: bool = False) -> HttpResponse:
-    """Store a request as a task for a worker; with `path` an empty one for another operation. Raises `ApiError`."""
+    """Store a request as a task for a worker. Raises `ApiError`.
+
+    With `path` the task is an empty request for that path, not this one.
+    """
     try:
         task = page_tasks.add_task(
             request, token_owner(request), path=path, is_empty=bool(path), is_of_student=is_of_student

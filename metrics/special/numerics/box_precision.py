@@ -100,8 +100,8 @@ class RankedBoxes:
         boxes."""
         # Each step gets the precision of the next peak, so a peak is weighted by the hits of all steps that use it.
         peaks = np.flatnonzero(self.precision == self.worth)
-        judge = peaks[np.searchsorted(peaks, np.arange(len(self.hits)))]
-        weights = np.bincount(judge, self.hits, minlength=len(self.hits)) / self.answers
+        peak_of_step = peaks[np.searchsorted(peaks, np.arange(len(self.hits)))]
+        weights = np.bincount(peak_of_step, self.hits, minlength=len(self.hits)) / self.answers
         gain, loss = sum_of_rest(weights), sum_of_rest(weights * self.precision)
         earned = self.right * (self.worth + gain)[self.step] - loss[self.step]
         owned = np.bincount(self.wanted, minlength=rows)
@@ -189,9 +189,9 @@ def curves(ranking: FoundBoxes, names: list[str]) -> list[Figure]:
 def answers_of(
     truth: Coded, prediction: Coded, layout: str, classes: bool, iou: float
 ) -> Iterator[tuple[tuple[int, ...], RankedBoxes]]:
-    """The answers of each class of the truth: boxes, missed true boxes and empty pictures, both at confidence 0. Before
-    them the numbers of true boxes, right, wrong and missed boxes, and empty pictures. Predicted boxes choose a true box
-    in the order of their confidence."""
+    """For each class of the truth: the numbers of true boxes, of right, wrong and missed boxes, and of empty pictures;
+    and its ranked answers. Missed true boxes and empty pictures are answers with confidence 0. Predicted boxes choose a
+    true box in the order of their confidence."""
     true, said = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
     met = meetings(true, said, truth.codes, prediction.codes, iou)
     met = in_turn(met.take(np.flatnonzero(met.iou > iou)), said)
@@ -261,12 +261,12 @@ def coco_precision(rankings: Iterable[FoundBoxes]) -> float:
 
 
 def coco_effects(rankings: Iterable[FoundBoxes]) -> np.ndarray:
-    """The derivative by the weight of each row, of the area in place of its 101 points."""
+    """The derivative of the score by the weight of each row, for the area under the curve instead of its 101 points."""
     return np.asarray(np.mean([effects(ranking) for ranking in rankings], axis=0))
 
 
 def too_many(truth: Coded, *, boxes: Layout, classes: Classes) -> str:
-    """The reason why a truth cannot be scored, more boxes than count among them, or ``""``."""
+    """The reason why a truth cannot be scored, such as more boxes than COCO counts; or ``""``."""
     if wrong := unscorable(truth, boxes=boxes, classes=classes):
         return wrong
     true = truth.once(boxes_of, boxes, classes, False)
