@@ -270,8 +270,8 @@ _REASONS = (
     (
         "not_a_number",
         Plural(
-            "{count} value of {column} is no plain number: {examples}.",
-            "{count} values of {column} are no plain number: {examples}.",
+            "{count} value of {column} is no plain number (write 12.5, without text or unit): {examples}.",
+            "{count} values of {column} are no plain number (write 12.5, without text or unit): {examples}.",
         ),
         lambda text: True,
     ),

@@ -239,7 +239,10 @@ class Ids:
         texts = [ids[int(row)].as_py() for row in rows[:EXAMPLES]]
         names = [on_line(text, table.lines[row]) for text, row in zip(texts, rows, strict=False)]
         message = Message.counted(
-            len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=listed(names, len(rows))
+            len(rows),
+            "{count} id unknown: {ids}. Correct it or delete its row.",
+            "{count} ids unknown: {ids}. Correct them or delete their rows.",
+            ids=listed(names, len(rows)),
         )
         why = likely_id(self.in_order, texts[0]) if len(self) <= MAX_IDS else None
         if len(rows) == len(ids) > 1 and why is None:
@@ -262,7 +265,10 @@ def blank_ids(table: Table, column: str) -> list[Problem]:
     if len(blank):
         names = listed([line_range(line, line) for line in table.lines[blank[:EXAMPLES]].tolist()], len(blank))
         message = Message.counted(
-            len(blank), "{count} row without an id: {lines}.", "{count} rows without an id: {lines}.", lines=names
+            len(blank),
+            "{count} row without an id: {lines}. Add the id or delete the row.",
+            "{count} rows without an id: {lines}. Add the ids or delete the rows.",
+            lines=names,
         )
         problems.append(Problem("blank_id", message, column=column, line=int(table.lines[blank[0]]), count=len(blank)))
     if table.may_span_lines:

@@ -11,11 +11,12 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import Problem, Refused, shown
-from ..core.messages import Message
+from ..core.messages import Message, joined
 from .list_cells import UNKNOWN, Wanted, is_nested, joined_cells
 from .workbook_limits import MAX_CELLS, measured_workbook, too_large, too_many_cells
 
@@ -83,8 +84,9 @@ def _first_filled_sheet(workbook: CalamineWorkbook, limit: int, notes: list[Prob
 
 
 def sheet_notes(notes: Iterable[Problem]) -> list[Problem]:
-    """The note on the sheet that was read, for messages about what is wrong with it."""
-    return [note for note in notes if note.code == _SHEET_NOTE]
+    """The note on the sheet that was read, for messages about what is wrong with it, and how to have another read."""
+    cure = Message("If your table is on another sheet, move that sheet to the front.")
+    return [replace(note, message=joined([note.message, cure])) for note in notes if note.code == _SHEET_NOTE]
 
 
 def _error_cells(rows: Sequence[Sequence[Any]]) -> list[Problem]:

@@ -88,7 +88,7 @@ def test_missing_ids_come_with_count_and_five_examples() -> None:  # 63
     truth = "id,y\n" + "".join(f"i{row},1\n" for row in range(20))
     problem = only(b"id,y\ni0,1\n", truth.encode())
     assert (problem.code, problem.count) == ("missing_ids", 19)
-    assert problem.message.endswith('"i1", "i2", "i3", "i4", "i5" and 14 more.')
+    assert '"i1", "i2", "i3", "i4", "i5" and 14 more.' in problem.message
 
 
 def test_a_far_too_long_file_is_refused_early() -> None:  # 84

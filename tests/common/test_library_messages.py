@@ -48,7 +48,7 @@ def test_bo_reads_what_is_wrong_with_a_file_in_his_language(pets: Competition, b
     for problem in submission.problems:
         assert problem["message"].replace('"', "&quot;") in english
         assert problem["message"].replace('"', "&quot;") not in foreign
-    assert "⟦1 id unknown: ⟦&quot;x&quot; (line 4)⟧.⟧" in foreign
+    assert "⟦1 id unknown: ⟦&quot;x&quot; (line 4)⟧. Correct it or delete its row.⟧" in foreign
     assert outside_brackets(foreign) == []
 
 

@@ -141,6 +141,10 @@ def test_the_command_for_translators_finds_messages_and_what_metrics_say_of_them
     merged = subprocess.run(["msguniq", tmp_path / "django.pot"], check=True, capture_output=True, text=True).stdout
     found = re.findall(r'^msgid(?:_plural)? ((?:".*"\n)+)', merged, re.MULTILINE)
     texts = {"".join(ast.literal_eval(line) for line in quoted.splitlines()) for quoted in found}
-    assert {"line {line} (id {id})", "{count} id unknown: {ids}.", "{count} ids unknown: {ids}."} <= texts
+    counted = {
+        "{count} row without an id: {lines}. Add the id or delete the row.",
+        "{count} rows without an id: {lines}. Add the ids or delete the rows.",
+    }
+    assert {"line {line} (id {id})", *counted} <= texts
     assert {text for metric in metrics.catalogue() for text in (metric.title, metric.description)} <= texts
     assert len(texts) > 600

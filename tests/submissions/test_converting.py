@@ -155,6 +155,13 @@ def test_nothing_is_offered_that_could_not_be_scored(bos: Client, pets: Competit
     assert not Conversion.objects.exists()
 
 
+def test_a_file_that_no_conversion_helps_says_again_what_is_wrong(bos: Client, pets: Competition, bo: User) -> None:
+    original = submit(pets, bo, GOOD + b"Total,cat\n")
+    answer = bos.post(f"/c/pets/submissions/{original.pk}/convert/")
+    assert answer.status_code == 409
+    assert original.problems[0]["message"] in text_of(answer)
+
+
 def test_a_good_file_is_never_converted(pets: Competition, bos: Client, bo: User) -> None:
     submission = submit(pets, bo, GOOD)
     assert bos.post(f"/c/pets/submissions/{submission.pk}/convert/").status_code == 409

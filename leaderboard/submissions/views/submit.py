@@ -105,11 +105,12 @@ def submission_convert(request: HttpRequest, page_context: PageContext, submissi
             submission=original, user=signed_in_user(page_context.user), waited=time_since_arrival(request)
         )
     except submit_conditions.SubmissionRefused as error:
-        return _submit_page(request, page_context, UploadForm.fresh(), not_taken=error.message, status=409)
+        message, status = error.message, 409
     except JobFailed:
-        message = _("We couldn't convert the file. Try again in a minute.")
-        return _submit_page(request, page_context, UploadForm.fresh(), not_taken=message, status=503)
-    return _see_progress(page_context.competition, submission)
+        message, status = _("We couldn't convert the file. Try again in a minute."), 503
+    else:
+        return _see_progress(page_context.competition, submission)
+    return _submit_page(request, page_context, UploadForm.fresh(), shown=original, not_taken=message, status=status)
 
 
 def _submit_upload(page_context: PageContext, form: UploadForm, waited: timedelta) -> Submission:
