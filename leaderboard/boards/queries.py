@@ -24,8 +24,8 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 
+from .ranked import ranked_files, sign_of
 from .rows import MEDALS, BoardPageData, BoardRowData, shown_moment
-from .scores import ranked_files, sign_of
 from .secondary import SecondaryMetric, secondary_metrics_of, shown_secondary_values
 from .standings import best_submissions, deciding_standings, standings_before
 

@@ -22,7 +22,7 @@ from leaderboard.competitions.models import Competition, Extension, GroundTruth,
 from leaderboard.competitions.models.competition import Split
 
 from .queries import ranks_by_team, standings_in_order
-from .scores import ranked_scores, sign_of
+from .ranked import ranked_scores, sign_of
 from .standings import deciding_standings, make_standing, rebuild_standings
 
 ROWS_MAY_FOLLOW = timedelta(seconds=45)

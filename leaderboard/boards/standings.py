@@ -19,7 +19,7 @@ from leaderboard.competitions import hooks
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
-from .scores import ranked_scores, sign_of
+from .ranked import ranked_scores, sign_of
 
 IN_ONE_QUERY = 5000
 COMPARED_STANDINGS = 1000

@@ -17,7 +17,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subqu
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.boards import standings
-from leaderboard.boards.scores import sign_of
+from leaderboard.boards.ranked import sign_of
 from leaderboard.competitions.models import Competition, Extension, Membership, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.boards import standings
 from leaderboard.boards.queries import baseline_scores
-from leaderboard.boards.scores import sign_of
+from leaderboard.boards.ranked import sign_of
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.queries import only_row
 from leaderboard.competitions.models import Competition, Course, GroundTruth, Membership, Submission, Team

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.boards import standings
 from leaderboard.boards.queries import baseline_scores, baseline_scores_by_ground_truth
-from leaderboard.boards.scores import ranked_files, sign_of
+from leaderboard.boards.ranked import ranked_files, sign_of
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import (
     Competition,

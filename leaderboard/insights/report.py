@@ -14,7 +14,7 @@ from django.db.models import Count, Max, Min, Q
 
 from leaderboard.boards import queries as boards
 from leaderboard.boards import standings
-from leaderboard.boards.scores import ranked_files, sign_of
+from leaderboard.boards.ranked import ranked_files, sign_of
 from leaderboard.common.file_formats import safe_cell
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
 from leaderboard.competitions.models.competition import Split

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import standings
-from leaderboard.boards.scores import ranked_scores
+from leaderboard.boards.ranked import ranked_scores
 from leaderboard.common.clock import database_now
 from leaderboard.common.hooks import on
 from leaderboard.common.storage import clean_name, remove_file, store_file

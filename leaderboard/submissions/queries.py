@@ -14,7 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from leaderboard.boards.scores import ranked_scores, sign_of
+from leaderboard.boards.ranked import ranked_scores, sign_of
 from leaderboard.boards.secondary import (
     SecondaryMetric,
     ShownSecondaryValue,

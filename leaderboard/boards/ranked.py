@@ -1,4 +1,8 @@
-"""Conditions for files and scores that are ranked."""
+"""Conditions for files and scores that are ranked, and the sign that sorts scores best first.
+
+A team's rank and equal scores: `Standing.order` and `boards/queries.py`. Who may see private scores:
+`Competition.private_is_visible_to`.
+"""
 
 from __future__ import annotations
 
