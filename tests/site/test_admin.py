@@ -76,6 +76,7 @@ def test_a_host_launches_from_one_form(hers: Client, ada: User, work: Callable[[
     assert (TruthDraft.objects.get().metric, DataFile.objects.get().name) == ("accuracy", "x.csv")
     page = text_of(hers.get(change_of(pond)))
     assert "6 public, 6 private rows" in page
+    assert "Students get x.csv." in page
     assert "Use these answers" in hers.get(change_of(pond)).content.decode()
 
     assert "Testing a sample submission" in press(hers, pond, use="yes")
@@ -203,7 +204,7 @@ def test_corrected_answers_lead_to_the_preview_of_who_would_move(
 
 
 def test_the_admin_and_the_pages_of_the_site_lead_to_each_other(hers: Client, pets: Competition) -> None:
-    assert f'href="{change_of(pets)}"' in hers.get("/host/pets/truth/").content.decode()
+    assert 'href="/admin/"' in hers.get("/account/").content.decode()
     assert 'href="/host/pets/"' in hers.get(change_of(pets)).content.decode()
     assert 'href="/host/pets/"' in hers.get(address_of("competition")).content.decode()
 
