@@ -239,7 +239,7 @@ def test_before_the_reveal_private_scores_change_no_byte_for_students(
 
 def test_a_host_sees_baselines_privately_and_students_do_not(client: Client, board: Competition, ada: User) -> None:
     client.force_login(ada)
-    assert "Only hosts see this" in page(client, "?board=private")
+    assert "Only hosts see this board" in page(client, "?board=private")
 
 
 def test_equal_scores_wear_equal_discs_on_board_and_podium(client: Client, board: Competition, dee: User) -> None:
