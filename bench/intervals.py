@@ -1,9 +1,8 @@
 """How often 95 % intervals hold the true value, next to the goal of 90 to 98 %: ``python -m bench.intervals``.
 
 Each line makes 500 data sets of the same kind, scores one file on each, and counts the intervals that hold the value
-of an endless sample of that kind. Two to three standard errors of such a count are 3 points. The lines without a goal
-are what is not promised: errors with heavy tails, of which few rows know anything, and a class of two or three rows
-that makes half of the value.
+of an endless sample of that kind. The count itself is uncertain by about 3 points. Lines without a goal are not
+promised: errors with heavy tails, which few rows show, and a class of two or three rows that makes half of the value.
 
 ``python -m bench.intervals 100`` makes fewer data sets, ``python -m bench.intervals 500 f1 rmse`` these metrics only.
 """

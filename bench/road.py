@@ -3,9 +3,9 @@
     .venv/bin/python -m bench.road [--api] [--files]
 
 A site is started in which every process notes its functions (`bench/road_tracer.py`). After a few uploads, when all is
-loaded and warm, each of five more is followed: the form is sent, the file is scored, the board is read. What ran in
-all five counts, so that a sweep which happens to fall into one does not. Code that only ran while it was imported is
-not on the road. Lines are those of the whole files.
+loaded and warm, each of five more is followed: the form is sent, the file is scored, the board is read. A file
+counts if a function of it ran in all five, so that a sweep during one of them adds none; importing it is not enough.
+Lines are those of the whole files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the benches of a whole site measure: this one and the plain one, by the same client."""
+"""The two sites that benches compare, started for a bench: this one and the plain one (`bench/plain.py`)."""
 
 from __future__ import annotations
 
