@@ -1,7 +1,7 @@
 """Mean over rows of the average precision of the first k labels of a ranked list.
 
-A submission's cell holds labels, best first, separated by white space: `b x c`. What stands after the first `k` is cut
-and no error. With $P(j)$ the share of relevant labels among the first $j$ and $m$ relevant labels in the row's truth,
+A submission's cell holds labels, best first, separated by white space: `b x c`. Labels after the first `k` are
+ignored. With $P(j)$ the share of relevant labels among the first $j$ and $m$ relevant labels in the row's truth,
 
 $$\\mathrm{MAP@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{1}{\\min(m_i, k)} \\sum_{j=1}^{k} P_i(j)\\,\\mathrm{rel}_i(j)$$
 

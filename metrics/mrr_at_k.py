@@ -1,7 +1,7 @@
 """Mean over rows of one divided by the rank of the first relevant label, up to rank k.
 
-A submission's cell holds labels, best first, separated by white space: `b x c`. What stands after the first `k` is cut
-and no error. With $r_i$ the rank of the first relevant label of row $i$,
+A submission's cell holds labels, best first, separated by white space: `b x c`. Labels after the first `k` are
+ignored. With $r_i$ the rank of the first relevant label of row $i$,
 
 $$\\mathrm{MRR@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{[r_i \\le k]}{r_i}$$
 

@@ -1,7 +1,7 @@
 """Discounted gain of a ranked list's first k labels, relative to the best order.
 
-A submission's cell holds labels, best first, separated by white space: `b x c`. What stands after the first `k` is cut
-and no error. A relevant label at rank $j$ earns its gain $g$ divided by $\\log_2(j + 1)$; the best list would earn
+A submission's cell holds labels, best first, separated by white space: `b x c`. Labels after the first `k` are
+ignored. A relevant label at rank $j$ earns its gain $g$ divided by $\\log_2(j + 1)$; the best list would earn
 $\\mathrm{IDCG}$:
 
 $$\\mathrm{NDCG@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{1}{\\mathrm{IDCG}_i}

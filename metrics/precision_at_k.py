@@ -1,7 +1,7 @@
 """Mean over rows of the share of relevant labels among the first k of a ranked list.
 
-A submission's cell holds labels, best first, separated by white space: `b x c`. What stands after the first `k` is cut
-and no error. With $h_i$ relevant labels among the first $k$ of row $i$, which has $m_i$ of them,
+A submission's cell holds labels, best first, separated by white space: `b x c`. Labels after the first `k` are
+ignored. With $h_i$ relevant labels among the first $k$ of row $i$, which has $m_i$ of them,
 
 $$\\mathrm{P@}k = \\frac{1}{n} \\sum_{i=1}^{n} \\frac{h_i}{\\min(m_i, k)}$$
 

@@ -1,4 +1,4 @@
-"""All absolute errors together by all answers together (weighted absolute percentage error).
+"""Sum of absolute errors divided by the sum of absolute answers (weighted absolute percentage error).
 
 $$\\mathrm{WAPE} = \\frac{\\sum_i |\\hat y_i - y_i|}{\\sum_i |y_i|}$$
 

@@ -57,7 +57,7 @@ def with_fitting_metrics(
     except Refused:
         return list(findings)
     targets = [column for column in table.names if column not in (name, USAGE, *roles)]
-    refused = next((problem for problem in problems if _is_of_kind(problem, targets, table.rows)), None)
+    refused = next((problem for problem in problems if _rejects_column(problem, targets, table.rows)), None)
     advice = _advice_for(metric, table, name, targets) if refused is not None else None
     if refused is None or advice is None:
         return list(findings)
@@ -66,8 +66,8 @@ def with_fitting_metrics(
     return [*findings[:place], advised, *findings[place + 1 :]]
 
 
-def _is_of_kind(problem: Problem, targets: Sequence[str], rows: int) -> bool:
-    """Whether a metric does not read a column, rather than some cells that are written wrongly."""
+def _rejects_column(problem: Problem, targets: Sequence[str], rows: int) -> bool:
+    """Whether the problem is that the metric reads no such column, rather than that some cells are written wrongly."""
     if problem.code == "target_columns" or (problem.column in targets and problem.code in _BOUNDS):
         return True
     return problem.column in targets and 2 * problem.count > rows and problem.code != "missing_value"
@@ -215,8 +215,11 @@ def suggest(
 
 
 def _usual_ones_first(fits: Sequence[SuggestedMetric]) -> list[SuggestedMetric]:
-    """The fits, of which those that few classes use count as usual only where no other does, and those of single
-    competitions only at the top."""
+    """The fits, those that classes use first.
+
+    A metric that few classes use counts as usual only if none of the common ones fits, and one of a single past
+    competition only if it fits best, or if no other fits.
+    """
     best = [fit.key for fit in fits if fit.is_usual and (fit.fits or fit.is_nearly)]
     general = [key for key in best if not is_special(get(key))]
     common = [key for key in best if key in USUAL] or (list(dict.fromkeys([best[0], *general])) if general else best)
@@ -263,7 +266,7 @@ class _File:
         except Refused as refused:
             return SuggestedMetric(metric.key, False, False, _brief_message(refused.problems[0]), params)
         nature = self._nature(metric, params)
-        is_usual = metric.group in nature.groups and _is_meant(metric, nature, layout.targets)
+        is_usual = metric.group in nature.groups and _finds_columns(metric, nature, layout.targets)
         problems = self._problems(metric, params, layout, self.table)
         if is_wrapped(writing):
             problems = problems or [Problem(WRAPPED_LISTS, Message("Lists are in brackets or quotes."))]
@@ -290,7 +293,7 @@ class _File:
         truth = Truth(metric, params, table, layout)
         problems = [one for one in truth.problems if one.column != USAGE]
         if not problems and all(len(rows) for rows in truth.parts.values()) and len(truth.scored):
-            problems = unscorable_parts(truth) or _tried(truth)
+            problems = unscorable_parts(truth) or _problems_of_perfect_file(truth)
         return problems or _problems_with_sample(truth, self.sample)
 
     def _reason(self, metric: Metric, nature: Nature, is_usual: bool, params: Mapping[str, Any]) -> str:
@@ -313,7 +316,7 @@ class _File:
         nature = self._nature(metric, fit.params)
         group = nature.groups.index(metric.group) if metric.group in nature.groups else len(nature.groups)
         preference = nature.keys.index(metric.key) if metric.key in nature.keys else len(nature.keys)
-        is_made_for_it = metric.truth.columns > 1 and _is_meant(metric, self._nature(metric, fit.params), targets)
+        is_made_for_it = metric.truth.columns > 1 and _finds_columns(metric, self._nature(metric, fit.params), targets)
         played = [(name, fit.params[name]) for name in metric.roles]
         is_made_for_it |= bool(played) and all(name in self.free and role in name.casefold() for role, name in played)
         is_other_width = metric.truth.many != (len(targets) > 1) and preference == len(nature.keys)
@@ -365,7 +368,7 @@ class _File:
         return self._natures[targets]
 
     def _asks_labels(self) -> bool:
-        """Whether the sample answers both 0 and 1, so that labels are asked for rather than chances."""
+        """Whether the sample's answers are 0 and 1, so that it asks for labels and not for probabilities."""
         if self.sample is None or len(self.sample.names) != 2:
             return False
         return set(self.sample.column(self.sample.names[1]).unique().to_pylist()) == {"0", "1"}
@@ -375,14 +378,14 @@ def _brief_message(problem: Problem) -> str:
     return problem.message.with_one_example() if isinstance(problem.message, Message) else problem.message
 
 
-def _is_meant(metric: Metric, nature: Nature, targets: Sequence[str]) -> bool:
-    """Whether the target columns have the names by which the metric distinguishes its columns."""
+def _finds_columns(metric: Metric, nature: Nature, targets: Sequence[str]) -> bool:
+    """Whether a metric of several different columns finds their names among the answers; True for other metrics."""
     if metric.truth.many or metric.truth.columns == 1 or nature.name == "time and event":
         return True
     return all(len(name) > 2 and name.casefold() in metric.truth.words.casefold() for name in targets)
 
 
-def _tried(truth: Truth) -> list[Problem]:
+def _problems_of_perfect_file(truth: Truth) -> list[Problem]:
     """The problem if a perfect file does not get the best value; tried on a thousand rows, and not for custom
     metrics."""
     if truth.metric.is_custom:

@@ -17,7 +17,7 @@ from .custom_scoring import metric_in
 
 
 def facts_of(module: ModuleType, key: str, text: str) -> dict[str, Any]:
-    """The facts for the catalogue in JSON form, and the results of the doctests; ``text`` is the file's. Raises
+    """The facts for the catalogue in JSON form, and the results of the doctests; ``text`` is the source. Raises
     ``NoMetric``."""
     metric = metric_in(module, key)
     if isinstance(metric, Metric):

@@ -31,7 +31,7 @@ OneLabel = Annotated[str | None, "Score only this label, such as spam, among oth
 
 def average_over_labels(share: Callable[..., Share]) -> WholeColumn:
     """The average of ``share(average=…, label=…, **params)`` over the labels of both columns. With ``label`` only this
-    label counts, whatever the average. The function's file is that of the metric."""
+    label counts, whatever the average. ``wraps`` names the metric's own file, as the registry asks."""
 
     @wraps(share)
     def rows(truth: Coded, prediction: Coded, **params: Any) -> Contributions:

@@ -1,4 +1,4 @@
-"""Overlap of a true and a predicted mask: twice the common pixels by the pixels of both.
+"""Overlap of a true and a predicted mask: twice the common pixels, divided by the pixels of both.
 
 A mask is written as run lengths: `3 2 10 4` are the pixels 3, 4, 10, 11, 12 and 13. Pixels are numbered from 1; whether
 by row or by column does not matter, as long as both files do the same (Kaggle counts from top to bottom, then left to
@@ -13,8 +13,8 @@ An empty cell or `-` is an empty mask. Two empty masks are worth 1, one empty ma
 an empty file scores high by rows and 0 pooled; with `both_empty` = `skip` such rows do not count. Truth `1 3 10 1` and
 prediction `2 3` share 2 pixels of 4 and 3: $4 / 7 = 0.571$.
 
-`beta` other than 1 weighs recall, the share of $a$ that was found: $(1 + \\beta^2)\\,|a \\cap b|$ by
-$\\beta^2 |a| + |b|$. With `pixels`, a mask beyond the picture is an error; otherwise such pixels are wrong.
+`beta` other than 1 weighs recall, the share of $a$ that was found: $(1 + \\beta^2)\\,|a \\cap b|$
+divided by $\\beta^2 |a| + |b|$. With `pixels`, a mask beyond the picture is an error; otherwise such pixels are wrong.
 
 Source: Dice 1945. On Kaggle by rows: Carvana, Severstal, HuBMAP, SIIM-ACR Pneumothorax (whose runs told the distance
 from the run before, and `-1` was no mask); pooled: Identify Contrails; with `beta` 0.5: Vesuvius Ink Detection. Equals
@@ -69,7 +69,8 @@ verify, beyond_picture = beyond(several=False)
 
 
 def unscorable(truth: Coded, *, pixels: Pixels, both_empty: BothEmpty) -> str:
-    """The reason why masks leave the picture, or why there is no mask although empty ones do not count; or ``""``."""
+    """The reason why a part cannot be scored, or ``""``: a mask leaves the picture, or all masks are empty and empty
+    ones do not count."""
     if both_empty == "skip" and not truth.once(masks_of, False).area()[truth.codes].any():
         return Message("it has no mask to be found.")
     return beyond_picture(truth, pixels=pixels)

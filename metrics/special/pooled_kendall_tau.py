@@ -42,7 +42,7 @@ def rows(truth: Coded, prediction: Coded) -> Contributions:
     lengths = _lengths(true)[true_cells]
     ranks, owner = _ranks(true, predicted, true_cells, predicted_cells)
     found = np.bincount(owner, minlength=len(true_cells))
-    # Later lists have higher numbers, so pairs of items from different lists are always in order.
+    # Items of later lists get higher numbers, so only pairs within one list can be in the wrong order.
     before = np.arange(len(ranks)) - smaller_before(_numbers(owner, ranks))
     pairs = lengths * (lengths - 1) // 2
     wrong = np.bincount(owner, before, minlength=len(true_cells)) + pairs - found * (found - 1) // 2
