@@ -101,10 +101,9 @@ def may_use_password(user: User) -> bool:
     return settings.LOCAL_PASSWORDS or user.is_superuser
 
 
-def _forget_password(request: HttpRequest, user: User) -> None:
-    """Make a password unusable that no longer signs in, so that pages do not ask for it before a change.
-
-    The person may have forgotten it. The session stays signed in.
+def _remove_dead_password(request: HttpRequest, user: User) -> None:
+    """Remove a password that no longer signs in, so that no page asks for it before a change. The session stays signed
+    in.
     """
     user.set_unusable_password()
     user.save(update_fields=["password"])
@@ -227,7 +226,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         if social_login := (named["signal_kwargs"] or {}).get("sociallogin"):
             apply_claims(account=user, social_account=social_login.account)
             if not may_use_password(user) and user.has_usable_password():
-                _forget_password(request, user)
+                _remove_dead_password(request, user)
         elif not settings.LOCAL_PASSWORDS:
             with transaction.atomic():
                 AuditEntry.append(AuditEvent.PASSWORD_SIGN_IN, user=user, account=user)
@@ -238,21 +237,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return reverse("account")
 
     def get_reset_password_from_key_url(self, key: str) -> str:
-        return own_address(super().get_reset_password_from_key_url(key))
+        return under_site_url(super().get_reset_password_from_key_url(key))
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
-        return own_address(super().get_email_confirmation_url(request, emailconfirmation))
+        return under_site_url(super().get_email_confirmation_url(request, emailconfirmation))
 
     def send_account_already_exists_mail(self, email: str) -> None:
         """Mail links to sign in and to reset the password."""
         pages = {"login_url": "account_login", "password_reset_url": "account_reset_password"}
         build = context.request.build_absolute_uri
-        links = {name: own_address(build(reverse(page))) for name, page in pages.items()}
+        links = {name: under_site_url(build(reverse(page))) for name, page in pages.items()}
         self.send_mail("account/email/account_already_exists", email, links)
 
 
-def own_address(address: str) -> str:
-    """The link under `SITE_URL`. Without that setting it keeps the host of the request."""
+def under_site_url(address: str) -> str:
+    """The address with `SITE_URL` as its host; without that setting it stays as it is."""
     if not settings.SITE_URL:
         return address
     return f"{settings.SITE_URL}/" + address.split("://", 1)[-1].partition("/")[2]

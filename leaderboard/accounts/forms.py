@@ -48,8 +48,10 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
 
 
 class EndsTokens(forms.Form):
-    """Mixin for django-allauth's forms for a new password, which have `user`: the password once, for it can be shown,
-    and the option to delete all API tokens."""
+    """Mixin for django-allauth's forms for a new password, which have `user`.
+
+    It removes the field that repeats the password, which can be shown, and adds the option to delete all API tokens.
+    """
 
     user: User
     end_tokens = forms.BooleanField(

@@ -126,9 +126,9 @@ def delete_account(*, account: User, user: User | None) -> None:
     """Delete a person: name, addresses, tokens, memberships. Raises `CannotDelete`.
 
     Scored submissions stay with their team. If this person was its only member, the team gets another name and is not
-    shown on the board until the reveal. Their notes and file names are blanked, and their names are removed from
-    notices to others, gradebooks, drafts of class lists and lists of addresses that may join. Each app does its part
-    (`hooks.py`).
+    shown on the board until the reveal. The notes and file names of the person are blanked, and the names are removed
+    from notices to others, gradebooks, drafts of class lists and lists of addresses that may join. Each room does its
+    part (`hooks.py`).
     """
     with transaction.atomic():
         held = User.objects.select_for_update().get(pk=account.pk)

@@ -16,7 +16,7 @@ from .rows import BoardPageData, BoardRowData, Placing
 
 @dataclass(frozen=True)
 class Neighbour:
-    """The team before the viewer's, or after it if that is first; `gap` is the absolute difference of the scores."""
+    """The team with the next better score, for the first place the team after it; `gap` is the absolute difference."""
 
     rank: int
     name: str
@@ -25,6 +25,7 @@ class Neighbour:
 
 
 def neighbour_of(own_value: float, rank: int, standing: Standing, competition: Competition) -> Neighbour:
+    """The team of this standing, compared with the viewer's score."""
     standing.team.competition = competition
     return Neighbour(rank, standing.team.shown_name, standing.value, abs(standing.value - own_value))
 
@@ -58,9 +59,9 @@ def board_facts(page_context: PageContext, split: Split, table: BoardPageData, o
     mine = next((row for row in ranked if own and row.submission_id == own.submission_id), None)
     neighbour = None
     if own is not None:
-        neighbour = _neighbour_of(own, ranked)
+        neighbour = _neighbour_on_page(own, ranked)
         if neighbour is None and own.rank > 1:
-            neighbour = _team_before(page_context, own, ground_truth, split)
+            neighbour = _better_team(page_context, own, ground_truth, split)
     first_page = ranked if table.page == 1 else []
     is_moving = split == Split.PUBLIC and page_context.state == "live"
     begin = page_context.competition.begin_of_day(page_context.at)
@@ -76,7 +77,7 @@ def board_facts(page_context: PageContext, split: Split, table: BoardPageData, o
     )
 
 
-def _team_before(page_context: PageContext, own: Placing, ground_truth: GroundTruth, split: Split) -> Neighbour | None:
+def _better_team(page_context: PageContext, own: Placing, ground_truth: GroundTruth, split: Split) -> Neighbour | None:
     """The team with the next better score, read from the database."""
     before = team_ranks.next_better(own, ground_truth, split)
     if before is None:
@@ -85,7 +86,7 @@ def _team_before(page_context: PageContext, own: Placing, ground_truth: GroundTr
     return neighbour_of(own.value, boards.rank_of(before), before, page_context.competition)
 
 
-def _neighbour_of(own: Placing, ranked: Sequence[BoardRowData]) -> Neighbour | None:
+def _neighbour_on_page(own: Placing, ranked: Sequence[BoardRowData]) -> Neighbour | None:
     """The last row of the page with a better score; for the first place the next row; None if not on this page."""
     scored = [(row.rank, row.name, row.value) for row in ranked if row.rank is not None and row.value is not None]
     if own.rank == 1:

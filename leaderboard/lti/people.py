@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from leaderboard.accounts import hooks
 from leaderboard.accounts.hooks import PersonalData
-from leaderboard.accounts.institution.adapter import free_name
+from leaderboard.accounts.institution.adapter import free_username
 from leaderboard.accounts.institution.people import end_earlier_access
 from leaderboard.accounts.models import User
 from leaderboard.accounts.people import OWN_ROLES
@@ -91,7 +91,9 @@ def _create_account(launch: Launch) -> User:
     first, last = launch.names if any(launch.names) else name.partition(" ")[::2]
     if User.objects.filter(Q(email__iexact=address) | Q(emailaddress__email__iexact=address)).exists():
         address = ""
-    user = User(username=free_name(name.replace(" ", ".")), first_name=first[:150], last_name=last[:150], email=address)
+    user = User(
+        username=free_username(name.replace(" ", ".")), first_name=first[:150], last_name=last[:150], email=address
+    )
     user.set_unusable_password()
     user.save()
     return user

@@ -35,11 +35,11 @@ MAX_ATTACHMENT_BYTES = 20 * 1024**2
 ENDINGS = (".ipynb", ".py", ".R", ".zip", ".pdf")
 
 
-def are_taken(competition: Competition) -> bool:
+def takes_attachments(competition: Competition) -> bool:
     return competition.limits.attachments != Limits.Attachments.OFF
 
 
-def are_required(competition: Competition) -> bool:
+def requires_attachment(competition: Competition) -> bool:
     return competition.limits.attachments == Limits.Attachments.REQUIRED
 
 
@@ -56,8 +56,8 @@ def attachments_close_at(competition: Competition, team_deadline: datetime) -> d
 def finals_of_teams(competition: Competition, team: Team | None = None) -> dict[int, set[UUID]]:
     """Team → the final submissions to which it can attach; `team` limits it to one team.
 
-    These are the files that decide. A team that chose none on a hidden board must not learn which of its files are its
-    best, so that it attaches to its newest ranked one.
+    These are the files that decide. On a hidden board a team that selected none attaches to its newest ranked file:
+    its best one would tell about scores.
     """
     if (ground_truth := competition.ground_truth) is None:
         return {}
@@ -99,7 +99,7 @@ class AttachmentCounts(NamedTuple):
 
 def count_attachments(competition: Competition) -> AttachmentCounts | None:
     """The numbers for hosts; None where no attachments are taken."""
-    if not are_taken(competition):
+    if not takes_attachments(competition):
         return None
     finals = finals_of_teams(competition)
     return AttachmentCounts(len(finals), len(finals) - len(_teams_with_attachment(competition, finals)))
@@ -143,7 +143,7 @@ def attach_file(
         )
         with transaction.atomic():
             _check_conditions(submit_conditions.lock_membership(membership), submission, at)
-            # Locked, so that of two teammates' files at once the later one stays, and none without a row.
+            # Locked: if two teammates attach at once, the later file stays and the earlier one is removed.
             for earlier in Attachment.objects.filter(submission=submission).values_list("file_key", flat=True):
                 transaction.on_commit(partial(remove_file, earlier))
             attachment.save()
@@ -156,7 +156,7 @@ def attach_file(
 def _check_conditions(membership: Membership | None, submission: Submission, at: datetime) -> None:
     """Raise `SubmissionRefused` unless the member's team may attach to this submission at this time."""
     competition = submission.competition if membership is None else membership.competition
-    if not are_taken(competition):
+    if not takes_attachments(competition):
         raise SubmissionRefused("off", _("This competition takes no attachments."))
     if refusal := submit_conditions.submit_refusal(competition, membership, at, closes_at=None):
         raise refusal

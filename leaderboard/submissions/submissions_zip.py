@@ -97,7 +97,7 @@ def _add_stored(archive: zipfile.ZipFile, path: str, row: Submission | Attachmen
 
 def _finals_with_folder(competition: Competition) -> set[UUID]:
     """The final submissions of all teams, if the competition takes attachments, else none."""
-    if not attachments.are_taken(competition) or competition.ground_truth is None:
+    if not attachments.takes_attachments(competition) or competition.ground_truth is None:
         return set()
     deciding = final_submissions(competition.ground_truth)
     return {final.submission_id for finals in deciding.values() for final in finals}

@@ -385,7 +385,7 @@ def test_where_addresses_are_confirmed_by_mail_the_institutions_word_is_enough(
 def test_of_two_sign_ins_at_once_one_begins_again(
     provider: RealProvider, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaderboard.accounts.institution.adapter.free_name", lambda wanted: "bo")
+    monkeypatch.setattr("leaderboard.accounts.institution.adapter.free_username", lambda wanted: "bo")
     client = Client()
     assert sign_in(provider, "t1", client, email="eve@uni.example", **CONFIRMED).status_code == 409
     assert not is_signed_in(client)

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from .provider import InstitutionProvider
     from .sessions import ProviderSession
 
-MOST_NUMBERED = 30
-LONGEST_NAME = 100
+MAX_NUMBERED_NAMES = 30
+MAX_USERNAME_CHARACTERS = 100
 
 
 class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
@@ -147,7 +147,7 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
         """Save with a free user name that follows the rules of the sign-up form."""
         with transaction.atomic():
-            sociallogin.user.username = free_name(sociallogin.wanted_name)
+            sociallogin.user.username = free_username(sociallogin.wanted_name)
             account: User = super().save_user(request, sociallogin, form)
             return account
 
@@ -175,10 +175,10 @@ def _was_never_used(account: User) -> bool:
     return not (account.has_usable_password() or account.last_login or account.is_superuser)
 
 
-def free_name(wanted: str) -> str:
+def free_username(wanted: str) -> str:
     """A user name close to the wanted one that does not look like another account's name."""
-    base = re.sub(r"[^\w.+-]", "", wanted)[:LONGEST_NAME] or "user"
-    numbered = [base, *(f"{base}{number}" for number in range(2, MOST_NUMBERED))]
+    base = re.sub(r"[^\w.+-]", "", wanted)[:MAX_USERNAME_CHARACTERS] or "user"
+    numbered = [base, *(f"{base}{number}" for number in range(2, MAX_NUMBERED_NAMES))]
     for name in [*numbered, f"{base}-{secrets.token_hex(4)}"]:
         try:
             return str(get_account_adapter().clean_username(name))

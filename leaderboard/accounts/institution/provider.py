@@ -21,7 +21,7 @@ from django.utils.functional import cached_property
 from leaderboard.common.institutions import Institution
 from leaderboard.common.names import clean_text
 
-from ..adapter import own_address
+from ..adapter import under_site_url
 from ..models import ProviderMetadata
 from . import id_tokens
 from .sessions import NoAnswer
@@ -118,7 +118,7 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
         return info
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:
-        return own_address(request.build_absolute_uri(reverse("institution_callback")))
+        return under_site_url(request.build_absolute_uri(reverse("institution_callback")))
 
 
 class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]

@@ -8,8 +8,8 @@ Key and secret are quoted as in every URL (`/` is `%2F`); without them boto3 loo
 variables, its files, the role of the machine.
 
 One request stores an object: the server checks its SHA-256 and shows it whole or not at all. A fetched object is
-checked too, and fetched again if incomplete. A copy is stored under its key, which never means another file, so copies
-need no index. boto3 is imported at the first use.
+checked too, and fetched again if incomplete. Copies need no index: the name of a copy is its key, and the object of a
+key never changes. boto3 is imported at the first use.
 """
 
 from __future__ import annotations
@@ -274,7 +274,7 @@ def _bucket_errors(key: str) -> Iterator[None]:
 
 # --- copies on this machine -------------------------------------------------------------------------------------
 
-# Listing the folder takes time, so it is done only after a tenth of its limit was added.
+# Bytes added since the folder was listed. Listing takes time, so it waits for a tenth of the limit.
 _added = {"bytes": float("inf")}
 
 

@@ -106,7 +106,7 @@ def _attachments_context(
 ) -> dict[str, Any]:
     """Context about attachments: each final submission with its form, while there is time; {} where none are taken."""
     competition, membership = page_context.competition, page_context.membership
-    if membership is None or not attachments.are_taken(competition):
+    if membership is None or not attachments.takes_attachments(competition):
         return {}
     closes_at = attachments.attachments_close_at(competition, page_context.closes_at)
     is_open = page_context.at < closes_at and not page_context.is_disqualified
@@ -119,7 +119,7 @@ def _attachments_context(
         "attachment_rows": rows,
         "attachments_close_at": closes_at,
         "attachments_are_open": is_open,
-        "attachments_required": attachments.are_required(competition),
+        "attachments_required": attachments.requires_attachment(competition),
         "has_attached": any(attachment for _file, attachment, _form in rows),
     }
 
