@@ -153,7 +153,7 @@ def needs_other_file(draft: TruthDraft) -> bool:
 
 def _can_score(fit: Mapping[str, Any]) -> bool:
     """Whether a metric fits, if need be after correcting a few cells."""
-    return bool(fit["fits"] or fit.get("is_nearly"))
+    return bool(fit["fits"] or fit.get("nearly_fits"))
 
 
 def _question_to_confirm(draft: TruthDraft) -> str:

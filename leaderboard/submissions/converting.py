@@ -78,12 +78,12 @@ def preview_conversion(submission_id: UUID | str) -> None:
     while not _previews.empty() and _previewing.acquire(blocking=False):
         try:
             with suppress(Empty):
-                _remember_preview(_previews.get_nowait())
+                _make_preview(_previews.get_nowait())
         finally:
             _previewing.release()
 
 
-def _remember_preview(submission_id: UUID | str) -> None:
+def _make_preview(submission_id: UUID | str) -> None:
     rows = Submission.objects.select_related("competition__ground_truth").filter(pk=submission_id)
     submission = only_row(rows)
     if submission is None or not _may_be_convertible(submission) or caches["default"].get(_answer_key(submission)):

@@ -176,7 +176,7 @@ class SuggestedMetric:
     """Whether a metric can score a truth with the parameters ``params`` (its defaults, and columns for its roles).
 
     ``reason`` says why or why not, in sentences for the host; ``is_usual`` whether it is usual for such answers.
-    ``is_nearly`` means that a usual metric would fit if some cells were written differently: a few strays, or all
+    ``nearly_fits`` means that a usual metric would fit if some cells were written differently: a few strays, or all
     numbers as ``45%``.
     """
 
@@ -185,7 +185,7 @@ class SuggestedMetric:
     is_usual: bool
     reason: str
     params: dict[str, Any]
-    is_nearly: bool = False
+    nearly_fits: bool = False
 
 
 def suggest(
@@ -220,7 +220,7 @@ def _usual_ones_first(fits: Sequence[SuggestedMetric]) -> list[SuggestedMetric]:
     A metric that few classes use counts as usual only if none of the common ones fits, and one of a single past
     competition only if it fits best, or if no other fits.
     """
-    best = [fit.key for fit in fits if fit.is_usual and (fit.fits or fit.is_nearly)]
+    best = [fit.key for fit in fits if fit.is_usual and (fit.fits or fit.nearly_fits)]
     general = [key for key in best if not is_special(get(key))]
     common = [key for key in best if key in USUAL] or (list(dict.fromkeys([best[0], *general])) if general else best)
     marked = [replace(fit, is_usual=fit.is_usual and fit.key in common) for fit in fits]
@@ -270,16 +270,16 @@ class _File:
         problems = self._problems(metric, params, layout, self.table)
         if is_wrapped(writing):
             problems = problems or [Problem(WRAPPED_LISTS, Message("Lists are in brackets or quotes."))]
-        is_nearly = False
+        nearly_fits = False
         if problems and is_usual:
             # It would fit if a few cells, or all numbers, were written as it reads them.
-            is_nearly = nature.name == "foreign numbers" or problems[0].code == WRAPPED_LISTS
-            if not is_nearly and self.strays is not None:
-                is_nearly = not self._problems(metric, params, layout, self._clean)
-        if problems and not is_nearly:
+            nearly_fits = nature.name == "foreign numbers" or problems[0].code == WRAPPED_LISTS
+            if not nearly_fits and self.strays is not None:
+                nearly_fits = not self._problems(metric, params, layout, self._clean)
+        if problems and not nearly_fits:
             return SuggestedMetric(metric.key, False, is_usual, _brief_message(problems[0]), params)
         why = self._reason(metric, nature, is_usual, params)
-        return SuggestedMetric(metric.key, not problems, is_usual, why, params, is_nearly)
+        return SuggestedMetric(metric.key, not problems, is_usual, why, params, nearly_fits)
 
     def _problems(self, metric: Metric, params: dict[str, Any], layout: Layout, table: Table) -> list[Problem]:
         """The problems that keep a metric from scoring these rows."""
@@ -321,7 +321,7 @@ class _File:
         is_made_for_it |= bool(played) and all(name in self.free and role in name.casefold() for role, name in played)
         is_other_width = metric.truth.many != (len(targets) > 1) and preference == len(nature.keys)
         return (
-            not (fit.fits or fit.is_nearly),
+            not (fit.fits or fit.nearly_fits),
             not fit.is_usual,
             not is_made_for_it,
             is_other_width,

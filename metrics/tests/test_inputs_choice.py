@@ -167,7 +167,7 @@ def test_numbers_in_another_notation_are_no_labels(cell: Callable[[int, random.R
     assert metrics.check_truth("rmse", data, is_quick=True).findings[0].code in ("not_a_number", "decimal_comma")
     fits = {fit.key: fit for fit in metrics.suggest(data)}
     assert f"numbers with {words}" in fits["rmse"].reason
-    assert (fits["rmse"].fits, fits["rmse"].is_nearly) == (False, True)
+    assert (fits["rmse"].fits, fits["rmse"].nearly_fits) == (False, True)
     assert not fits["accuracy"].is_usual
     assert f"though they are numbers with {words}" in fits["accuracy"].reason
 
@@ -193,7 +193,7 @@ def test_a_few_odd_cells_make_no_labels_of_numbers(
 ) -> None:
     data = table("id,y", cell)
     found = first_of(data)
-    assert (found.key, found.fits, found.is_nearly, found.is_usual) == (first, False, True, True)
+    assert (found.key, found.fits, found.nearly_fits, found.is_usual) == (first, False, True, True)
     assert f"{words}, all but " in found.reason
     assert f"(line {line} is " in found.reason
     report = metrics.check_truth(first, data, is_quick=True)
@@ -201,7 +201,7 @@ def test_a_few_odd_cells_make_no_labels_of_numbers(
     assert report.findings[0].line == line
     as_labels = next(fit for fit in metrics.suggest(data) if fit.key == "accuracy")
     assert as_labels.fits
-    assert not as_labels.is_nearly
+    assert not as_labels.nearly_fits
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_few_odd_cells_make_no_labels_of_numbers(
 def test_an_answer_that_somebody_forgot_makes_no_texts_of_all(cell: Callable[[random.Random], str], first: str) -> None:
     data = table("id,y", lambda i, dice: "" if i == 15 else cell(dice))
     found = first_of(data)
-    assert (found.key, found.fits, found.is_nearly) == (first, False, True)
+    assert (found.key, found.fits, found.nearly_fits) == (first, False, True)
     assert "all but 1 cell (line 17 is empty)" in found.reason
     assert metrics.check_truth(first, data, is_quick=True).findings[0].code == "missing_value"
 
@@ -237,7 +237,7 @@ def test_many_empty_cells_are_what_is_meant() -> None:
 def test_labels_of_digits_and_letters_stay_labels(cell: Callable[[int, random.Random], str]) -> None:
     fits = metrics.suggest(table("id,y", cell))
     assert fits[0].fits
-    assert not any(fit.is_nearly for fit in fits)
+    assert not any(fit.nearly_fits for fit in fits)
     assert "all but" not in fits[0].reason
 
 

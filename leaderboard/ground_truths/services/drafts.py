@@ -221,7 +221,7 @@ def _check_answers(draft: TruthDraft, *, suggests_metrics: bool) -> None:
 def _propose_metric(draft: TruthDraft, split: checks.SplitFile) -> None:
     """Set the most plausible metric that the file passes, with its report; of several that fail, the first. A custom
     metric may accept any columns, so only the host knows whether it is meant."""
-    possible = [fit for fit in draft.fits if fit["fits"] or fit["is_nearly"]]
+    possible = [fit for fit in draft.fits if fit["fits"] or fit["nearly_fits"]]
     possible = [fit for fit in possible if not metrics.get(fit["key"]).is_custom]
     keys = [fit["key"] for fit in possible if fit["is_usual"]] or [fit["key"] for fit in possible]
     failed: tuple[str, dict[str, Any], dict[str, Any]] | None = None
