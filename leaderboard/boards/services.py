@@ -84,10 +84,10 @@ def remove_baseline(*, baseline: Baseline, user: User | None = None) -> None:
 
 
 class LateTeams(StrEnum):
-    """What becomes of teams that still have time when a host opens the final ranking."""
+    """The host's choice for teams that still have time when the final ranking is opened."""
 
     WAIT = "wait"
-    """Open it no earlier than the extensions allow that delay it."""
+    """Open it only after the extensions that delay it have ended."""
     END = "end"
     """End their extensions now."""
     LATER = "later"

@@ -287,7 +287,7 @@ def problem_label(code: str) -> str:
 
 
 def fault_title(problems: Sequence[Mapping[str, Any]]) -> str:
-    """What is wrong with a file in a few words: one or two kinds of problems by name, more by number."""
+    """A short title for the problems of a file: names of one or two kinds of problems, or their number."""
     codes = list(dict.fromkeys(str(problem.get("code")) for problem in problems))
     if len(codes) <= 2 and all(code in PROBLEM_LABELS for code in codes):
         return " · ".join(str(PROBLEM_LABELS[code]) for code in codes)

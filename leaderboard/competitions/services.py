@@ -173,7 +173,7 @@ def recompute_lateness(competition: Competition) -> None:
 
 @dataclass(frozen=True)
 class DeadlineChange:
-    """What moving the deadline would do."""
+    """The effects that moving the deadline would have."""
 
     closes_at: datetime
     is_earlier: bool
@@ -184,7 +184,7 @@ class DeadlineChange:
 
 
 def deadline_change(competition: Competition, closes_at: datetime) -> DeadlineChange:
-    """What moving the deadline to `closes_at` would do."""
+    """The effects that moving the deadline to `closes_at` would have. Nothing is changed."""
     by = closes_at - competition.closes_at
     files = Submission.objects.filter(competition=competition, team__isnull=False, is_late=False)
     times = files.filter(received_at__gte=closes_at).order_by().values_list("received_at", team_deadline())
@@ -222,7 +222,7 @@ def end_extension(*, extension: Extension, user: User | None) -> None:
 
 
 def extension_facts(extension: Extension) -> dict[str, object]:
-    """What an extension gives, for the audit log."""
+    """The values of an extension for the audit log; empty ones are left out."""
     names = ("extra_attempts", "closes_at", "reason")
     return {name: value for name in names if (value := getattr(extension, name))}
 

@@ -1,4 +1,4 @@
-"""What hosts give by hand: points for terms, typed or from a file, and marks set with a reason."""
+"""Points and marks by hand: points for terms, typed or from a file, and marks that a host sets with a reason."""
 
 from __future__ import annotations
 

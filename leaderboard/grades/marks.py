@@ -30,9 +30,9 @@ Key = tuple[str, str, Fraction | None]
 
 @dataclass
 class Field:
-    """What a class reached in one competition, on one board, by one moment: team → deciding value.
+    """The results of a class in one competition, on one board, at one time: team → deciding value.
 
-    `values` has all teams; those in `outside` are disqualified and nobody's measure.
+    `values` has all teams; those in `outside` are disqualified, and no other team's points depend on them.
     """
 
     values: Mapping[int, Fraction] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class LateFile:
 
 @dataclass(frozen=True)
 class Person:
-    """What is known of a person: the team in each competition, the late files, points by hand.
+    """The facts about a person that rules use: the team in each competition, late files, points by hand.
 
     `disqualified` is the reason, None for most. `late` has one file of each period, in order.
     """

@@ -28,12 +28,12 @@ from .queries import GradeSheet, grade_sheet
 
 PER_PAGE = 100
 KINDS = ("host", "course")
-"""How the URLs of a competition's pages begin, and those of a course's."""
+"""The first part of the URLs of a competition's pages, and of a course's."""
 
 
 @dataclass(frozen=True)
 class GradePages:
-    """What the pages about the grades of a competition, or of a course, have in common."""
+    """The competition or course of a page about grades; the same views serve both."""
 
     context: PageContext | CourseContext
 
@@ -56,7 +56,7 @@ class GradePages:
 
     @property
     def frame(self) -> dict[str, Any]:
-        """What every template needs; `is_host`: the reader may change rules and release grades."""
+        """Context for all templates; with `is_host` the reader may change rules and release grades."""
         frame = {"graded": self.graded, "kind": self.kind}
         if isinstance(self.context, CourseContext):
             return frame | {"frame": "grades/course_frame.html", "course": self.graded, "is_host": True}

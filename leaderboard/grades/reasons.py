@@ -28,7 +28,7 @@ class Reason:
 
     @property
     def subject(self) -> str:
-        """What the points are for, without them: “Place 14 of 61 teams”."""
+        """The reason without the points: “Place 14 of 61 teams”."""
         subject = _SUBJECTS[self.code](self.facts)
         return f"{self.facts['name']}: {subject}" if self.facts.get("is_named") else subject
 

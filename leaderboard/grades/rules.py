@@ -194,10 +194,10 @@ class Term(Noun):
 
 @dataclass(frozen=True)
 class Late(Noun):
-    """What late files lose: `off` is what the first, second … period of `every_hours` costs in all.
+    """The deduction for late files: `off` has the total one after the first, second … period of `every_hours`.
 
-    `then` says what later periods cost: no more (`stay`), the last difference each (`add`), or the file counts for
-    nothing (`zero`). The first `grace_minutes` are free.
+    `then` is the deduction of further periods: none (`stay`), the last difference for each (`add`), or the file does
+    not count (`zero`). The first `grace_minutes` are free.
     """
 
     every_hours: Fraction = Fraction(24)
@@ -234,7 +234,7 @@ class Late(Noun):
         return max(1, ceil((seconds - grace) / (self.every_hours * 3600)))
 
     def cost(self, periods: int) -> Fraction | None:
-        """What so many periods cost in all; None if the file counts for nothing."""
+        """The total deduction after so many periods; None if the file does not count."""
         if periods <= 0:
             return Fraction(0)
         if periods <= len(self.off):
@@ -285,9 +285,10 @@ class Scheme(Noun):
 
 @dataclass(frozen=True)
 class GradeRules(Scheme):
-    """The grade rules of a competition: what is `least` and at most (`cap`), and what a mark is without a file.
+    """The grade rules of a competition. A mark is at least `least` and at most `cap`.
 
-    `no_file`: no mark (`none`), `zero`, or the points by hand (`rest`). `title` is the column's name in files.
+    `no_file` decides about people without a file: no mark (`none`), `zero`, or their points by hand (`rest`). `title`
+    is the column's name in files.
     """
 
     out_of: Fraction = Fraction(100)

@@ -1,4 +1,4 @@
-"""What the rules need of the database, as plain data: deciding values, late files, points by hand."""
+"""Facts from the database that rules use, as plain data: deciding values, late files, points by hand."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ def _late_files(
 
 @dataclass(frozen=True)
 class PeopleFacts:
-    """What the rules ask of people beside their scores."""
+    """The facts about people, besides their scores, that rules use."""
 
     members: Mapping[int, int]
     teams: Mapping[int, Mapping[str, int]]

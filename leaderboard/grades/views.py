@@ -126,7 +126,7 @@ def _edit_course_rules(request: HttpRequest, course_context: Any, action: str) -
 
 
 def _preview_grades(sheet: queries.GradeSheet) -> dict[str, Any]:
-    """What the rules give: a histogram, and five students from the best to the worst."""
+    """The marks that the rules would give: a histogram, and five students from the best to the worst."""
     graded = sorted((row for row in sheet.rows if row.mark.points is not None), key=lambda row: -(row.mark.points or 0))
     places = sorted({round(share * (len(graded) - 1) / 4) for share in range(5)}) if graded else []
     return {

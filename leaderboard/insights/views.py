@@ -79,7 +79,7 @@ def _activity_context(request: HttpRequest, page_context: PageContext) -> dict[s
 
 
 def _state_facts(page_context: PageContext) -> list[object]:
-    """What the first card depends on besides the figures."""
+    """The facts, besides the figures, on which the first card depends."""
     late = [(team.pk, getattr(team, "extended_to", None)) for team in page_context.late_teams]
     return [page_context.state, page_context.competition.closes_at, page_context.competition.limits.paused_at, late]
 

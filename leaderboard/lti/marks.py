@@ -101,7 +101,7 @@ def _want(mark: PlatformMark, points: float | None, comment: str, out_of: float)
 
 
 def _seats_of(competition: Competition, users: Mapping[int, object] | set[int]) -> dict[int, Seat]:
-    """User → the column that their mark goes to and their name there; without those whom no platform knows."""
+    """User → the column for their mark and their subject at the platform; people unknown to platforms are left out."""
     links = {
         link.pk: link
         for link in LtiLink.objects.filter(competition=competition).select_related("deployment")

@@ -1,4 +1,4 @@
-"""The account of a person whom a platform names, and their entry on the class list."""
+"""The account of a person in a platform's launch, and their entry on the class list."""
 
 from __future__ import annotations
 

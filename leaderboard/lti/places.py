@@ -32,7 +32,7 @@ MAX_TRIES = 5
 
 @dataclass(frozen=True)
 class Arrival:
-    """The outcome of a launch: who is signed in, and the path where they go. `notice`: why they could not join."""
+    """The outcome of a launch: the account to sign in, and the path to go to. `notice`: the reason for not joining."""
 
     user: User
     link: LtiLink

@@ -1,4 +1,5 @@
-"""E-mails about notices. Notices of one person that are due at the same time become one e-mail in the outbox."""
+"""E-mails about notices. Notices of one person that are due at the same time become one e-mail, which
+`leaderboard/common/outbox.py` sends."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Score submissions, each with the ground truth of its competition; rescore candidates; find work for the sweep.
 
+The way of an upload is the first part, `score_turn`.
+
 A worker scores a row while it holds a claim with a lease (`claims`), and only the holder of the current claim may write
 its result. One transaction writes statuses, scores and standings of a turn. Scoring a file twice changes nothing.
 """

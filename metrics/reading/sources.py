@@ -1,4 +1,4 @@
-"""A table from whatever a caller has: bytes, a path, or a frame."""
+"""Read a table from bytes, a path or a frame."""
 
 from __future__ import annotations
 

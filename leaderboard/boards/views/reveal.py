@@ -17,7 +17,7 @@ from ..services import LateTeams
 
 @open_to(Audience.HOSTS)
 def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """What is open before the final ranking, and a button for what is possible now."""
+    """The steps left before the final ranking, and a button for the one that is possible now."""
     competition, refusal = page_context.competition, ""
     if request.method == "POST":
         try:

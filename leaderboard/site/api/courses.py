@@ -1,4 +1,4 @@
-"""API endpoints for hosts about courses: what they run, who hosts it, the class list, and the grades."""
+"""API endpoints for hosts about courses: their competitions and hosts, the class list, and the grades."""
 
 from __future__ import annotations
 

@@ -80,9 +80,9 @@ class Command(BaseCommand):
         if file.error:
             self.stdout.write(f"  can't be used: {file.error}")
             return
-        direction, who = file.direction
+        direction, source = file.direction
         better = "higher" if direction == "maximize" else "lower"
-        self.stdout.write(f"  {better} is better ({WHO[who]})")
+        self.stdout.write(f"  {better} is better ({SOURCES[source]})")
         for parameter in file.parameters:
             default = "must be given" if parameter["required"] else f"default {parameter['default']}"
             self.stdout.write(f"  parameter {parameter['name']}: {parameter['kind']}, {default}")
@@ -100,7 +100,7 @@ class Command(BaseCommand):
             self.stdout.write(f"    {line}".rstrip())
 
 
-WHO = {"settings": "as you say", "file": "as the file says", "guess": "a guess from its words"}
+SOURCES = {"settings": "as you say", "file": "as the file says", "guess": "a guess from its words"}
 
 
 def _metric_options(options: dict[str, Any]) -> dict[str, Any]:
