@@ -74,7 +74,7 @@ def anchor_words(anchor: list[str]) -> str:
 
 
 def _say_between(facts: Facts) -> str:
-    ends = {end: f"{anchor_words(facts[end])} ({facts[f'{end}_points']})" for end in ("low", "high")}
+    ends = {end: f"{anchor_words(facts[end])} ({_count_points(facts[f'{end}_points'])})" for end in ("low", "high")}
     return _("%(score)s lies between %(low)s and %(high)s") % {"score": _name_score(facts), **ends}
 
 

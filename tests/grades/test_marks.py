@@ -95,7 +95,11 @@ def test_more_late_days_left_never_cost_points_and_as_few_are_used_as_help(
     ("mark", "points", "words"),
     [
         (marked(LINE, "0.79"), 0, "Private score 0.790 doesn't reach A 0.800: 0 points."),
-        (marked(LINE, "0.8"), 60, "Private score 0.800 lies between A 0.800 (60) and B 0.900 (90): 60 points."),
+        (
+            marked(LINE, "0.8"),
+            60,
+            "Private score 0.800 lies between A 0.800 (60 points) and B 0.900 (90 points): 60 points.",
+        ),
         (marked(LINE, "0.95"), 90, "Private score 0.950 reaches B 0.900: 90 points."),
         (
             marked(rules({"of": "place", "line": [[1, 8], ["last", 2]]}), "0.8", "0.9", "0.7"),
@@ -121,7 +125,7 @@ def test_more_late_days_left_never_cost_points_and_as_few_are_used_as_help(
         (
             marked(rules({"of": "score", "line": TWO}, REPORT), "0.8", by_hand={"Report": 31}),
             91,
-            "Private score 0.800 lies between A 0.800 (60) and B 0.900 (90): 60 points. "
+            "Private score 0.800 lies between A 0.800 (60 points) and B 0.900 (90 points): 60 points. "
             "Report, given by hand: 31 points. Together 91.",
         ),
         (
@@ -141,7 +145,7 @@ def test_more_late_days_left_never_cost_points_and_as_few_are_used_as_help(
         (
             marked(rules({"of": "score", "line": TWO}, late=DAYS), "0.85", late={9: "0.9"}),
             75,
-            "Private score 0.850 lies between A 0.800 (60) and B 0.900 (90): 75 points. "
+            "Private score 0.850 lies between A 0.800 (60 points) and B 0.900 (90 points): 75 points. "
             "A later submission with a better score would give only 9.",
         ),
         (
@@ -152,7 +156,8 @@ def test_more_late_days_left_never_cost_points_and_as_few_are_used_as_help(
         (
             marked(LINE, "0.8333"),
             70,
-            "Private score 0.833 lies between A 0.800 (60) and B 0.900 (90): 69.99 points. Rounded to 70.",
+            "Private score 0.833 lies between A 0.800 (60 points) and B 0.900 (90 points): 69.99 points. "
+            "Rounded to 70.",
         ),
         (marked(LINE, "0.9", disqualified="Shared a file."), 0, "Disqualified: 0 (Shared a file.)."),
         (marked(LINE), None, "No scored submission, so no grade."),

@@ -109,7 +109,7 @@ def test_points_follow_a_baseline_when_its_score_changes(pets: Competition, bo: 
     set_rules(pets, terms=[score_term([{"baseline": "Guess"}, 60], [{"baseline": "Last year"}, 90])])
     end(pets, bo, private=2)
     assert reasons(pets) == {
-        "bo": "Private score 0.667 lies between Guess 0.500 (60) and Last year 0.833 (90): 75 points."
+        "bo": "Private score 0.667 lies between Guess 0.500 (60 points) and Last year 0.833 (90 points): 75 points."
     }
     add_baseline(pets, "Last year", private=2)
     assert grades(pets) == {"bo": 90}
@@ -290,7 +290,8 @@ def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User
     submitting.hide_submission(submission=best, user=ada, reason="Somebody else's.")
     close(pets)
     assert reasons(pets)["bo"].startswith(
-        "Private score 0.500 lies between 0.5 (50) and 1 (100): 50 points. 1 submission scored in time: 0 points."
+        "Private score 0.500 lies between 0.5 (50 points) and 1 (100 points): 50 points. "
+        "1 submission scored in time: 0 points."
     )
 
 

@@ -85,7 +85,7 @@ def test_ada_writes_rules_and_reads_everybodys_reasons(host: Client, pets: Compe
     response = host.post("/host/pets/grades/rules/", FORM, follow=True)
     text = response.content.decode()
     assert "Grade rules saved." in text
-    assert "Public score 0.667 lies between 0.5 (50) and Strong 0.833 (90): 70 points." in text
+    assert "Public score 0.667 lies between 0.5 (50 points) and Strong 0.833 (90 points): 70 points." in text
     assert "After the deadline, private scores decide" in text
 
 
@@ -191,7 +191,7 @@ def test_a_student_sees_nothing_before_the_release_and_then_their_own_grade_alon
     assert "Your teacher hasn't released the grades yet" in page(student, "/c/pets/grade/")
     host.post("/host/pets/grades/release/", {"action": "release"})
     text = page(student, "/c/pets/grade/")
-    assert "Private score 0.500 lies between 0.5 (50) and 1 (100): 50 points." in text
+    assert "Private score 0.500 lies between 0.5 (50 points) and 1 (100 points): 50 points." in text
     assert "50.0" in text
     assert "/c/pets/grade/" in page(student, "/c/pets/submissions/")
     host.post("/host/pets/grades/release/", {"action": "withdraw"})
@@ -207,9 +207,11 @@ def test_bo_reads_the_reasons_in_bos_language_whatever_the_hosts(host: Client, p
     with second_language():
         User.objects.filter(pk=bo.pk).update(language=CODE)
         host.post("/host/pets/grades/release/", {"action": "release"})
-        assert "lies between 0.5 (50) and 1 (100)⟧: ⟦50 points⟧.⟧" in page(student, "/c/pets/grade/")
+        assert "lies between 0.5 (⟦50 points⟧) and 1 (⟦100 points⟧)⟧: ⟦50 points⟧.⟧" in page(student, "/c/pets/grade/")
         User.objects.filter(pk=bo.pk).update(language="en")
-        assert ">Private score 0.500 lies between 0.5 (50) and 1 (100): 50 points.<" in page(student, "/c/pets/grade/")
+        assert ">Private score 0.500 lies between 0.5 (50 points) and 1 (100 points): 50 points.<" in page(
+            student, "/c/pets/grade/"
+        )
 
 
 def test_ada_sees_which_grades_would_be_others_now(host: Client, pets: Competition, bo: User) -> None:
