@@ -1,7 +1,6 @@
 """Charts as SVG made on the server: pure functions of their numbers, without inline styles and scripts.
 
-A chart is drawn at several widths, of which the stylesheet shows the one that fits: text keeps its size. Numbers ascend
-up and to the right. `sign` is +1 where a lower score is better and −1 where a higher one is. Colours are classes.
+Drawn at several widths; the stylesheet shows one. `sign` is +1 if lower is better, else −1. Colours are classes.
 """
 
 from __future__ import annotations
@@ -432,7 +431,7 @@ def draw_activity(days: Sequence[Day], *, today: date | None = None) -> SafeStri
 
 
 def small_bars(values: Sequence[int], label: str) -> SafeString:
-    """Counts as bars side by side from zero up, without an axis; nothing for fewer than two."""
+    """Counts, at least two, as bars side by side from zero up, without an axis; nothing for fewer."""
     if len(values) < 2:
         return SafeString()
     plot, step = Plot(480, 0, 480, 2, 72, foot=0), 480 / len(values)

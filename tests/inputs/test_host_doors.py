@@ -213,7 +213,9 @@ def of_numbers(section: str) -> list[Case]:
 def test_the_check_of_a_truth_says_what_blocks(draft: Competition, ada: User, section: str) -> None:
     client = signed_in(ada)
     for number, case in enumerate(of_numbers(section)):
-        if not case.data:  # A form refuses an empty file.
+        if not case.data:
+            empty = client.post("/host/pets/setup/", {"files": upload("", "t.csv")}, follow=True)
+            assert "empty" in text_of(empty), case.number
             continue
         drafts.save_draft(competition=draft, spec=GroundTruthSpec(metric="rmse", file_name="t.csv", chunks=[case.data]))
         report = TruthDraft.objects.get().report
