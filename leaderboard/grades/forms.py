@@ -50,7 +50,7 @@ def _number_field(label: Any, **more: Any) -> forms.CharField:
 class AnchorForm(forms.Form):
     """One row of a term: a place on the scale and its points. A row without points is ignored."""
 
-    mode = forms.ChoiceField(label=_("Points"), choices=MODES, required=False)
+    mode = forms.ChoiceField(label=_("Line or step"), choices=MODES, required=False)
     at = forms.ChoiceField(label=_("at"), required=False)
     number = _number_field(_("Value, or better by"))
     points = _number_field(_("Points"))
@@ -59,7 +59,7 @@ class AnchorForm(forms.Form):
     def __init__(self, *args: Any, baselines: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # The first is what a browser sends of a row that nothing was chosen in; it suits every quantity.
-        choices = [ANCHORS[0], *((f"baseline:{name}", name) for name in baselines), *ANCHORS[1:]]
+        choices = [ANCHORS[0], *((f"baseline:{name}", f"“{name}”") for name in baselines), *ANCHORS[1:]]
         self.fields["at"].choices = choices  # type: ignore[attr-defined]
 
     @classmethod
@@ -100,7 +100,14 @@ class TermForm(forms.Form):
     remove = forms.BooleanField(label=_("Remove"), required=False)
 
     def __init__(
-        self, data: Any, *, prefix: str, values: Mapping[str, Any], baselines: Sequence[str], others: Sequence[Any]
+        self,
+        data: Any,
+        *,
+        prefix: str,
+        values: Mapping[str, Any],
+        baselines: Sequence[str],
+        others: Sequence[Any],
+        add: str,
     ) -> None:
         initial = {**values, "sources": values.get("from", ()), "late": values.get("late") is False}
         super().__init__(data, prefix=prefix, initial=initial)
@@ -114,7 +121,8 @@ class TermForm(forms.Form):
         number = len(stored) + SPARE_ROWS
         if data is not None:
             filled = [place for place in range(2 * MAX_ROWS) if data.get(f"{prefix}-{place}-points", "").strip()]
-            number = max(filled, default=-1) + 1 + SPARE_ROWS
+            shown = sum(f"{prefix}-{place}-points" in data for place in range(2 * MAX_ROWS))
+            number = max(max(filled, default=-1) + 1 + SPARE_ROWS, shown + (add == f"row:{prefix}"))
         self.rows = [
             AnchorForm(
                 data,
@@ -186,20 +194,23 @@ class RulesForm(forms.Form):
         baselines: Iterable[str] = (),
         add: str = "",
     ) -> None:
-        """`competitions` are those of the course; `add` is the list that gets one more card."""
+        """`competitions` are those of the course; `add` is the list that gets one more card, or `row:` with the prefix
+        of a card that gets one more row."""
         super().__init__(data, initial=self.initial_of(rules))
         # A deleted baseline stays among the choices: otherwise saving would drop it unnoticed.
         known = list(dict.fromkeys([*baselines, *_baselines_in(rules)]))
+        counts = {kind: self._count_cards(data, kind, rules) for kind in self.CARDS}
         self.cards = {
             kind: [
                 TermForm(
-                    data,
+                    data if number < counts[kind] else None,
                     prefix=f"{kind}-{number}",
                     values=dict(enumerate(rules.get(kind, ()))).get(number, self.NEW_CARD),
                     baselines=known,
                     others=[(competition.slug, competition.title) for competition in competitions],
+                    add=add,
                 )
-                for number in range(min(MAX_TERMS, self._count_cards(data, kind, rules) + (add == kind)))
+                for number in range(min(MAX_TERMS, counts[kind] + (add == kind)))
             ]
             for kind in self.CARDS
         }
@@ -263,7 +274,7 @@ class GradeRulesForm(RulesForm):
         label=_("After that"),
         choices=(
             ("stay", _("no more")),
-            ("add", _("as much again each time")),
+            ("add", _("the same again")),
             ("zero", _("late work counts 0")),
         ),
     )

@@ -305,10 +305,10 @@ def _score_facts(
     for name, (anchor, value) in zip(names, placed, strict=False):
         text = anchor.number if anchor.kind == "number" else None
         shown = decimal_text(text) if text is not None else "" if value is None else number_text(float(value), decimals)
-        by = f" {decimal_text(anchor.better_by)}" if anchor.better_by < 0 else f" +{decimal_text(anchor.better_by)}"
-        facts[name] = [anchor.kind, f"{anchor.name}{by if anchor.better_by else ''}", shown]
+        by = f"{'+' if anchor.better_by > 0 else ''}{decimal_text(anchor.better_by)}" if anchor.better_by else ""
+        facts[name] = [anchor.kind, anchor.name, by, shown]
         facts[f"{name}_points"] = points_text(anchor.points)
-    return facts if names[0] in facts else facts | {"anchor": ["", "", ""]}
+    return facts if names[0] in facts else facts | {"anchor": ["", "", "", ""]}
 
 
 # --- the mark -----------------------------------------------------------------------------------------------------

@@ -61,16 +61,15 @@ def _name_score(facts: Facts) -> str:
 
 
 def anchor_words(anchor: list[str]) -> str:
-    """An anchor as text: “high 0.80”, “the best of the class 0.871”."""
-    kind, text, score = anchor
-    name, space, by = text.rpartition(" ") if kind == "class" and " " in text else (text, "", "")
+    """An anchor as text: ““high” 0.80”, “the best of the class 0.871”."""
+    kind, name, by, score = anchor
     figures = {
         "best": _("the best of the class"),
         "median": _("the median of the class"),
         "mean": _("the mean of the class"),
     }
-    words = f"{figures.get(name, name)}{space}{by}" if kind == "class" else name
-    return f"{words} {score}".strip()
+    words = figures.get(name, name) if kind == "class" else _("“%(name)s”") % {"name": name} if name else ""
+    return " ".join(filter(None, (words, by, score)))
 
 
 def _say_between(facts: Facts) -> str:

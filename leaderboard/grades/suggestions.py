@@ -66,9 +66,14 @@ PICTURES = (
 )
 
 
+def order_baselines(baselines: Mapping[str, float], *, higher_is_better: bool) -> list[str]:
+    """The names from the worst to the best score."""
+    return sorted(baselines, key=lambda name: baselines[name], reverse=not higher_is_better)
+
+
 def picture_values(key: str, baselines: Mapping[str, float], *, higher_is_better: bool) -> dict[str, Any] | None:
     """The rules of a picture, with the competition's baselines or scores to be filled in; None for another key."""
-    ordered = sorted(baselines, key=lambda name: baselines[name], reverse=not higher_is_better)
+    ordered = order_baselines(baselines, higher_is_better=higher_is_better)
     for picture in PICTURES:
         if picture.key == key:
             return {"terms": _name_baselines(picture.terms, ordered), **picture.more}
@@ -100,7 +105,7 @@ def choose_policy(
         higher_is_better=higher_is_better,
         baselines={name: fraction_of(score) for name, score in baselines.items()},
     )
-    ordered = sorted(set(baselines), key=lambda name: baselines[name], reverse=not higher_is_better)
+    ordered = order_baselines(baselines, higher_is_better=higher_is_better)
     policies = []
     if len(set(baselines.values())) >= 2:
         policies.append(_name_baselines(RISING, ordered))

@@ -68,7 +68,7 @@ def grade_rules(request: HttpRequest, pages: GradePages) -> HttpResponse:
     edit = _edit_course_rules if isinstance(pages.context, CourseContext) else _edit_competition_rules
     form, tried, is_saved, sheet_by = edit(request, pages.context, action)
     is_suggested = not is_saved and tried is not None
-    if request.method == "POST" and action not in form.CARDS:
+    if request.method == "POST" and action not in form.CARDS and not action.startswith("row:"):
         is_suggested, tried, status = False, None, 422
         if form.is_valid():
             try:
@@ -97,6 +97,7 @@ def _edit_competition_rules(request: HttpRequest, page_context: Any, action: str
     scores = boards.baseline_scores(competition.ground_truth, Split.PUBLIC)
     rules = stored.rules or queries.suggested_rules(competition, scores)
     higher = competition.ground_truth is None or sign_of(competition.ground_truth) < 0
+    scores = {name: scores[name] for name in suggestions.order_baselines(scores, higher_is_better=higher)}
     picture = suggestions.picture_values(request.GET.get("picture", ""), scores, higher_is_better=higher)
     form = GradeRulesForm(
         posted_data(request),

@@ -57,6 +57,7 @@ def output(mark: Mark) -> tuple[float | None, str]:
     return mark.points, mark.explanation
 
 
+BETWEEN = "between “A” 0.800 (60 points) and “B” 0.900 (90 points)"
 LINE = rules({"of": "score", "line": TWO})
 DAYS = {"every_hours": 24, "off": [10, 20, 30], "then": "add"}
 
@@ -94,13 +95,13 @@ def test_more_late_days_left_never_cost_points_and_as_few_are_used_as_help(
 @pytest.mark.parametrize(
     ("mark", "points", "words"),
     [
-        (marked(LINE, "0.79"), 0, "Private score 0.790 doesn't reach A 0.800: 0 points."),
+        (marked(LINE, "0.79"), 0, "Private score 0.790 doesn't reach “A” 0.800: 0 points."),
         (
             marked(LINE, "0.8"),
             60,
-            "Private score 0.800 lies between A 0.800 (60 points) and B 0.900 (90 points): 60 points.",
+            f"Private score 0.800 lies {BETWEEN}: 60 points.",
         ),
-        (marked(LINE, "0.95"), 90, "Private score 0.950 reaches B 0.900: 90 points."),
+        (marked(LINE, "0.95"), 90, "Private score 0.950 reaches “B” 0.900: 90 points."),
         (
             marked(rules({"of": "place", "line": [[1, 8], ["last", 2]]}), "0.8", "0.9", "0.7"),
             5,
@@ -119,13 +120,13 @@ def test_more_late_days_left_never_cost_points_and_as_few_are_used_as_help(
         (
             marked(rules({"of": "score", "steps": [[{"baseline": "A", "better_by": "0.05"}, 70]]}), "0.9"),
             70,
-            "Private score 0.900 reaches A +0.05 0.850: 70 points.",
+            "Private score 0.900 reaches “A” +0.05 0.850: 70 points.",
         ),
         (marked(rules({"of": "files", "steps": [[3, 1]]}), "0.9"), 1, "3 submissions scored in time: 1 point."),
         (
             marked(rules({"of": "score", "line": TWO}, REPORT), "0.8", by_hand={"Report": 31}),
             91,
-            "Private score 0.800 lies between A 0.800 (60 points) and B 0.900 (90 points): 60 points. "
+            "Private score 0.800 lies between “A” 0.800 (60 points) and “B” 0.900 (90 points): 60 points. "
             "Report, given by hand: 31 points. Together 91.",
         ),
         (
@@ -134,30 +135,29 @@ def test_more_late_days_left_never_cost_points_and_as_few_are_used_as_help(
                 "0.9",
             ),
             0,
-            "Private score 0.900 reaches B 0.900: 90 points. No work attached: 0 % of these points, 0.",
+            "Private score 0.900 reaches “B” 0.900: 90 points. No work attached: 0 % of these points, 0.",
         ),
         (
             marked(rules({"of": "score", "line": TWO}, late=DAYS), late={3: "0.9"}, slack=2),
             81,
-            "Private score 0.900 reaches B 0.900: 90 points. 3 days late, 2 of your late days used (0 left). "
+            "Private score 0.900 reaches “B” 0.900: 90 points. 3 days late, 2 of your late days used (0 left). "
             "1 day late: 10 % off, 81.",
         ),
         (
             marked(rules({"of": "score", "line": TWO}, late=DAYS), "0.85", late={9: "0.9"}),
             75,
-            "Private score 0.850 lies between A 0.800 (60 points) and B 0.900 (90 points): 75 points. "
+            "Private score 0.850 lies between “A” 0.800 (60 points) and “B” 0.900 (90 points): 75 points. "
             "A later submission with a better score would give only 9.",
         ),
         (
             marked(rules({"of": "score", "line": TWO}, out_of=80), "0.9"),
             80,
-            "Private score 0.900 reaches B 0.900: 90 points. At most 80.",
+            "Private score 0.900 reaches “B” 0.900: 90 points. At most 80.",
         ),
         (
             marked(LINE, "0.8333"),
             70,
-            "Private score 0.833 lies between A 0.800 (60 points) and B 0.900 (90 points): 69.99 points. "
-            "Rounded to 70.",
+            f"Private score 0.833 lies {BETWEEN}: 69.99 points. Rounded to 70.",
         ),
         (marked(LINE, "0.9", disqualified="Shared a file."), 0, "Disqualified: 0 (Shared a file.)."),
         (marked(LINE), None, "No scored submission, so no grade."),
@@ -176,7 +176,7 @@ def test_half_points_are_rounded_up_whatever_their_binary_value() -> None:
 
 
 def test_scores_that_would_look_alike_are_written_with_more_digits() -> None:
-    assert "Private score 0.79996 doesn't reach A 0.80000" in marked(LINE, "0.79996").explanation
+    assert "Private score 0.79996 doesn't reach “A” 0.80000" in marked(LINE, "0.79996").explanation
 
 
 def test_reasons_come_back_from_json_as_they_were() -> None:

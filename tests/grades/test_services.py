@@ -109,7 +109,7 @@ def test_points_follow_a_baseline_when_its_score_changes(pets: Competition, bo: 
     set_rules(pets, terms=[score_term([{"baseline": "Guess"}, 60], [{"baseline": "Last year"}, 90])])
     end(pets, bo, private=2)
     assert reasons(pets) == {
-        "bo": "Private score 0.667 lies between Guess 0.500 (60 points) and Last year 0.833 (90 points): 75 points."
+        "bo": "Private score 0.667 lies between “Guess” 0.500 (60 points) and “Last year” 0.833 (90 points): 75 points."
     }
     add_baseline(pets, "Last year", private=2)
     assert grades(pets) == {"bo": 90}

@@ -85,7 +85,7 @@ def test_ada_writes_rules_and_reads_everybodys_reasons(host: Client, pets: Compe
     response = host.post("/host/pets/grades/rules/", FORM, follow=True)
     text = response.content.decode()
     assert "Grade rules saved." in text
-    assert "Public score 0.667 lies between 0.5 (50 points) and Strong 0.833 (90 points): 70 points." in text
+    assert "Public score 0.667 lies between 0.5 (50 points) and “Strong” 0.833 (90 points): 70 points." in text
     assert "After the deadline, private scores decide" in text
 
 
@@ -157,6 +157,21 @@ def test_every_rule_can_be_entered_by_clicks_and_comes_back(host: Client, pets: 
         response = host.post("/host/pets/grades/rules/", {**form_values(text), "action": "save"})
         assert response.status_code == 303, (seed, response.content.decode())
         assert GradeRules.from_values(SavedRules.objects.get().values) == saved
+
+
+def test_a_term_and_rows_are_added_without_a_complaint_and_nothing_typed_is_lost(
+    host: Client, pets: Competition
+) -> None:
+    chosen = {"no_file": "none", "unit": "percent", "then": "stay", "decimals": "1"}
+    typed = {**chosen, "terms-0-of": "score", "terms-0-board": "private", "terms-0-0-points": "40"}
+    for action, rows in (("row:terms-0", 2), ("terms", 4)):
+        answer = host.post("/host/pets/grades/rules/", {**typed, "action": action})
+        text = answer.content.decode()
+        assert text.count('-points"') >= rows
+        assert 'value="40"' in text
+        assert "This field is required" not in text
+    again = {**typed, "terms-0-1-points": "", "terms-0-2-points": "", "action": "row:terms-0"}
+    assert "terms-0-3-points" in host.post("/host/pets/grades/rules/", again).content.decode()
 
 
 def test_a_row_of_an_added_term_compares_with_the_value_unless_ada_chooses(host: Client, pets: Competition) -> None:
