@@ -44,7 +44,7 @@ def grant_extension(
         competition = lock_competition(team.competition_id)
         team = Team.objects.select_related("competition").get(pk=team.pk)
         if closes_at is not None and competition.revealed_at is not None and not team.is_awaited:
-            raise CannotHost(_("The final ranking is open, so the deadline stays. Accept late submissions instead."))
+            raise CannotHost(_("The final ranking is open, so accept late submissions or give points by hand instead."))
         extension = Extension(
             team=team,
             extra_attempts=extra_attempts,

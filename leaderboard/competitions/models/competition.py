@@ -182,9 +182,8 @@ class Competition(models.Model):
                 {"slug": _("Another page uses the address “%(slug)s”. Choose another one.") % {"slug": self.slug}}
             )
         if self.revealed_at is not None and self.closes_at and self.closes_at > timezone.now():
-            raise ValidationError(
-                {"closes_at": _("The final ranking is open, so the deadline can't move into the future.")}
-            )
+            text = _("The final ranking is open, so accept late submissions or give points by hand instead.")
+            raise ValidationError({"closes_at": text})
 
     @property
     def is_in_bin(self) -> bool:
