@@ -1,9 +1,10 @@
-"""Kill web server, workers and platform at random while marks are sent: `python -m bench.marks`.
+"""Kill web server, workers and platform at random while grades are released: `python -m bench.marks`.
 
     python -m bench.marks [--students 500] [--kills 50] [--seed 7]
 
-A release and a correction of it want a mark of each student. Prints what the platform has at the end; exit status 1 if
-a mark is lost, an older one is over a newer one, or one came twice without a kill that could have lost its answer.
+A host releases the grades of a class on the page, and again after a correction, and looks after each broken answer
+whether it came about. Prints what site and platform have at the end; exit status 1 if a grade, notice or mark is lost
+or doubled, an older mark is over a newer one, or a mark came twice without a kill that could have lost its answer.
 """
 
 from __future__ import annotations
@@ -12,18 +13,21 @@ import argparse
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import django
+import requests
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 django.setup()
@@ -33,11 +37,19 @@ from tests.lti.platforms import FakePlatform, serving
 from tests.running_site import Site, free_port, running_site, until
 
 SET_UP = """
+from django.test import Client
 from django.utils import timezone
 from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, Membership, Team
+from leaderboard.grades.services import set_grade_rules
 from leaderboard.lti.models import Deployment, LtiLink, LtiPerson, Platform, Seat
-from tests.conftest import make_competition, person
-pets = make_competition(person("ada", can_host=True))
+from tests.conftest import close, make_competition, person
+ada = person("ada", can_host=True)
+pets = make_competition(ada)
+close(pets)
+Competition.objects.update(revealed_at=timezone.now())
+set_grade_rules(graded=pets, user=ada, values={{"out_of": 5000, "no_file": "rest", "decimals": 0,
+    "terms": [{{"name": "Report", "of": "by_hand"}}]}})
 address = {address!r}
 platform = Platform.objects.create(issuer=address, client_id="bench", auth_url=address + "/auth",
     token_url=address + "/token", keys_url=address + "/keys", name="Bench", approved_at=timezone.now(),
@@ -46,18 +58,25 @@ deployment = Deployment.objects.create(platform=platform, name="1", approved_at=
 link = LtiLink.objects.create(deployment=deployment, context="c", resource="r", competition=pets,
     lineitems_url=address + "/lineitems")
 users = User.objects.bulk_create(User(username=f"s{{n}}", password="!") for n in range({students}))
+teams = Team.objects.bulk_create(Team(competition=pets, name=u.username, invitation=u.username) for u in users)
+Membership.objects.bulk_create(Membership(competition=pets, user=u, team=t) for u, t in zip(users, teams))
 LtiPerson.objects.bulk_create(LtiPerson(platform=platform, subject=u.username, user=u) for u in users)
 Seat.objects.bulk_create(Seat(link=link, competition=pets, user=u, subject=u.username) for u in users)
+client = Client()
+client.force_login(ada)
+print(client.cookies["sessionid"].value)
 """
-RELEASE = """
-from django.db import transaction
-from leaderboard.competitions.models import Competition
-from leaderboard.lti.marks import want_marks
-from leaderboard.lti.models import LtiPerson
-with transaction.atomic():
-    marks = {{one.user_id: ({points} + int(one.subject[1:]), "") for one in LtiPerson.objects.all()}}
-    want_marks(competition=Competition.objects.get(), marks=marks, out_of=1000.0)
+POINTS = """
+from fractions import Fraction
+from leaderboard.competitions.models import Competition, Membership
+from leaderboard.grades.by_hand import set_hand_points
+points = {{(one.user_id, "Report"): Fraction({points} + int(one.user.username[1:])) for one in
+    Membership.objects.select_related("user")}}
+set_hand_points(graded=Competition.objects.get(), points=points, user=None)
 """
+RELEASES = "SELECT count(*) FROM grades_graderelease"
+GRADES = "SELECT points FROM grades_grade"
+NOTICES = "SELECT count(*) FROM notifications_notice WHERE kind = 'grade'"
 WAITING = "SELECT count(*) FROM lti_platformmark WHERE state != 'sent'"
 
 
@@ -142,18 +161,37 @@ def _measure(asked: argparse.Namespace, folder: Path) -> int:
     platform.start()
     try:
         with running_site(folder / "var", LTI_PLATFORM_HOSTS="127.0.0.1") as site:
-            site.shell(SET_UP.format(address=f"http://127.0.0.1:{platform.port}", students=asked.students))
-            begun = time.monotonic()
-            for points in (1, 2):
-                site.shell(RELEASE.format(points=points))
-                for _ in range(asked.kills // 2):
-                    time.sleep(chance.uniform(0.05, 0.6))
-                    _kill_one(site, platform, chance)
+            set_up = SET_UP.format(address=f"http://127.0.0.1:{platform.port}", students=asked.students)
+            session = site.shell(set_up).splitlines()[-1]
+            begun, broken = time.monotonic(), 0
+            for number in (1, 2):
+                site.shell(POINTS.format(points=number))
+                with ThreadPoolExecutor() as host:
+                    release = host.submit(_release, site, session, number)
+                    for _ in range(asked.kills // 2):
+                        time.sleep(chance.uniform(0.05, 0.6))
+                        _kill_one(site, platform, chance)
+                    broken += release.result()
             until(lambda: site.sql(WAITING)[0][0] == 0, seconds=600, what="all marks")
-            return _report(asked, platform, time.monotonic() - begun)
+            return _report(asked, site, platform, broken, time.monotonic() - begun)
     finally:
         assert platform.process is not None, "the platform was started"
         platform.process.kill()
+
+
+def _release(site: Site, session: str, number: int) -> int:
+    """Release on the page until the site has so many releases; returns how many answers were broken."""
+    address, broken = f"{site.address}/host/pets/grades/release/", 0
+    while site.sql(RELEASES)[0][0] < number:
+        try:
+            with requests.Session() as browser:
+                browser.cookies["sessionid"] = session
+                token = re.findall('name="csrfmiddlewaretoken" value="(.+?)"', browser.get(address, timeout=60).text)[0]
+                browser.post(address, {"action": "release", "csrfmiddlewaretoken": token}, timeout=60)
+        except (requests.RequestException, IndexError):
+            broken += 1
+            time.sleep(0.1)
+    return broken
 
 
 def _kill_one(site: Site, platform: Platform, chance: random.Random) -> None:
@@ -167,16 +205,25 @@ def _kill_one(site: Site, platform: Platform, chance: random.Random) -> None:
         os.kill(find(site), signal.SIGKILL)
 
 
-def _report(asked: argparse.Namespace, platform: Platform, seconds: float) -> int:
-    marks = platform.marks()
+def _report(asked: argparse.Namespace, site: Site, platform: Platform, broken: int, seconds: float) -> int:
+    marks, found = platform.marks(), Counter(points for (points,) in site.sql(GRADES))
+    expected = Counter(float(number + n) for number in (1, 2) for n in range(asked.students))
+    stored = {
+        "releases": site.sql(RELEASES)[0][0],
+        "grades lost": (expected - found).total(),
+        "grades doubled": (found - expected).total(),
+        "notices": site.sql(NOTICES)[0][0],
+        "broken answers": broken,
+    }
     wanted = {f"s{n}": 2.0 + n for n in range(asked.students)}
     lost = sum(marks.get(name, [None])[-1] != points for name, points in wanted.items())
     older = sum(sent != sorted(sent) for sent in marks.values())
     doubled = sum(len(sent) - len(set(sent)) for sent in marks.values())
     lossy = sum(platform.kills.values()) - platform.kills["web"]
     figures = {"students": asked.students, "kills": dict(platform.kills), "lost": lost, "older over newer": older}
-    print(json.dumps({**figures, "doubled": doubled, "at most": lossy, "seconds": round(seconds, 1)}))
-    return 1 if lost or older or doubled > lossy else 0
+    print(json.dumps({**stored, **figures, "doubled": doubled, "at most": lossy, "seconds": round(seconds, 1)}))
+    is_whole = found == expected and stored["notices"] == 2 * asked.students
+    return 1 if not is_whole or lost or older or doubled > lossy else 0
 
 
 if __name__ == "__main__":
