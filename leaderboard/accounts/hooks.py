@@ -1,8 +1,8 @@
 """Hooks by which other apps take part in sign-up, export and deletion.
 
 Functions of one hook are called in the order of `INSTALLED_APPS`: the core first, then the apps that build on it. An
-account is deleted in one transaction, in this order: `obstacle_to_deleting`, `leave`, `forget`, the row with all
-that goes with it.
+account is deleted in one transaction, in this order: `hold`, `obstacle_to_deleting`, `leave`, `forget`, the row with
+all that goes with it.
 """
 
 from __future__ import annotations
@@ -90,6 +90,11 @@ class Leaving:
     files: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     """Number of memberships and files the account had, for the audit log."""
+
+
+@Hook
+def hold(*, account: User) -> None:
+    """Lock what the deletion of the account changes and must be locked before the account."""
 
 
 @Hook

@@ -177,7 +177,8 @@ class SetupLink(models.Model):
     @classmethod
     def use(cls, secret: str, at: datetime) -> bool:
         """Use a link up; True for exactly one caller. Call it in the transaction that makes the operator."""
-        list(cls.objects.select_for_update().values_list("pk"))  # locks all links: two at the same moment queue
+        # Lock all links, so that two at the same moment queue.
+        list(cls.objects.select_for_update().order_by("pk").values_list("pk"))
         return cls.is_live(secret) and bool(
             cls.objects.filter(digest=token_digest(secret), used_at=None).update(used_at=at)
         )

@@ -131,6 +131,7 @@ def delete_account(*, account: User, user: User | None) -> None:
     part (`hooks.py`).
     """
     with transaction.atomic():
+        hooks.hold(account=account)
         held = User.objects.select_for_update().get(pk=account.pk)
         if obstacle := obstacle_to_deleting(held):
             raise CannotDelete(obstacle)

@@ -35,6 +35,7 @@ def add_baseline(
         raise CannotHost(_("Publish the answers first; baselines are scored with them."))
     stored = store_file(chunks, f"submissions/{competition.pk}")
     with transaction.atomic():
+        competition.bump_board_version()
         earlier = Submission.objects.filter(baseline__competition=competition, baseline__name=name)
         replaced = list(earlier.values_list("file_key", flat=True))
         hashes = list(earlier.values_list("sha256", flat=True))
@@ -51,7 +52,6 @@ def add_baseline(
             received_at=database_now(),
             upload_key=uuid.uuid4().hex,
         )
-        competition.bump_board_version()
         wake_ups.wake_workers_after_commit(wake_ups.SCORE_NEXT_SUBMISSIONS, submission.pk, competition.ground_truth_id)
         AuditEntry.append(
             AuditEvent.BASELINE_ADDED,

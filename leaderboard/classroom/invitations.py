@@ -165,7 +165,7 @@ def invite_entries(*, competition: Competition, entries: Sequence[int], user: Us
         raise CannotHost(refusal)
     with transaction.atomic():
         competition = people.lock_class_list(competition)
-        host = User.objects.select_for_update().get(pk=user.pk)
+        host = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         chosen = list(
             _invitable_entries(competition).filter(pk__in=entries).values_list("pk", flat=True).order_by("pk")
         )

@@ -20,7 +20,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent, audit_team
 from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.competitions.models import Admission, Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
-from leaderboard.competitions.models.course import lock_course
+from leaderboard.competitions.services import lock_course
 from leaderboard.notifications import kinds
 from leaderboard.notifications.services import notify_team
 
@@ -131,8 +131,7 @@ def join_by_card(*, user: User, digest: str) -> Membership:
     Raises `CannotJoin`.
     """
     with transaction.atomic():
-        for course_id in RosterEntry.objects.filter(join_card_digest=digest).values_list("course", flat=True):
-            lock_course(course_id)
+        lock_course(*RosterEntry.objects.filter(join_card_digest=digest).values_list("course", flat=True))
         waiting = RosterEntry.find_by_join_card(digest, at := database_now())
         competition = waiting.competition_to_join(at) if waiting else None
         if waiting is None or competition is None or competition.launched_at is None:

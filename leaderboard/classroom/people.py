@@ -18,8 +18,7 @@ from leaderboard.accounts.people import password_link_for
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Course, Membership
-from leaderboard.competitions.models.course import lock_course
-from leaderboard.competitions.services import CannotHost
+from leaderboard.competitions.services import CannotHost, lock_course
 
 from .models import RosterEntry, joined_values
 
@@ -30,8 +29,7 @@ def lock_class_list(competition: Competition, *others: Course) -> Competition:
     The courses `others` are locked too. Returns the competition as it is now. Raises `CannotHost` if it has just been
     moved to another course.
     """
-    for course_id in sorted({competition.course_id, *(course.pk for course in others)}):
-        lock_course(course_id)
+    lock_course(competition.course_id, *(course.pk for course in others))
     Competition.objects.filter(course=competition.course_id).update(board_version=F("board_version") + 1)
     locked = Competition.objects.get(pk=competition.pk)
     if locked.course_id != competition.course_id:

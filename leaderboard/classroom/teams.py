@@ -103,7 +103,7 @@ def leave_team(*, membership: Membership) -> Membership:
 def lock_teams(competition_id: int) -> None:
     """Lock a competition until the end of the transaction, against changes of members, roles and teams, and against
     new submissions. One lock for all of these, and always the first one taken, prevents deadlocks."""
-    list(Competition.objects.select_for_update(no_key=True).filter(pk=competition_id).values_list("pk"))
+    list(Competition.objects.select_for_update().filter(pk=competition_id).values_list("pk"))
 
 
 def create_team_of_one(competition: Competition, user: User) -> Team:

@@ -118,6 +118,12 @@ def _visible_scores(account: User, submission: Submission, at: datetime) -> dict
 # --- deleting ---------------------------------------------------------------------------------------------------
 
 
+@on(accounts_hooks.hold)
+def lock_competitions_of(*, account: User) -> None:
+    """Lock all that the deletion changes at once, so that no file is submitted or scored meanwhile."""
+    list(Competition.objects.select_for_update().filter(pk__in=_known_in(account)).order_by("pk").values_list("pk"))
+
+
 @on(accounts_hooks.obstacle_to_deleting)
 def obstacle_to_deleting(*, account: User) -> str:
     others = User.objects.filter(is_active=True).exclude(pk=account.pk)
@@ -135,18 +141,18 @@ def leave_teams(*, leaving: Leaving) -> None:
     account = leaving.account
     leaving.competitions |= _known_in(account)
     page_tasks.remove_tasks_of(account)
-    # Lock the competitions, so that no file is submitted or scored meanwhile.
-    joined = Competition.objects.filter(pk__in=account.memberships.values("competition"))
-    list(joined.select_for_update().order_by("pk").values_list("pk"))
     mine = Submission.objects.filter(user=account, baseline=None)
     leaving.files |= {str(pk): NAMELESS_FILE for pk in mine.values_list("pk", flat=True)}
-    files = mine.update(note="", file_name=NAMELESS_FILE)
     for attachment in Attachment.objects.filter(by=account):
         attachment.file_name, attachment.declared = f"attachment{PurePath(attachment.file_name).suffix}", ""
         attachment.save(update_fields=["file_name", "declared"])
-    memberships = list(Membership.objects.filter(user=account).select_related("team", "competition"))
+    memberships = list(
+        Membership.objects.filter(user=account).select_related("team", "competition").order_by("team_id")
+    )
     for membership in memberships:
         _leave_team_anonymously(membership, leaving)
+    # After the teams, as a worker that claims a file.
+    files = mine.update(note="", file_name=NAMELESS_FILE)
     leaving.counts |= {"memberships": len(memberships), "files": files}
 
 
@@ -196,7 +202,7 @@ def _free_anonymous_name(competition: Competition) -> str:
 def forget_addresses(*, leaving: Leaving) -> None:
     """Remove the person's addresses from the addresses that may join. Domains stay: they identify no person."""
     theirs = {address.casefold() for address in leaving.addresses}
-    for held in Competition.objects.select_for_update().filter(pk__in=leaving.competitions):
+    for held in Competition.objects.filter(pk__in=leaving.competitions):
         addresses = held.admission.allowed_addresses
         others = [word for word in addresses.split() if word not in theirs]
         if len(others) < len(addresses.split()):

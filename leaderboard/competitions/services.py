@@ -39,7 +39,7 @@ from .models.competition_settings import (
     save_settings,
     write_setting,
 )
-from .models.course import lock_course, make_course
+from .models.course import make_course
 from .models.extension import extensions_to_move, team_deadline
 from .models.team import give_pseudonyms, number_shared_names
 
@@ -61,6 +61,16 @@ def require_reason(reason: str) -> str:
     if not cleaned:
         raise CannotHost(_("Give a reason. The students concerned see it."))
     return cleaned
+
+
+def lock_course(*course_ids: int) -> None:
+    """Lock courses and then all their competitions, against changes of class lists and of what belongs to the courses.
+
+    Joining locks one competition only, so students of other courses never wait.
+    """
+    courses = Course.objects.filter(pk__in=course_ids).order_by("pk")
+    list(courses.select_for_update(no_key=True).values_list("pk"))
+    list(Competition.objects.select_for_update().filter(course__in=course_ids).order_by("pk").values_list("pk"))
 
 
 def lock_competition(competition_id: int) -> Competition:
@@ -101,6 +111,8 @@ def change_competition(
     Here and below, `user` is the person for the audit log; None for the site itself or a command.
     """
     with transaction.atomic():
+        if "course" in fields:
+            lock_course(competition.course_id)
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         before = {name: read_setting(held, name) for name in _check_field_names(fields)}
         had_rules, had_deadline, board_settings = held.rules, held.closes_at, _ranking_settings(held)
@@ -120,7 +132,7 @@ def change_competition(
         held.admission.is_proposed &= "needs_code" not in fields
         held.save()
         save_settings(held)
-        if "course" in fields:
+        if before.get("course", held.course.title) != held.course.title:
             _rename_course(held.course)
         if held.closes_at != had_deadline:
             moved = extensions_to_move(held, held.closes_at - had_deadline)
@@ -341,6 +353,6 @@ def empty_bin(at: datetime) -> int:
 
 def _change_archive(competition: Competition, event: AuditEvent, user: User, **fields: object) -> None:
     with transaction.atomic():
-        Archive.objects.filter(competition=competition).update(**fields)
         competition.bump_board_version()
+        Archive.objects.filter(competition=competition).update(**fields)
         AuditEntry.append(event, user=user, competition=competition)

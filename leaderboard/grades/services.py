@@ -23,8 +23,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.storage import clean_name
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import Competition, Course
-from leaderboard.competitions.models.course import lock_course
-from leaderboard.competitions.services import CannotHost, lock_competition
+from leaderboard.competitions.services import CannotHost, lock_competition, lock_course
 from leaderboard.notifications import kinds
 from leaderboard.notifications.services import notify_people
 

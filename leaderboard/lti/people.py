@@ -154,6 +154,7 @@ def connect_account(*, person: LtiPerson, user: User) -> None:
     """Make later launches of this person sign in as `user`, and delete the account that their first launch made, if it
     is unused. Raises `LaunchRefused`."""
     with transaction.atomic():
+        hooks.hold(account=person.user)
         person = LtiPerson.objects.select_for_update().get(pk=person.pk)
         made = person.user
         if made.pk == user.pk:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.classroom.joining import enter_competition
 from leaderboard.classroom.models import RosterDraft
-from leaderboard.classroom.teams import CannotJoin
+from leaderboard.classroom.teams import CannotJoin, lock_teams
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition
@@ -82,6 +82,7 @@ def _arrive_as_teacher(launch: Launch, competition: Competition | None) -> Arriv
 
 
 def _arrive_as_student(launch: Launch, competition: Competition) -> Arrival:
+    lock_teams(competition.pk)
     user, is_new = people.account_of(launch, competition.course)
     link, notice = _save_link(launch), ""
     if not competition.is_run_by(user):
@@ -123,7 +124,7 @@ def may_make_competitions(user: User, link: LtiLink) -> bool:
 def connect(*, link: LtiLink, competition: Competition | None, user: User) -> None:
     """Connect an activity with a competition that the person hosts. Raises `CannotHost`."""
     with transaction.atomic():
-        locked = LtiLink.objects.select_for_update().get(pk=link.pk)
+        locked = LtiLink.objects.select_for_update(no_key=True).get(pk=link.pk)
         before = locked.competition
         if competition is None or not competition.is_hosted_by(user):
             raise CannotHost(_("Choose one of your competitions."))

@@ -361,8 +361,10 @@ def check_restored(manifest: Manifest) -> list[str]:
 def hold_private_boards() -> list[str]:
     """Make private boards whose deadline has passed wait for a host, instead of opening by themselves: the deadline may
     have been moved after the backup, and a board that was shown cannot be hidden again. Returns their slugs."""
-    due = Competition.objects.select_for_update(of=("self",)).filter(
-        launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=database_now()
+    due = (
+        Competition.objects.select_for_update(of=("self",))
+        .order_by("pk")
+        .filter(launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=database_now())
     )
     for competition in due:
         competition.board.reveals_itself = False

@@ -73,7 +73,7 @@ def claim_submissions(
         if connection.features.has_select_for_update:  # SQLite has one writer at a time anyway
             # Lock the teams, so that two workers do not claim two files of a team at once.
             teams = Team.objects.filter(submissions__in=keys).order_by("pk")
-            list(teams.select_for_update(of=("self",)).values_list("pk"))
+            list(teams.select_for_update(of=("self",), no_key=True).values_list("pk"))
         number = claim_rows(claimable_rows().filter(pk__in=keys, tries=tries), key)
     if 0 < number < len(keys):
         keys = list(Submission.objects.filter(pk__in=keys, claim=key).values_list("pk", flat=True))

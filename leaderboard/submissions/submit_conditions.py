@@ -222,7 +222,7 @@ def lock_membership(membership: Membership) -> Membership:
     deadline and have the lateness of all files recomputed just before this file is committed.
     """
     if connection.features.has_select_for_update:  # SQLite has one writer at a time anyway
-        competitions = Competition.objects.select_for_update(no_key=True).filter(pk=membership.competition_id)
+        competitions = Competition.objects.select_for_update().filter(pk=membership.competition_id)
         list(competitions.values_list("pk"))
     return reload_membership(membership)
 

@@ -352,6 +352,89 @@ def grades_released_while_marks_are_sent(number: int) -> list[str]:
     return found
 
 
+def activities_opened_while_grades_are_released(number: int) -> list[str]:
+    """Two listed students open their activity while a host releases marks of both and prints join cards."""
+    from django.db import transaction
+
+    from leaderboard.classroom import people
+    from leaderboard.classroom.models import RosterEntry
+    from leaderboard.competitions.models import Competition
+    from leaderboard.lti import places
+    from leaderboard.lti.marks import want_marks
+
+    launches = _launches(number, "gil", "hal", "ivy")
+    pets, known = Competition.objects.get(), places.arrive(launches[2]).user
+    entry = RosterEntry.objects.create(course=pets.course, name=f"Waiting {number}")
+
+    def release() -> bool:
+        with transaction.atomic():
+            locked = Competition.objects.select_for_update().get()
+            want_marks(competition=locked, marks={known.pk: (10.0, "")}, out_of=100.0)
+        return True
+
+    verbs: list[Callable[[], object]] = [
+        lambda: places.arrive(launches[0]),
+        lambda: places.arrive(launches[1]),
+        release,
+        lambda: people.make_join_cards(competition=pets, entries=[entry.pk], user=None),
+    ]
+    return at_once(lambda place: verbs[place]())
+
+
+def texts_saved_while_the_class_list_changes(number: int) -> list[str]:
+    """Two hosts rename the course in two of its competitions, two change its list."""
+    from leaderboard.accounts.models import User
+    from leaderboard.classroom import people
+    from leaderboard.classroom.models import RosterEntry
+    from leaderboard.competitions import services
+    from leaderboard.competitions.models import Competition
+    from tests.conftest import make_competition
+
+    pets, ada = Competition.objects.get(slug="pets"), User.objects.get(username="ada")
+    other = make_competition(ada, slug=f"other-{number}")
+    Competition.objects.filter(pk=other.pk).update(course=pets.course)
+    entry = RosterEntry.objects.create(course=pets.course, name=f"Listed {number}")
+
+    def event(place: int) -> object:
+        competition = Competition.objects.get(pk=(pets, other)[place % 2].pk)
+        if place < 2:
+            return services.change_competition(competition=competition, course=f"Course {number} {place}")
+        people.move_to_section(competition=competition, entries=[entry.pk], section=f"S{place}", user=ada)
+        return True
+
+    return at_once(event)
+
+
+def accounts_deleted_while_their_class_is_told(number: int) -> list[str]:
+    """Two students delete their accounts while a host moves the deadline and a worker claims their files."""
+    from datetime import timedelta
+
+    from leaderboard.accounts.models import User
+    from leaderboard.accounts.personal_data import delete_account
+    from leaderboard.competitions import services
+    from leaderboard.competitions.models import Competition
+    from leaderboard.submissions import submitting
+    from tests.conftest import answers, claim, enter, person
+
+    pets = Competition.objects.get()
+    students = [person(f"goes-{number}-{place}") for place in range(2)]
+    for student in students:
+        enter(pets, student)
+    file = submitting.submit_file(competition=pets, user=students[0], file_name="a.csv", chunks=[answers()])
+
+    def event(place: int) -> object:
+        if place < 2:
+            delete_account(account=students[place], user=students[place])
+            return True
+        if place == 2:
+            return services.change_competition(competition=pets, closes_at=pets.closes_at + timedelta(hours=1 + number))
+        return claim(file.pk) or True
+
+    found = at_once(event)
+    assert not User.objects.filter(pk__in=[student.pk for student in students]).exists()
+    return found
+
+
 def _launches(number: int, *subjects: str, fake: Any = None, **claims: Any) -> list[Any]:
     """Launches of new students in the activity of a new platform, which opens the competition."""
     from leaderboard.competitions.models import Competition
@@ -383,6 +466,9 @@ RACES = {
         students_of_one_name_who_open_an_activity,
         a_registration_link_that_is_opened_several_times,
         grades_released_while_marks_are_sent,
+        activities_opened_while_grades_are_released,
+        texts_saved_while_the_class_list_changes,
+        accounts_deleted_while_their_class_is_told,
     )
 }
 

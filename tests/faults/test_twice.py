@@ -137,3 +137,18 @@ def test_a_registration_link_works_for_one_of_several_platforms(pets: Competitio
 def test_marks_that_are_released_while_others_are_sent_arrive_last(pets: Competition, tmp_path: Path) -> None:
     for outcomes in race("grades_released_while_marks_are_sent", tmp_path):
         assert set(outcomes) <= {"done", "nothing"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "activities_opened_while_grades_are_released",
+        "texts_saved_while_the_class_list_changes",
+        "accounts_deleted_while_their_class_is_told",
+    ],
+)
+def test_whoever_changes_one_class_in_several_ways_at_once_waits_and_succeeds(
+    name: str, pets: Competition, tmp_path: Path
+) -> None:
+    for outcomes in race(name, tmp_path):
+        assert Counter(outcomes) == {"done": PROCESSES}

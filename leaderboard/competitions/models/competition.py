@@ -44,7 +44,8 @@ class Split(models.TextChoices):
 class CompetitionQuerySet(models.QuerySet["Competition"]):
     def select_for_update(self, *args: Any, **kwargs: Any) -> Self:
         """Lock the competition without its settings. These are read after waiting for the lock; joined in the same
-        statement they would be as they were before it."""
+        statement they would be as they were before it. Its key stays, so rows that name it wait for nothing."""
+        kwargs.setdefault("no_key", True)
         return super(CompetitionQuerySet, self.select_related(None)).select_for_update(*args, **kwargs)
 
     def outside_bin(self) -> CompetitionQuerySet:

@@ -71,12 +71,3 @@ def make_course(title: str = "") -> Course:
             except IntegrityError:  # another request has just taken the slug
                 pass
         slug = f"{base}-{secrets.token_hex(3)}"
-
-
-def lock_course(course_id: int) -> None:
-    """Lock a course and then its competitions, against changes of its class list and of what belongs to it.
-
-    Joining locks one competition only, so students of other courses never wait.
-    """
-    for course in Course.objects.select_for_update(no_key=True).filter(pk=course_id):
-        list(course.competitions.select_for_update(no_key=True).order_by("pk").values_list("pk"))
