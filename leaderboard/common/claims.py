@@ -25,6 +25,7 @@ from django.db.models.functions import Now
 log = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=30)
+JOIN_SECONDS = 12.0  # as long as the thread that extends a lease may wait for a lock of the database
 
 
 def has_lease() -> Q:
@@ -103,4 +104,4 @@ def called_during_lease(extend: Callable[[], bool], when_lost: Callable[[], None
         yield
     finally:
         done.set()
-        thread.join()
+        thread.join(JOIN_SECONDS)

@@ -24,6 +24,8 @@ class BackupError(Exception):
 # Options of an encrypted connection; PostgreSQL's programs read each from an environment variable `PG…`.
 ENCRYPTION = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl")
 
+LONGEST = 3 * 3600  # seconds that a program of PostgreSQL may take
+
 Read = Callable[[str], list[Any]]
 """A function that runs one SELECT and returns its rows."""
 
@@ -86,9 +88,13 @@ def run_postgres(program: str, *options: str) -> None:
     environment |= {f"PG{name.upper()}": str(encryption[name]) for name in ENCRYPTION if name in encryption}
     environment = {**os.environ, **environment}
     try:
-        subprocess.run([program, *options], env=environment, capture_output=True, text=True, check=True)
+        subprocess.run(
+            [program, *options], env=environment, capture_output=True, text=True, check=True, timeout=LONGEST
+        )
     except FileNotFoundError:
         raise BackupError(f"{program} is not installed here; it comes with PostgreSQL's client programs.") from None
+    except subprocess.TimeoutExpired:
+        raise BackupError(f"{program} did not end within {LONGEST // 3600} hours.") from None
     except subprocess.CalledProcessError as error:
         raise BackupError("\n".join([f"{program} failed.", *error.stderr.strip().splitlines()[-5:]])) from None
 

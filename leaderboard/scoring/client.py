@@ -182,7 +182,8 @@ class Scorer:
             process.channel.close()
         if self.owner == os.getpid():
             self.kill()
-            self.process.wait()
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(ANSWER_SECONDS)
         else:
             self.process.returncode = 0  # another process must wait for it
 
