@@ -17,7 +17,7 @@ from leaderboard.competitions.models import Competition
 
 from .queries import CourseCompetition
 from .reading import RuleFault, decimal_text, parse_number
-from .rules import MAX_ROWS, MAX_TERMS, QUANTITIES, GradeRules
+from .rules import MAX_ROWS, MAX_TERMS, QUANTITIES
 
 SPARE_ROWS = 2
 MODES = (("line", _("rising to")), ("steps", _("step at")))
@@ -249,8 +249,10 @@ class RulesForm(forms.Form):
 
 
 def _baselines_in(rules: Mapping[str, Any]) -> set[str]:
-    read = GradeRules.from_values(rules).all_terms if rules.get("terms") else {}
-    return {name for term in read.values() for name in term.baselines}
+    """Baselines that rules name; those of a picture may still lack scores."""
+    terms = [term for kind in GradeRulesForm.CARDS for term in rules.get(kind, ())]
+    places = [place for term in terms for place, _points in (*term.get("line", ()), *term.get("steps", ()))]
+    return {place["baseline"] for place in places if isinstance(place, Mapping) and "baseline" in place}
 
 
 class GradeRulesForm(RulesForm):

@@ -17,6 +17,7 @@ from leaderboard.boards import services as boards
 from leaderboard.classroom import roster
 from leaderboard.competitions.models import Competition
 from leaderboard.grades import services as grade_services
+from leaderboard.grades import suggestions
 from leaderboard.grades.models import SavedRules
 from leaderboard.grades.rules import GradeRules
 from tests.common.languages import CODE, second_language
@@ -132,6 +133,11 @@ def test_rules_are_tried_beside_the_form_and_nothing_is_saved(host: Client, pets
     text = host.post("/host/pets/grades/rules/", {**FORM, "action": "try"}).content.decode()
     assert "bo · 70.0" in text
     assert not SavedRules.objects.exists()
+
+
+@pytest.mark.parametrize("key", [picture.key for picture in suggestions.PICTURES])
+def test_a_picture_leaves_scores_empty_without_baselines(host: Client, pets: Competition, key: str) -> None:
+    assert 'name="terms-0-name"' in page(host, f"/host/pets/grades/rules/?picture={key}")
 
 
 def test_each_picture_fills_the_form_and_can_be_saved(host: Client, pets: Competition) -> None:
