@@ -1,1 +1,1 @@
-"""Boxes, masks and composites, each shared by several special metrics."""
+"""Boxes, masks, volumes and composites: numerics of special metrics."""
