@@ -69,7 +69,7 @@ def refusal(key: str, truth: bytes, value: str) -> str:
         ("roc_auc", BINARY, "cat", "Accuracy and F1"),
         ("rmse", NUMBERS, "newt", "Accuracy and F1"),
         ("binary_f1", BINARY, "0.7", "ROC AUC and log loss"),
-        ("log_loss", BINARY, "7.5", "ROC AUC"),
+        ("log_loss", BINARY, "-7.5", "ROC AUC"),
     ],
 )
 def test_bo_reads_which_metrics_read_his_values_whatever_the_answers_are(

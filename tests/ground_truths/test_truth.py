@@ -334,7 +334,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     client = signed_in(ada)
     check(client, TRUTH.replace("2,cat,Private\n3", "2,bird,Private\n3").replace("4,cat", "4,bird"))
     published = publish(client)
-    assert "The leaderboard stays unchanged until you apply them" in text_of(client.get(published["Location"]))
+    assert "The leaderboard stays unchanged until you apply it" in text_of(client.get(published["Location"]))
     competition.refresh_from_db()
     assert competition.candidate is not None
     score.rescore_batch(competition.candidate.pk)
