@@ -36,7 +36,7 @@ class LockOrder:
 
     def _note(self, sql: str, verb: str | None, table: str, lock: str | None) -> None:
         if verb == "INSERT INTO":
-            # Nobody else sees a new course or competition; other new rows are nobody's to wait for either.
+            # New rows are invisible to other transactions, so no transaction can wait for them.
             self.held += FIRST[FIRST.index(table) :] if table in FIRST else []
             return
         if table in FIRST and table not in self.held and set(self.held) - set(FIRST[: FIRST.index(table)]):

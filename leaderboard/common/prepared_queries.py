@@ -1,7 +1,7 @@
 """Queries that Django builds and compiles once per process.
 
-For the small queries of every page, building the SQL takes several times as long as the database needs for the answer
-(`bench/pages.py`). A prepared query keeps its SQL and only replaces the parameters.
+For the small queries of every page, building the SQL takes several times as long as the database needs for the answer,
+which a class feels that arrives together (`bench/crowd.py`). A prepared query keeps its SQL and replaces parameters.
 """
 
 from __future__ import annotations
