@@ -390,8 +390,7 @@ def pages(
             if path := _filled(route, {"key": "accuracy", "guide": "students", **term.doors.get(name, {})}):
                 yield from (Page(f"{name}-{one or 'visitor'}", path, one) for one in people)
             continue
-        run_by = (assistant,) if name == "host_leave" else (host,)
-        people = run_by if route.startswith("host/") else (student, stranger)
+        people = (host,) if route.startswith("host/") else (student, stranger)
         is_of_course = route.startswith("course/")
         if is_of_course:
             people = (host, *people)

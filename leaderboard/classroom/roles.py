@@ -52,10 +52,7 @@ def give_role(*, competition: Competition, name: str, role: HostingRole, user: U
 
 
 def take_role(*, competition: Competition, name: str, role: HostingRole, user: User | None = None) -> None:
-    """Remove a person from the hosts or the assistants. Raises `CannotHost` for the last host.
-
-    The person is notified; if they give up the role themselves (`user` is the person), the hosts are.
-    """
+    """Remove a person from the hosts or the assistants, and notify them. Raises `CannotHost` for the last host."""
     with transaction.atomic():
         locked = Competition.objects.select_for_update().get(pk=competition.pk)
         if role is HostingRole.HOST and not locked.hosts.exclude(username=name).exists():
@@ -63,12 +60,8 @@ def take_role(*, competition: Competition, name: str, role: HostingRole, user: U
         for person in _people_of(locked, role).filter(username=name):
             _people_of(locked, role).remove(person)
             AuditEntry.append(_REMOVED[role], user=user, competition=locked, account=person)
-            is_host = role is HostingRole.HOST
-            if person == user:
-                notice = kinds.HOST_LEFT if is_host else kinds.ASSISTANT_LEFT
-                notify_people(notice, locked.hosts.all(), competition=locked, name=person)
-            else:
-                notify_people(kinds.HOST_REMOVED if is_host else kinds.ASSISTANT_REMOVED, [person], competition=locked)
+            notice = kinds.HOST_REMOVED if role is HostingRole.HOST else kinds.ASSISTANT_REMOVED
+            notify_people(notice, [person], competition=locked)
 
 
 def _find_account(name: str) -> User:

@@ -23,7 +23,6 @@ urlpatterns = [
     path("host/<slug:slug>/people/course/", people.host_course, name="host_course"),
     path("host/<slug:slug>/people/who/", people.host_who, name="host_who"),
     path("host/<slug:slug>/people/roles/", people.host_roles, name="host_roles"),
-    path("host/<slug:slug>/people/leave/", people.host_leave, name="host_leave"),
     path("host/<slug:slug>/teams/", teams.host_teams, name="host_teams"),
     path("host/<slug:slug>/teams/<int:team_id>/", teams.host_team, name="host_team"),
 ]

@@ -41,12 +41,9 @@ def is_confirmed(request: HttpRequest) -> bool:
 
 
 def ask_first(
-    request: HttpRequest, page_context: PageContext, name: str, consequence: str, *, role: str = "", back: str = ""
+    request: HttpRequest, page_context: PageContext, name: str, consequence: str, *, role: str = ""
 ) -> HttpResponse:
-    """The page that asks before something is removed, or a person from a `role`.
-
-    “Yes” sends the same form again; “no” leads to `back`, else to the page that asked.
-    """
+    """The page that asks before something is removed, or a person from a `role`; “yes” sends the same form again."""
     is_self = bool(role) and not page_context.user.is_anonymous and name == page_context.user.username
     context = {
         "page_context": page_context,
@@ -54,7 +51,6 @@ def ask_first(
         "consequence": consequence,
         "role": role,
         "is_self": is_self,
-        "back": back,
     }
     return render(request, "competitions/ask_first.html", context)
 

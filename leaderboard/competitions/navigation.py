@@ -120,7 +120,7 @@ HOST_TABS: tuple[Tab, ...] = (
             NavigationPage(
                 "host_people",
                 _("Students"),
-                ("host_student", "host_join_cards", "host_left", "host_who", "host_leave", "host_course"),
+                ("host_student", "host_join_cards", "host_left", "host_who", "host_course"),
             ),
             NavigationPage("host_teams", _("Teams"), ("host_team",)),
             NavigationPage("host_roster", _("Import roster"), ("host_platform_roster",)),

@@ -89,7 +89,6 @@ class NoticeText:
 
 OVERVIEW, LEADERBOARD, TEAM_PAGE = "/c/%(slug)s/", "/c/%(slug)s/leaderboard/", "/c/%(slug)s/team/"
 SUBMISSION_PAGE = "/c/%(slug)s/submissions/%(submission_id)s/"
-ROLES_PAGE = "/host/%(slug)s/people/roles/"
 
 # --- to a class -------------------------------------------------------------------------------------------------
 
@@ -274,16 +273,4 @@ ASSISTANT_REMOVED = NoticeText(
     _("You're no longer an assistant in “%(competition)s”"),
     _("You can't open its host and assistant pages any more."),
     "/",
-)
-HOST_LEFT = NoticeText(
-    NoticeKind.ROLE,
-    _("“%(name)s” is no longer a host of “%(competition)s”"),
-    _("“%(name)s” gave up the role. You can assign it again at any time."),
-    ROLES_PAGE,
-)
-ASSISTANT_LEFT = NoticeText(
-    NoticeKind.ROLE,
-    _("“%(name)s” is no longer an assistant in “%(competition)s”"),
-    _("“%(name)s” gave up the role. You can assign it again at any time."),
-    ROLES_PAGE,
 )

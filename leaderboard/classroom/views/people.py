@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -124,21 +123,6 @@ def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     return render(request, "classroom/host_roles.html", context, status=422 if form.errors else 200)
 
 
-@open_to(Audience.ASSISTANTS)
-def host_leave(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Give up the role of an assistant; hosts are redirected to `host_roles`."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
-    if page_context.is_host:
-        return see_other("host_roles", slug=competition.slug)
-    if not is_confirmed(request):
-        dashboard = reverse("host_competition", kwargs={"slug": competition.slug})
-        loss = _role_loss_text(page_context, user.username)
-        return ask_first(request, page_context, user.username, loss, role=HostingRole.ASSISTANT, back=dashboard)
-    roles.take_role(competition=competition, name=user.username, role=HostingRole.ASSISTANT, user=user)
-    messages.success(request, _("You're no longer an assistant in “%(title)s”.") % {"title": competition})
-    return _redirect_after_leaving(page_context)
-
-
 def _redirect_after_leaving(page_context: PageContext) -> HttpResponse:
     """Redirect to the list of hosted competitions if the person can have any, else to the home page."""
     user = signed_in_user(page_context.user)
@@ -155,12 +139,6 @@ def _role_loss_text(page_context: PageContext, name: str) -> str:
         ).format(name=name)
     if user.is_superuser:
         return _("This is you. As an administrator, you keep access to everything here.")
-    if not page_context.is_host:
-        return _(
-            "This is you. You immediately lose access to the assistant pages: answers, names, private scores "
-            "and submissions. Your changes stay. You can't undo this; only a host can let you back in. You "
-            "can't compete here, because you've seen the answers."
-        )
     return _(
         "This is you. You immediately lose access to the host pages: settings, answers, names, private scores"
         " and grades. Your changes stay. You can't undo this; only another host can let you back in. You "
