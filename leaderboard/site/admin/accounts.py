@@ -1,4 +1,7 @@
-"""Admin of accounts, only for operators: actions that the page “People” lacks, such as staff rights and deletion."""
+"""Admin of accounts: what the page “People” lacks, such as staff rights and deletion.
+
+Only for operators: superusers have all of Django's permissions, other accounts none.
+"""
 
 from __future__ import annotations
 
@@ -34,24 +37,6 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     readonly_fields = ("last_login", "date_joined")
-
-    def _is_operator(self, request: HttpRequest) -> bool:
-        return bool(getattr(request.user, "is_superuser", False))
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return self._is_operator(request)
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self._is_operator(request)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return self._is_operator(request)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self._is_operator(request)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self._is_operator(request)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         """Save, and log granted or removed rights in the audit log."""

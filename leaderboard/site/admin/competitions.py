@@ -1,4 +1,4 @@
-"""Admin of competitions and their submissions."""
+"""Admin of competitions, and of the audit log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
@@ -23,8 +23,8 @@ from leaderboard.common.display_time import day_and_time_text
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions import services as competitions
-from leaderboard.competitions.host_responses import REFUSALS, add_refusal
-from leaderboard.competitions.models import Competition, Score, StudentPreview, Submission
+from leaderboard.competitions.host_responses import REFUSALS, add_refusal, refusal_lines
+from leaderboard.competitions.models import Competition, StudentPreview
 from leaderboard.competitions.views import answer_later, answered_by_worker
 from leaderboard.ground_truths.forms import ParameterForm
 from leaderboard.ground_truths.queries import current_truth, draft_of, last_check, launch_needs
@@ -32,7 +32,6 @@ from leaderboard.ground_truths.services import publishing, setup
 from leaderboard.ground_truths.views.setup import answer_choices, press_button
 
 from .competition_page import AdminCompetitionForm, CompetitionFormPage, metric_named
-from .scope import REFUSAL_ERRORS, ScopedAdmin, error_lines
 
 CHANGE_PAGE = "admin:competitions_competition_change"
 
@@ -42,7 +41,7 @@ def _uses_no_answers(request: HttpRequest) -> bool:
 
 
 @admin.register(Competition)
-class CompetitionAdmin(ScopedAdmin):
+class CompetitionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     form = AdminCompetitionForm
     list_display = ("title", "state", "answers", "deadline", "team_count", "page")
     search_fields = ("title", "slug", "course__title")
@@ -52,11 +51,20 @@ class CompetitionAdmin(ScopedAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Competition]:
         return Competition.objects.hosted_by(request.user).select_related("ground_truth", "truth_draft")
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return self.has_module_permission(request) and bool(getattr(request.user, "is_host", False))
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return _is_staff(request)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self._is_in_scope(request, obj)
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return _is_staff(request) and bool(getattr(request.user, "is_host", False))
+
+    def has_view_permission(self, request: HttpRequest, obj: Competition | None = None) -> bool:
+        return _is_staff(request) and (obj is None or self.get_queryset(request).filter(pk=obj.pk).exists())
+
+    def has_change_permission(self, request: HttpRequest, obj: Competition | None = None) -> bool:
+        return self.has_view_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Competition | None = None) -> bool:
+        return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         return [name for name in AdminCompetitionForm.Meta.fields if name != "hosts" or _is_operator(request)]
@@ -226,8 +234,8 @@ class CompetitionAdmin(ScopedAdmin):
         """Do an action; a refusal becomes a message."""
         try:
             act(request, competition, **options)
-        except REFUSAL_ERRORS as error:
-            self.message_user(request, f"“{competition}”: {' '.join(error_lines(error))}", messages.ERROR)
+        except REFUSALS as error:
+            self.message_user(request, f"“{competition}”: {' '.join(refusal_lines(error))}", messages.ERROR)
 
     def _use_answers(self, request: HttpRequest, competition: Competition, *, is_confirmed: bool) -> None:
         """Publish the checked answers; before the launch their test begins, after it all files are scored with them."""
@@ -252,50 +260,40 @@ def _is_in_use(competition: Competition) -> bool:
     return current is not None and (draft is None or draft.uploaded_at <= current.published_at)
 
 
-@admin.register(Submission)
-class SubmissionAdmin(ScopedAdmin):
-    list_display = ("file_name", "competition", "team_or_baseline", "status", "received_at")
-    list_filter = ("status", ("competition", admin.RelatedOnlyFieldListFilter))
-    list_select_related = ("competition", "team", "baseline")
-    search_fields = ("file_name", "team__name", "user__username")
-    fields = (
-        "file_name",
-        "competition",
-        "team_or_baseline",
-        "user",
-        "note",
-        "sha256",
-        "size",
-        "received_at",
-        "is_late",
-        "is_selected",
-        "status",
-        "score_list",
-        "problem_list",
-        "failure",
-        "finished_at",
-        "download",
-    )
-    readonly_fields = ("team_or_baseline", "score_list", "problem_list", "download")
+@admin.register(AuditEntry)
+class AuditEntryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Read-only. Staff see entries about competitions that they host; operators see all, even about deleted ones."""
 
-    @admin.display(description="team or baseline")
-    def team_or_baseline(self, obj: Submission) -> str:
-        return obj.team.name if obj.team else f"baseline {obj.baseline}"
+    list_display = ("pk", "at", "words", "about", "competition", "by", "account")
+    list_filter = ("event",)
+    fields = ("at", "words", "about", "competition", "by", "account", "before", "after")
+    readonly_fields = ("words",)
+    search_fields = ("about",)
 
-    @admin.display(description="scores")
-    def score_list(self, obj: Submission) -> str:
-        scores = Score.objects.filter(submission=obj).select_related("ground_truth").order_by("ground_truth", "split")
-        found = [f"{score.split} {score.value!r} (ground truth {score.ground_truth.number})" for score in scores]
-        return "; ".join(found) or "–"
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        found = AuditEntry.objects.all()
+        if _is_operator(request):
+            return found
+        return found.filter(competition__in=Competition.objects.hosted_by(request.user).values("pk"))
 
-    @admin.display(description="problems")
-    def problem_list(self, obj: Submission) -> SafeString:
-        return format_html_join("", "<div>{}</div>", ((problem["message"],) for problem in obj.problems))
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return _is_staff(request)
 
-    @admin.display(description="file")
-    def download(self, obj: Submission) -> SafeString:
-        where = reverse("submission_file", args=[obj.competition.slug, obj.pk])
-        return format_html('<a href="{}" download>Download</a>', where)
+    def has_view_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:
+        return _is_staff(request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: AuditEntry | None = None) -> bool:
+        return False
+
+
+def _is_staff(request: HttpRequest) -> bool:
+    return bool(getattr(request.user, "is_staff", False))
 
 
 def _is_operator(request: HttpRequest) -> bool:
