@@ -27,7 +27,6 @@ from leaderboard.common.outbox import Outcome
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.emails import reply_to
-from leaderboard.notifications.queries import sends_mail
 
 from . import people
 from .models import JOIN_CARD_LIFETIME, RosterEntry
@@ -37,7 +36,7 @@ KIND = "invitation"
 
 def no_email_reason() -> str:
     """The reason why this site cannot send invitations, for a host; "" if it can."""
-    if not sends_mail():
+    if not outbox.sends_mail():
         return _("This site has no mail server, so it can't send e-mail.")
     if not settings.SITE_URL:
         return _(

@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from leaderboard import __version__
 
+from .outbox import sends_mail
+
 THEMES = ("light", "dark")
 
 
@@ -28,6 +30,6 @@ def frame_context(request: HttpRequest) -> dict[str, Any]:
         "is_open": settings.OPEN_SIGN_UP and settings.LOCAL_PASSWORDS,
         "institutions": settings.INSTITUTIONS,
         "local_passwords": settings.LOCAL_PASSWORDS,
-        "sends_mail": settings.ACCOUNT_EMAIL_VERIFICATION != "none",
+        "sends_mail": sends_mail(),
         "request_id": request.META.get("leaderboard.request_id", ""),
     }

@@ -124,8 +124,13 @@ def site_domain() -> str:
 # --- sending ----------------------------------------------------------------------------------------------------
 
 
+def sends_mail() -> bool:
+    """Whether this site has a mail server; without one notices are shown on the site only."""
+    return bool(settings.ACCOUNT_EMAIL_VERIFICATION != "none")
+
+
 def is_email_due() -> bool:
-    return OutgoingEmail.objects.filter(due_at__lte=Now()).exists() and not is_server_paused()
+    return sends_mail() and OutgoingEmail.objects.filter(due_at__lte=Now()).exists() and not is_server_paused()
 
 
 def is_server_paused() -> bool:
@@ -141,7 +146,7 @@ def waiting_emails() -> dict[str, Any]:
 
 def send_due_emails() -> bool:
     """Send e-mails for about `TURN_SECONDS`; returns whether some may remain."""
-    if is_server_paused():
+    if not sends_mail() or is_server_paused():
         return False
     enough = time.monotonic() + TURN_SECONDS
     server = get_connection(settings.EMAIL_SERVER_BACKEND)

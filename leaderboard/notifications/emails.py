@@ -1,34 +1,26 @@
-"""E-mails about notices. Notices of one person that are due at the same time become one e-mail, which
-`leaderboard/common/outbox.py` sends."""
+"""E-mails about notices, built when `leaderboard/common/outbox.py` sends them; and the link that ends them."""
 
 from __future__ import annotations
-
-import hashlib
 
 from django.conf import settings
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.core.validators import validate_email
-from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.common import logs, outbox
-from leaderboard.common.outbox import EMAIL_WIDTH
+from leaderboard.common import outbox
 from leaderboard.competitions.models import Competition
 
 from .kinds import Delivery, NoticeKind
 from .models import Announcement, Notice
-from .queries import notice_choices_of, sends_mail
+from .queries import notice_choices_of
 from .services import save_choices
 
 SALT = "leaderboard.stop-mail"
-# Few per turn, so that an announcement that is withdrawn soon is not in the outbox yet.
-MAX_PEOPLE_PER_TURN = 50
-KIND = "notices"
 
 
 def reply_to(competition: Competition | None) -> list[str]:
@@ -42,70 +34,48 @@ def reply_to(competition: Competition | None) -> list[str]:
     return [contact]
 
 
-def is_mail_due() -> bool:
-    is_due = Notice.objects.filter(mail_at__lte=Now()).exists() and not outbox.is_server_paused()
-    return sends_mail() and (is_due or outbox.is_email_due())
+def build_notice_email(number: int) -> EmailMessage | None:
+    """The e-mail about a notice; None if it was sent, or is not wanted any more: the account is gone, its owner has
+    chosen otherwise since, or the announcement was withdrawn."""
+    notice = Notice.objects.filter(pk=number, mailed_at=None).select_related("competition", "user").first()
+    if notice is None or not notice.user.is_active or not notice.user.email:
+        return None
+    announcement = Announcement.objects.filter(key=notice.key).select_related("by").first() if notice.key else None
+    is_withdrawn = announcement is not None and announcement.withdrawn_at is not None
+    if is_withdrawn or notice_choices_of(notice.user)[NoticeKind(notice.kind)] != Delivery.EMAIL:
+        return None
+    with translation.override(notice.user.notification_language):
+        return build_email(notice, announcement)
 
 
-def send_due_emails() -> bool:
-    """Send due e-mails for a limited time; returns whether some may remain."""
-    if not sends_mail():
-        return False
-    is_more = not outbox.is_server_paused() and _queue_due_notices()
-    return outbox.send_due_emails() or is_more
+def note_outcome(number: int, outcome: outbox.Outcome) -> None:
+    if outcome is outbox.Outcome.SENT:
+        Notice.objects.filter(pk=number).update(mailed_at=Now())
 
 
-def _queue_due_notices() -> bool:
-    """Put e-mails about due notices into the outbox; returns whether more are due."""
-    due = Notice.objects.filter(mail_at__lte=Now()).order_by("mail_at").values_list("user", flat=True)
-    people = list(dict.fromkeys(due[:1000]))
-    for user_id in people[:MAX_PEOPLE_PER_TURN]:
-        with logs.log_errors():
-            _queue_notices_of(user_id)
-    return len(people) > MAX_PEOPLE_PER_TURN
-
-
-@transaction.atomic
-def _queue_notices_of(user_id: int) -> None:
-    """Put one e-mail about all due notices of a person into the outbox."""
-    due = Notice.objects.select_for_update(of=("self",)).filter(user=user_id, mail_at__lte=Now())
-    notices = list(due.select_related("competition", "user").order_by("created_at", "pk"))
-    if not notices:
-        return  # another process has queued them meanwhile
-    user, due = notices[0].user, Notice.objects.filter(pk__in=[notice.pk for notice in notices])
-    if not user.email or not user.is_active:
-        due.update(mail_at=None)
-        return
-    with translation.override(user.notification_language):
-        outbox.queue_email(build_email(user, notices), kind=KIND)
-    due.update(mail_at=None, mailed_at=Now())
-
-
-# --- the text of an e-mail ---------------------------------------------------------------------------------------
-
-
-def build_email(user: User, notices: list[Notice]) -> EmailMessage:
-    """One e-mail about one or more notices, in plain text."""
-    stop = _absolute_address(
-        f"/notifications/stop/{unsubscribe_token(user, {NoticeKind(notice.kind) for notice in notices})}/"
-    )
-    # Announcements are signed by their authors; other notices are written by the site.
-    keys = [notice.key for notice in notices if notice.kind == NoticeKind.ANNOUNCEMENT and notice.key]
-    written = Announcement.objects.filter(key__in=keys).select_related("by") if keys else []
-    signatures = {announcement.key: announcement.by.signature for announcement in written if announcement.by}
-    parts = [_notice_text(notice, signatures.get(notice.key, ""), is_alone=len(notices) == 1) for notice in notices]
+def build_email(notice: Notice, announcement: Announcement | None = None) -> EmailMessage:
+    """The e-mail about a notice, in plain text. Announcements are signed by their authors, who get the replies."""
+    author = announcement.by if announcement else None
+    needs_name = notice.competition is not None and notice.competition.title not in notice.title
+    where = f"{notice.competition}: " if needs_name else ""
+    text = notice.text
+    if notice.is_markdown:
+        # Relative links in Markdown become absolute.
+        text = text.replace("](/", f"]({_absolute_address('/')}")
+    parts = [text or notice.title]
+    parts += [f"– {author.signature}"] if author and author.signature else []
+    parts += [_absolute_address(notice.link)] if notice.link else []
+    stop = _absolute_address(f"/notifications/stop/{unsubscribe_token(notice.user, {NoticeKind(notice.kind)})}/")
     ending = _("Notification settings: %(settings)s\nUnsubscribe from these e-mails: %(stop)s") % {
         "settings": _absolute_address("/account/preferences/"),
         "stop": stop,
     }
-    message = EmailMessage(_subject_line(notices), "\n\n".join([*parts, f"-- \n{ending}\n"]), None, [user.email])
-    # Replies go to the hosts if the e-mail holds only announcements of one competition.
-    authors = {notice.competition if notice.kind == NoticeKind.ANNOUNCEMENT else None for notice in notices}
-    message.reply_to = reply_to(authors.pop() if len(authors) == 1 else None)
-    # The same ID for the same notices: if a crash makes us send an e-mail twice, mail programs show it once.
-    digest = hashlib.sha256(",".join(str(notice.pk) for notice in notices).encode()).hexdigest()[:24]
+    subject = " ".join(f"{where}{notice.title}".split())
+    message = EmailMessage(subject, "\n\n".join([*parts, f"-- \n{ending}\n"]), None, [notice.user.email])
+    message.reply_to = reply_to(notice.competition) if announcement else []
     message.extra_headers = {
-        "Message-ID": f"<notice.{digest}@{outbox.site_domain()}>",
+        # The same for each try: if a crash makes us send an e-mail twice, mail programs show it once.
+        "Message-ID": f"<notice.{notice.pk}@{outbox.site_domain()}>",
         "Auto-Submitted": "auto-generated",
     }
     if settings.SITE_URL:
@@ -114,33 +84,6 @@ def build_email(user: User, notices: list[Notice]) -> EmailMessage:
             "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         }
     return message
-
-
-def _subject_line(notices: list[Notice]) -> str:
-    if len(notices) > 1:
-        return _("%(number)s notifications from Leaderboard") % {"number": len(notices)}
-    (notice,) = notices
-    where = f"{notice.competition}: " if _needs_competition_name(notice) else ""
-    return " ".join(f"{where}{notice.title}".split())
-
-
-def _notice_text(notice: Notice, signature: str, *, is_alone: bool) -> str:
-    where = f"{notice.competition}: " if _needs_competition_name(notice) and not is_alone else ""
-    title = f"{where}{notice.title}"
-    lines = [title, "-" * min(len(title), EMAIL_WIDTH)] if not is_alone else []
-    text = notice.text
-    if notice.is_markdown:
-        # Relative links in Markdown become absolute.
-        text = text.replace("](/", f"]({_absolute_address('/')}")
-    lines += [text] if text else [] if lines else [title]
-    lines += [f"– {signature}"] if signature else []
-    lines += [_absolute_address(notice.link)] if notice.link else []
-    return "\n\n".join(lines) if is_alone else "\n".join(lines)
-
-
-def _needs_competition_name(notice: Notice) -> bool:
-    """Whether the notice is about a competition whose title is not in the notice's title."""
-    return notice.competition is not None and notice.competition.title not in notice.title
 
 
 def _absolute_address(path: str) -> str:

@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.accounts.models import User
+from leaderboard.common import outbox
 from leaderboard.common.display_time import time_zones
-from leaderboard.common.form_widgets import LongSelect, MarkdownText
+from leaderboard.common.form_widgets import LongSelect
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import Competition, Team
 
@@ -19,7 +20,6 @@ from . import queries
 from .kinds import Delivery, NoticeKind
 from .models import Announcement
 
-MAILED = (Delivery.AT_ONCE, Delivery.DIGEST)
 OPTIONS = Announcement.Audience
 
 
@@ -36,7 +36,7 @@ class PreferencesForm(forms.Form):
             required=False,
             choices=[("", _("Same as my browser")), *((zone, zone.replace("_", " ")) for zone in zones)],
             initial=user.zone,
-            help_text=_("For all pages and the daily e-mail. Host forms use the competition's time zone."),
+            help_text=_("For all pages. Host forms use the competition's time zone."),
         )
         if len(settings.LANGUAGES) > 1:
             self.fields["language"] = forms.ChoiceField(
@@ -47,20 +47,13 @@ class PreferencesForm(forms.Form):
                 help_text=_("For all pages, notifications and e-mails."),
             )
         self.chosen = queries.notice_choices_of(user)
-        self.can_mail = queries.sends_mail() and bool(user.email)
+        self.can_mail = outbox.sends_mail() and bool(user.email)
         choices = [(kind.value, kind.label) for kind in self.kinds]
         shown = [kind.value for kind in self.kinds if self.chosen[kind] != Delivery.NONE]
         self.fields["on_site"] = forms.MultipleChoiceField(choices=choices, required=False, initial=shown)
         if self.can_mail:
-            mailed = [kind.value for kind in self.kinds if self.chosen[kind] in MAILED]
+            mailed = [kind.value for kind in self.kinds if self.chosen[kind] == Delivery.EMAIL]
             self.fields["by_mail"] = forms.MultipleChoiceField(choices=choices, required=False, initial=mailed)
-            self.fields["is_daily"] = forms.ChoiceField(
-                label=_("Send e-mails"),
-                choices=[("", _("At once")), ("1", _("Once a day, at 7 in the morning"))],
-                widget=forms.RadioSelect,
-                required=False,
-                initial="1" if Delivery.DIGEST in self.chosen.values() else "",
-            )
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -76,14 +69,12 @@ class PreferencesForm(forms.Form):
         """Kind → delivery. E-mail includes the notice on the site; if e-mail is unavailable, an earlier choice of
         e-mail is kept for kinds that stay shown."""
         shown, mailed = self.cleaned_data["on_site"], self.cleaned_data.get("by_mail", ())
-        at_once = Delivery.DIGEST if self.cleaned_data.get("is_daily") else Delivery.AT_ONCE
         deliveries = {}
         for kind in self.kinds:
             is_shown = kind.value in shown or not kind.may_be_off
-            if kind.value in mailed:
-                deliveries[kind] = at_once
-            elif not self.can_mail and is_shown and self.chosen[kind] in MAILED:
-                deliveries[kind] = Delivery(self.chosen[kind])
+            keeps_mail = not self.can_mail and is_shown and self.chosen[kind] == Delivery.EMAIL
+            if kind.value in mailed or keeps_mail:
+                deliveries[kind] = Delivery.EMAIL
             else:
                 deliveries[kind] = Delivery.PAGE if is_shown else Delivery.NONE
         return deliveries
@@ -99,7 +90,7 @@ class AnnouncementTextForm(forms.ModelForm):  # type: ignore[type-arg]
             "is_pinned": gettext_lazy("Pin to the overview"),
         }
         help_texts: ClassVar = {"text": gettext_lazy("Supports Markdown, and formulas between <code>$</code>.")}
-        widgets: ClassVar = {"text": MarkdownText(attrs={"rows": 8})}
+        widgets: ClassVar = {"text": forms.Textarea(attrs={"rows": 8})}
 
     def clean_title(self) -> str:
         return " ".join(str(self.cleaned_data["title"]).split())

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 class Delivery(TextChoices):
     """The way in which a kind of notice reaches a person."""
 
-    AT_ONCE = "at_once", _("On site and by e-mail")
-    DIGEST = "digest", _("On site and in the daily e-mail")
+    EMAIL = "email", _("On site and by e-mail")
     PAGE = "page", _("On site only")
     NONE = "none", _("Off")
 
@@ -46,7 +45,7 @@ class NoticeKind(StrEnum):
         value: str,
         label: StrOrPromise = "",
         may_be_off: bool = False,
-        default: Delivery = Delivery.AT_ONCE,
+        default: Delivery = Delivery.EMAIL,
         is_for_hosts: bool = False,
     ) -> NoticeKind:
         kind = str.__new__(cls, value)
@@ -66,13 +65,7 @@ class NoticeKind(StrEnum):
     REVEALED = "revealed", _("A final ranking opens"), MAY_BE_OFF
     GRADE = "grade", _("Grades are released")
     ROLE = "role", _("Your role in a competition changes")
-    FILE_FAILED = (
-        "file_failed",
-        _("A submission in your class can't be scored"),
-        MAY_BE_OFF,
-        Delivery.AT_ONCE,
-        FOR_HOSTS,
-    )
+    FILE_FAILED = "file_failed", _("A submission in your class can't be scored"), MAY_BE_OFF, Delivery.EMAIL, FOR_HOSTS
 
 
 @dataclass(frozen=True)

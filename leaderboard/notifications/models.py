@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import uuid
-import zoneinfo
-from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from django.db import models
@@ -16,9 +14,6 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 
 from .kinds import Delivery, NoticeKind
-
-# Hour of the daily e-mail, in the reader's time zone.
-DIGEST_HOUR = 7
 
 
 class NoticeChoice(models.Model):
@@ -39,11 +34,7 @@ class NoticeChoice(models.Model):
 
 
 class Notice(models.Model):
-    """One notice to one person.
-
-    `mail_at`: time at which its e-mail is due; None without e-mail, or once it is queued. `mailed_at`: time at which it
-    was put into the outbox. `key` prevents a second notice about the same event, such as a reminder.
-    """
+    """One notice to one person. `key` prevents a second notice about the same event, such as a reminder."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notices")
     competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="notices")
@@ -56,7 +47,6 @@ class Notice(models.Model):
     key = models.CharField(max_length=100, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     read_at = models.DateTimeField(null=True, editable=False)
-    mail_at = models.DateTimeField(null=True, editable=False)
     mailed_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -67,7 +57,6 @@ class Notice(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["user"], condition=Q(read_at=None), name="notice_unread"),
             models.Index(fields=["user", "-created_at"], name="notice_by_user"),
-            models.Index(fields=["mail_at"], condition=Q(mail_at__isnull=False), name="notice_to_mail"),
         ]
 
     def __str__(self) -> str:
@@ -76,23 +65,6 @@ class Notice(models.Model):
     @property
     def is_markdown(self) -> bool:
         return self.kind == NoticeKind.ANNOUNCEMENT
-
-
-def email_due_at(user: User, delivery: str, at: datetime) -> datetime | None:
-    """Time at which the e-mail of a notice written `at` is due; None without e-mail or without an address."""
-    if not user.email or delivery in (Delivery.PAGE, Delivery.NONE):
-        return None
-    # SQLite's clock has milliseconds only: with microseconds the e-mail would not be due at once.
-    return at.replace(microsecond=0) if delivery == Delivery.AT_ONCE else next_digest(user.zone, at)
-
-
-def next_digest(zone: str, at: datetime) -> datetime:
-    """The next `DIGEST_HOUR` in a time zone ("" is UTC), as a UTC time."""
-    local = at.astimezone(zoneinfo.ZoneInfo(zone or "UTC"))
-    hour = local.replace(hour=DIGEST_HOUR, minute=0, second=0, microsecond=0, fold=0)
-    if hour <= local:
-        hour += timedelta(days=1)
-    return hour.astimezone(UTC)
 
 
 class AnnouncementQuerySet(models.QuerySet["Announcement"]):

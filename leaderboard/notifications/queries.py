@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
@@ -18,7 +16,6 @@ from leaderboard.boards.ranked import sign_of
 from leaderboard.common.hooks import on
 from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.queries import count_rows
-from leaderboard.common.responses import signed_in_user
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, Membership, Standing, Submission, Team
@@ -31,42 +28,24 @@ MAX_LATEST_NOTICES = 3
 MAX_ANNOUNCEMENTS = 30
 
 
-def sends_mail() -> bool:
-    """Whether this site has a mail server; without one notices are shown on the site only."""
-    return bool(settings.ACCOUNT_EMAIL_VERIFICATION != "none")
-
-
-@dataclass(frozen=True)
-class PageHeader:
-    """Facts about a signed-in person for the header of every page."""
-
-    unread: int
-    runs_any: bool
-    """Whether the person hosts or assists in any competition, even without the right to open one."""
-
-
 @on(accounts_hooks.viewer_facts)
 def viewer_facts() -> dict[str, Any]:
-    """Annotations for the account of a session, from which `page_header` is computed."""
+    """Annotations for the account of a session: unread notices, and whether the person hosts or assists anywhere, even
+    without the right to open a competition."""
     waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None)
-    return {
-        "unread_notices": count_rows(waiting, "user"),
-        "hosts_any": Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
-        "assists_any": Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
-    }
-
-
-def page_header(user: User) -> PageHeader:
-    """The header of a person; no query for the account of a session, else one."""
-    facts: Any = user if hasattr(user, "unread_notices") else find_viewer(user.pk)
-    if facts is None:
-        return PageHeader(0, runs_any=False)
-    return PageHeader(unread=facts.unread_notices, runs_any=bool(facts.hosts_any or facts.assists_any))
+    hosts_any = Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk")))
+    assists_any = Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk")))
+    return {"unread_notices": count_rows(waiting, "user"), "runs_any": hosts_any | assists_any}
 
 
 def page_header_context(request: HttpRequest) -> dict[str, Any]:
-    """Template context `page_header` for pages of signed-in people; computed when a template reads it."""
-    return {"page_header": SimpleLazyObject(lambda: page_header(signed_in_user(request.user)))}
+    """Template context `page_header`, the viewer with `viewer_facts`; an account that has just signed in has none yet,
+    and is read when a template needs them."""
+    return {
+        "page_header": SimpleLazyObject(
+            lambda: request.user if hasattr(request.user, "unread_notices") else find_viewer(request.user.pk or 0)
+        )
+    }
 
 
 def latest_notices(user: User) -> list[Notice]:

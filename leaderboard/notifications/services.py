@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.common import outbox
 from leaderboard.common.clock import database_now
 from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry, AuditEvent, audit_values
@@ -20,13 +21,14 @@ from leaderboard.competitions.services import CannotHost
 
 from . import kinds
 from .kinds import Delivery, NoticeKind, NoticeText
-from .models import Announcement, Notice, NoticeChoice, email_due_at
+from .models import Announcement, Notice, NoticeChoice
 from .personal_data import extract_mentions, mark_mention
-from .queries import announcement_readers, sends_mail
+from .queries import announcement_readers
 
 log = logging.getLogger(__name__)
 
 MAX_TITLE_CHARACTERS, MAX_TEXT_CHARACTERS = 200, 20_000
+EMAIL_KIND = "notices"
 
 
 def notify_people(
@@ -42,9 +44,17 @@ def notify_people(
     """
     try:
         with transaction.atomic():
-            rows = _build_notices(notice, list(users), competition, key, facts)
+            people = {user.pk: user for user in users if user.is_active}
+            if key:
+                for pk in Notice.objects.filter(key=key, user__in=people).values_list("user", flat=True):
+                    del people[pk]
+            deliveries = _deliveries_of(notice.kind, people)
+            rows = _build_notices(notice, [people[pk] for pk in deliveries], competition, key, facts)
             # Conflicts: another process has just notified these people with the same key.
-            Notice.objects.bulk_create(rows, batch_size=500, ignore_conflicts=bool(key))
+            rows = Notice.objects.bulk_create(rows, batch_size=500, ignore_conflicts=bool(key))
+            if outbox.sends_mail():
+                mailed = [row for row in rows if deliveries[row.user_id] == Delivery.EMAIL and row.user.email]
+                _queue_emails(mailed, key)
             return len(rows)
     except Exception:
         log.exception("a notice could not be written: %s", notice.kind)
@@ -69,33 +79,29 @@ def notify_class(notice: NoticeText, competition: Competition, **facts: Any) -> 
 def _build_notices(
     notice: NoticeText, users: list[User], competition: Competition | None, key: str, facts: Mapping[str, Any]
 ) -> list[Notice]:
-    people = {user.pk: user for user in users if user.is_active}
-    if key:
-        for pk in Notice.objects.filter(key=key, user__in=people).values_list("user", flat=True):
-            del people[pk]
-    chosen = dict(NoticeChoice.objects.filter(user__in=people, kind=notice.kind).values_list("user", "delivery"))
-    now, has_mail = database_now(), sends_mail()
-    texts = {}
-    for language in {user.notification_language for user in people.values()}:
+    now, texts = database_now(), {}
+    for language in {user.notification_language for user in users}:
         with translation.override(language):
             texts[language] = _fill_in(notice, competition, facts)
-    rows = []
-    for pk, user in people.items():
-        delivery = chosen.get(pk, notice.kind.default)
-        if delivery == Delivery.NONE and notice.kind.may_be_off:
-            continue
-        rows.append(
-            Notice(
-                user=user,
-                competition=competition,
-                kind=notice.kind,
-                key=key,
-                created_at=now,
-                mail_at=email_due_at(user, delivery, now) if has_mail else None,
-                **texts[user.notification_language],
-            )
-        )
-    return rows
+    shared: dict[str, Any] = {"competition": competition, "kind": notice.kind, "key": key, "created_at": now}
+    return [Notice(user=user, **shared, **texts[user.notification_language]) for user in users]
+
+
+def _deliveries_of(kind: NoticeKind, people: Collection[int]) -> dict[int, str]:
+    """Person → delivery of a kind, without those who have switched it off."""
+    chosen = dict(NoticeChoice.objects.filter(user__in=people, kind=kind).values_list("user", "delivery"))
+    deliveries = {pk: chosen.get(pk, kind.default) for pk in people}
+    return {pk: way for pk, way in deliveries.items() if way != Delivery.NONE or not kind.may_be_off}
+
+
+def _queue_emails(notices: list[Notice], key: str) -> None:
+    """Queue the e-mails about new notices. Those with a key were stored without returning their numbers."""
+    numbers = [notice.pk for notice in notices]
+    if key:
+        stored = Notice.objects.filter(key=key, mailed_at=None, user__in=[notice.user_id for notice in notices])
+        numbers = list(stored.values_list("pk", flat=True))
+    if numbers:
+        outbox.queue_references(EMAIL_KIND, numbers)
 
 
 def _fill_in(notice: NoticeText, competition: Competition | None, facts: Mapping[str, Any]) -> dict[str, object]:
@@ -131,15 +137,12 @@ def mark_read(*, user: User, number: int | None = None) -> int:
 
 
 def save_choices(*, user: User, choices: Mapping[NoticeKind, str]) -> None:
-    """Store a person's choices and apply them to e-mails that are not due yet."""
-    now = database_now()
+    """Store a person's choices; they hold for e-mails that wait, too."""
     with transaction.atomic():
         for kind, delivery in choices.items():
             if delivery == Delivery.NONE and not kind.may_be_off:
                 delivery = Delivery.PAGE
             NoticeChoice.objects.update_or_create(user=user, kind=kind, defaults={"delivery": delivery})
-            waiting = Notice.objects.filter(user=user, kind=kind, mail_at__isnull=False)
-            waiting.update(mail_at=email_due_at(user, delivery, now))
 
 
 # --- announcements ----------------------------------------------------------------------------------------------
@@ -212,7 +215,6 @@ def withdraw_announcement(*, announcement: Announcement, user: User) -> None:
         Notice.objects.filter(key=locked.key).update(
             title=_("Withdrawn: %(title)s") % {"title": locked.title},
             text=_("The host withdrew this announcement."),
-            mail_at=None,
         )
         AuditEntry.append(
             AuditEvent.ANNOUNCEMENT_WITHDRAWN,

@@ -1,8 +1,7 @@
-"""Celery tasks of notifications: send due e-mails, write notices that are due by the clock."""
+"""Celery tasks: send due e-mails, also those of other rooms, and write notices that are due by the clock."""
 
 from __future__ import annotations
 
-import logging
 import threading
 from typing import Any
 
@@ -13,9 +12,9 @@ from leaderboard.common.hooks import on
 from leaderboard.competitions import hooks, wake_ups
 
 from . import emails, events
+from .services import EMAIL_KIND
 
-log = logging.getLogger(__name__)
-
+outbox.KINDS[EMAIL_KIND] = outbox.EmailKind(emails.build_notice_email, emails.note_outcome)
 
 # At most one thread sends e-mails: a mail server that does not answer must not block the other threads.
 _one_sender = threading.Lock()
@@ -27,7 +26,7 @@ def send_due_emails(self: Any) -> None:
     if not wake_ups.has_known_schema(self) or not _one_sender.acquire(blocking=False):
         return
     try:
-        is_more = emails.send_due_emails()
+        is_more = outbox.send_due_emails()
     finally:
         _one_sender.release()
     if is_more:
@@ -49,4 +48,4 @@ def notify_due() -> None:
 @on(hooks.due_tasks)
 def find_due() -> list[tuple[str]]:
     """`send_due_emails` if e-mails are due, else nothing."""
-    return [(send_due_emails.name,)] if emails.is_mail_due() else []
+    return [(send_due_emails.name,)] if outbox.is_email_due() else []

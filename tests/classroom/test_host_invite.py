@@ -14,9 +14,9 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import invitations, people, roles
 from leaderboard.classroom.models import HostingRole, RosterEntry
+from leaderboard.common import outbox
 from leaderboard.common.models import AuditEntry, AuditEvent, OutgoingEmail
 from leaderboard.competitions.models import Competition, Membership
-from leaderboard.notifications import emails
 from tests.classroom.test_roster import read
 from tests.common.languages import CODE, second_language
 from tests.conftest import close
@@ -58,14 +58,14 @@ def test_everybody_not_invited_yet_gets_an_email_with_their_own_link(
     assert "1 person has no e-mail address" in page
     hers.post(INVITE, ALL)
     assert {entry(name).state for name in ("Bo Berg", "Cy Clay")} == {RosterEntry.State.SENDING}
-    assert emails.is_mail_due()
-    emails.send_due_emails()
+    assert outbox.is_email_due()
+    outbox.send_due_emails()
     assert sorted(email.to[0] for email in post) == ["bo@example.org", "cy@example.org"]
     assert len(set(codes(post))) == 2
     assert all(len(LINK.findall(str(email.body))) == 1 for email in post)
     assert entry("Bo Berg").state == RosterEntry.State.INVITED
     assert entry("Eve").state == RosterEntry.State.NEW
-    assert not emails.is_mail_due()
+    assert not outbox.is_email_due()
     assert "There are no first invitations left to send" in text_of(hers.get(INVITE))
 
 
@@ -76,7 +76,7 @@ def test_an_invitation_is_signed_by_the_host_who_asked_for_it(
     Competition.objects.update(contact="help@class.example")
     assert "Ada Lovelace" in text_of(hers.get(INVITE))
     hers.post(INVITE, ALL)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert len(post) == 2
     for email in post:
         assert "Ada Lovelace\n\n-- " in str(email.body)
@@ -85,7 +85,7 @@ def test_an_invitation_is_signed_by_the_host_who_asked_for_it(
     for person in RosterEntry.objects.exclude(email=""):
         hers.post(INVITE, {"entry": person.pk})
     RosterEntry.objects.update(mail_requested_by=None)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert len(post) == 4
     assert "Ada" not in str(post[-1].body), "an account that is gone signs nothing"
 
@@ -94,14 +94,14 @@ def test_without_a_tick_ada_is_shown_first_how_many_letters_there_would_be(
     hers: Client, post: list[mail.EmailMessage]
 ) -> None:
     assert "Send 2 e-mails" in text_of(hers.post(INVITE))
-    assert not emails.is_mail_due()
+    assert not outbox.is_email_due()
 
 
 def test_the_link_of_an_email_lets_exactly_its_person_in(
     hers: Client, post: list[mail.EmailMessage], bo: User, dee: User, pets: Competition
 ) -> None:
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-    emails.send_due_emails()
+    outbox.send_due_emails()
     (code,) = codes(post)
     signed_in(bo).post(f"/slip/{code}/", {"accepted": "on"})
     assert entry("Bo Berg").user == bo
@@ -112,7 +112,7 @@ def test_the_link_of_an_email_lets_exactly_its_person_in(
 def test_an_email_sent_again_ends_the_link_before(hers: Client, post: list[mail.EmailMessage], bo: User) -> None:
     for _ in range(2):
         hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-        emails.send_due_emails()
+        outbox.send_due_emails()
     old, new = codes(post)
     assert signed_in(bo).get(f"/slip/{old}/").status_code == 404
     assert signed_in(bo).get(f"/slip/{new}/").status_code == 200
@@ -122,7 +122,7 @@ def test_no_link_is_kept_that_could_be_read_and_the_audit_log_says_who_was_invit
     hers: Client, post: list[mail.EmailMessage], ada: User
 ) -> None:
     hers.post(INVITE, ALL)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     rows = [*RosterEntry.objects.values(), *AuditEntry.objects.values(), *OutgoingEmail.objects.values()]
     stored = str(rows)
     assert not [code for code in codes(post) if code in stored]
@@ -143,12 +143,12 @@ def test_a_server_that_is_away_gets_the_emails_later_and_the_last_link_works(
 
     with monkeypatch.context() as patch:
         patch.setattr(mail.EmailMessage, "send", refused)
-        emails.send_due_emails()
-        emails.send_due_emails()
+        outbox.send_due_emails()
+        outbox.send_due_emails()
     assert len(asked) == 1  # the others wait too, without a try
     assert "Sending" in text_of(hers.get(PEOPLE))
     soon()
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert len(post) == 2
     assert "tried again" not in text_of(hers.get(PEOPLE))
     mine = next(email for email in post if email.to == ["bo@example.org"])
@@ -168,15 +168,15 @@ def test_an_address_that_nobody_has_is_told_to_ada_and_holds_up_nobody(
     hers.post(INVITE, ALL)
     with monkeypatch.context() as patch:
         patch.setattr(mail.EmailMessage, "send", picky)
-        emails.send_due_emails()
+        outbox.send_due_emails()
     assert [email.to for email in post] == [["cy@example.org"]]
     assert entry("Bo Berg").state == RosterEntry.State.FAILED
     assert "The mail server rejected this address" in text_of(hers.get(PEOPLE + "?state=failed"))
     soon()
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert len(post) == 1
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert entry("Bo Berg").state == RosterEntry.State.INVITED
 
 
@@ -190,9 +190,9 @@ def test_a_server_that_never_answers_is_given_up_one_day(
     monkeypatch.setattr(mail.EmailMessage, "send", refused)
     for _ in range(13):
         soon()
-        emails.send_due_emails()
+        outbox.send_due_emails()
     assert entry("Bo Berg").state == RosterEntry.State.FAILED
-    assert not emails.is_mail_due()
+    assert not outbox.is_email_due()
 
 
 def test_two_workers_send_one_email(
@@ -201,12 +201,12 @@ def test_two_workers_send_one_email(
     real = mail.EmailMessage.send
 
     def meanwhile(self: mail.EmailMessage, fail_silently: bool = False) -> int:
-        emails.send_due_emails()
+        outbox.send_due_emails()
         return real(self)
 
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
     monkeypatch.setattr(mail.EmailMessage, "send", meanwhile)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert len(post) == 1
 
 
@@ -216,7 +216,7 @@ def test_who_left_joined_or_got_a_join_card_meanwhile_gets_no_email(
     hers.post(INVITE, ALL)
     people.mark_left(competition=pets, entries=[entry("Bo Berg").pk], user=ada)
     people.make_join_cards(competition=pets, entries=[entry("Cy Clay").pk], user=ada)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert post == []
     assert entry("Bo Berg").state == RosterEntry.State.LEFT
     assert entry("Cy Clay").state == RosterEntry.State.INVITED
@@ -227,7 +227,7 @@ def test_after_the_deadline_a_waiting_email_is_not_sent_and_ada_reads_why(
 ) -> None:
     hers.post(INVITE, ALL)
     close(pets)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert post == []
     assert "The deadline passed before the e-mail was sent." in text_of(hers.get(PEOPLE))
     assert "The deadline has passed, so students" in text_of(hers.get(INVITE))
@@ -242,7 +242,7 @@ def test_an_email_is_in_the_language_of_the_host_who_asked_for_it(
         hers.post(INVITE, ALL)
         # What she chooses later is not asked about any more.
         User.objects.filter(pk=ada.pk).update(language="en")
-        emails.send_due_emails()
+        outbox.send_due_emails()
     assert {email.subject for email in post} == {"⟦Invitation: Cats or dogs⟧"}
     assert all("⟦" in str(email.body) for email in post)
 
@@ -253,7 +253,7 @@ def test_an_email_whose_language_left_the_site_is_in_that_of_the_site(
     with second_language():
         User.objects.filter(pk=ada.pk).update(language=CODE)
         hers.post(INVITE, ALL)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert {email.subject for email in post} == {"Invitation: Cats or dogs"}
 
 
@@ -262,7 +262,7 @@ def test_why_an_email_did_not_go_out_is_read_in_the_language_of_the_host(
 ) -> None:
     hers.post(INVITE, ALL)
     close(pets)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     with second_language():
         User.objects.filter(pk=ada.pk).update(language=CODE)
         assert "⟦The deadline passed before the e-mail was sent.⟧" in hers.get(PEOPLE).content.decode()
@@ -279,7 +279,7 @@ def test_a_site_without_a_mail_server_says_so_and_offers_join_cards(hers: Client
 def test_a_draft_invites_nobody(hers: Client, post: list[mail.EmailMessage]) -> None:
     Competition.objects.update(launched_at=None)
     assert "Launch the competition first" in text_of(hers.post(INVITE, ALL, follow=True))
-    assert not emails.is_mail_due()
+    assert not outbox.is_email_due()
 
 
 def test_a_host_can_ask_for_so_many_emails_a_day_and_no_more(
@@ -287,10 +287,10 @@ def test_a_host_can_ask_for_so_many_emails_a_day_and_no_more(
 ) -> None:
     monkeypatch.setattr(invitations, "MAX_INVITATIONS_PER_DAY", 3)
     hers.post(INVITE, ALL)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     both = [entry("Bo Berg").pk, entry("Cy Clay").pk]
     assert "1 more e-mails today" in text_of(hers.post(INVITE, {"entry": both}, follow=True))
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert len(post) == 2
 
 
@@ -298,11 +298,11 @@ def test_strangers_assistants_and_other_classes_send_nothing(
     hers: Client, post: list[mail.EmailMessage], bo: User, cy: User, pets: Competition
 ) -> None:
     roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT)
-    emails.send_due_emails()  # Cy reads about the new role
+    outbox.send_due_emails()  # Cy reads about the new role
     post.clear()
     assert signed_in(cy).post(INVITE, ALL).status_code == 403
     assert signed_in(bo).post(INVITE, ALL).status_code == 404
-    assert not emails.is_mail_due()
+    assert not outbox.is_email_due()
     assert post == []
 
 
@@ -311,6 +311,6 @@ def test_a_title_cannot_add_lines_to_the_head_of_a_letter(
 ) -> None:
     Competition.objects.update(title="Cats\r\nBcc: dee@example.org")
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert post[0].subject == "Invitation: Cats Bcc: dee@example.org"
     assert post[0].recipients() == ["bo@example.org"]

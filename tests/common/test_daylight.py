@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
-from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -17,7 +16,7 @@ from leaderboard.competitions.models import Competition, DailyAttempts
 from leaderboard.ground_truths.services import copying
 from leaderboard.notifications import events
 from leaderboard.notifications.kinds import NoticeKind
-from leaderboard.notifications.models import Notice, next_digest
+from leaderboard.notifications.models import Notice
 from leaderboard.submissions import submit_conditions
 from tests.conftest import enter, make_competition
 from tests.pages import signed_in
@@ -116,19 +115,6 @@ def test_attempts_are_there_again_at_midnight_of_the_zone_whatever_its_clocks_do
         before = submit_conditions.allowance_of(membership, midnight - MINUTE)
         assert (before.left, before.resets_at) == (0, midnight)
         assert submit_conditions.allowance_of(membership, midnight).left == pets.limits.daily_attempts
-
-
-@over_changes
-def test_daily_emails_come_at_seven_by_the_clocks_of_their_reader(
-    zone: str, day: date, hours: int, offset: int
-) -> None:
-    at, found = datetime.combine(day - 2 * DAY, time(12), UTC), []
-    for _ in range(3):
-        at = next_digest(zone, at)
-        found.append(at)
-    walls = [one.astimezone(ZoneInfo(zone)) for one in found]
-    assert [(one.date(), one.time()) for one in walls] == [(day + n * DAY, time(7)) for n in (-1, 0, 1)]
-    assert [later - one for one, later in pairwise(found)] == [timedelta(hours=hours), DAY]
 
 
 @over_changes

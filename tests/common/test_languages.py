@@ -11,10 +11,11 @@ from django.test import Client, override_settings
 from django.utils import timezone, translation
 
 from leaderboard.accounts.models import User
+from leaderboard.common import outbox
 from leaderboard.common.languages import languages_in
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Submission
-from leaderboard.notifications import emails, events
+from leaderboard.notifications import events
 from leaderboard.notifications.kinds import NoticeKind, NoticeText
 from leaderboard.notifications.models import Notice
 from leaderboard.notifications.services import notify_people
@@ -105,7 +106,7 @@ def test_an_email_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: Use
     choose_language(bo, CODE)
     with override_settings(ACCOUNT_EMAIL_VERIFICATION="mandatory"):
         notify_people(NoticeText(NoticeKind.ROLE, "A word", "", "/"), [bo, cy], competition=None)
-        emails.send_due_emails()
+        outbox.send_due_emails()
     bodies = {message.to[0]: str(message.body) for message in mail.outbox}
     assert "⟦Notification settings" in bodies["bo@example.org"]
     assert "⟦" not in bodies["cy@example.org"]

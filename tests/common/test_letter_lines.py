@@ -12,7 +12,6 @@ from leaderboard.classroom import invitations
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common import outbox
 from leaderboard.competitions.models import Competition
-from leaderboard.notifications import emails
 from leaderboard.notifications.kinds import NoticeKind, NoticeText
 from leaderboard.notifications.services import notify_people
 
@@ -35,7 +34,7 @@ def test_every_email_of_the_site_has_short_lines(
     notify_people(NoticeText(NoticeKind.ROLE, "A word", f"{LONG} See {LINK} for it.", "/c/"), [bo], competition=pets)
     entry = RosterEntry.objects.create(course=pets.course, name="Dee", email="dee@example.org")
     invitations.invite_entries(competition=pets, user=ada, entries=[entry.pk])
-    emails.send_due_emails()
+    outbox.send_due_emails()
     Client().post("/accounts/password/reset/", {"email": bo.email})
     assert {email.to[0] for email in post} == {"bo@example.org", "dee@example.org"}
     assert len(post) == 3

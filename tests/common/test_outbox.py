@@ -24,7 +24,6 @@ from leaderboard.celery import PAGES_QUEUE, app
 from leaderboard.common import outbox
 from leaderboard.common.models import OutgoingEmail
 from leaderboard.competitions import tasks, wake_ups
-from leaderboard.notifications import emails
 from leaderboard.notifications.kinds import NoticeKind, NoticeText
 from leaderboard.notifications.services import notify_people
 from leaderboard.notifications.tasks import send_due_emails
@@ -116,7 +115,7 @@ def test_the_sweep_finds_an_email_whose_wake_up_was_lost(site: LazySettings, mon
 def test_a_person_who_waits_is_served_before_notices(site: LazySettings, bo: User, cy: User, client: Client) -> None:
     notify_people(NoticeText(NoticeKind.DEADLINE, "The deadline moved", "", "/"), [bo, cy], competition=None)
     client.post(RESET, {"email": "bo@example.org"})
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert len(mail.outbox) == 3
     assert "password" in mail.outbox[0].body.lower()
 
@@ -135,7 +134,7 @@ def test_while_one_sends_another_wake_up_ends_at_once(site: LazySettings, monkey
         send_due_emails.apply(throw=True)
         return False
 
-    monkeypatch.setattr(emails, "send_due_emails", turn)
+    monkeypatch.setattr(outbox, "send_due_emails", turn)
     send_due_emails.apply(throw=True)
     assert turns == [1]
     send_due_emails.apply(throw=True)

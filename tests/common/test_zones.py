@@ -224,4 +224,4 @@ def test_who_reads_that_the_deadline_is_moved_reads_by_whose_clocks(
     competitions.change_competition(competition=pets, closes_at=datetime(2036, 1, 31, 23, 59, tzinfo=UTC))
     said_to_user = Notice.objects.get(user=bo)
     assert words in said_to_user.text
-    assert words in str(emails.build_email(bo, [said_to_user]).body)
+    assert words in str(emails.build_email(said_to_user).body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import smtplib
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,8 +17,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import resolve
 from django.utils import timezone
-from hypothesis import given
-from hypothesis import strategies as st
 
 from leaderboard.accounts.models import User
 from leaderboard.common import outbox
@@ -27,7 +25,7 @@ from leaderboard.competitions import tasks, wake_ups
 from leaderboard.competitions.models import Competition
 from leaderboard.notifications import emails, kinds, queries, services
 from leaderboard.notifications.kinds import NoticeKind, NoticeText
-from leaderboard.notifications.models import Notice, next_digest
+from leaderboard.notifications.models import Notice
 from tests.pages import signed_in, tidy
 
 
@@ -174,7 +172,7 @@ def test_who_left_the_site_is_told_nothing(bo: User) -> None:
 def test_an_email_goes_out_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
     tell(bo, competition=pets)
     for _ in range(3):
-        assert emails.send_due_emails() is False
+        assert outbox.send_due_emails() is False
     (email,) = post
     assert email.to == ["bo@example.org"]
     assert email.subject == "Cats or dogs: The deadline moved"
@@ -208,11 +206,11 @@ def test_an_email_in_somebodys_hands_is_not_sent_by_another(
 
     def meanwhile(self: mail.EmailMessage, fail_silently: bool = False) -> int:
         monkeypatch.setattr(mail.EmailMessage, "send", real)
-        emails.send_due_emails()
+        outbox.send_due_emails()
         return real(self)
 
     monkeypatch.setattr(mail.EmailMessage, "send", meanwhile)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert len(post) == 1
 
 
@@ -228,14 +226,14 @@ def test_a_server_that_refuses_gets_the_email_later(
     tell(bo, cy)
     with monkeypatch.context() as patch:
         patch.setattr(mail.EmailMessage, "send", refused)
-        emails.send_due_emails()
+        outbox.send_due_emails()
         tell(bo, title="Another")
-        emails.send_due_emails()
+        outbox.send_due_emails()
     assert asked == [1]  # a server that answers nobody is left alone for a while
-    assert not emails.is_mail_due()
+    assert not outbox.is_email_due()
     Notice.objects.filter(title="Another").delete()
     OutgoingEmail.objects.update(due_at=long_ago(), refused_all_at=None)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert sorted(email.to[0] for email in post) == ["bo@example.org", "cy@example.org"]
 
 
@@ -253,7 +251,7 @@ def test_one_wrong_address_holds_up_nobody(
     tell(bo, cy)
     for _ in range(20):
         OutgoingEmail.objects.update(due_at=long_ago())
-        emails.send_due_emails()
+        outbox.send_due_emails()
     assert [email.to for email in post] == [["cy@example.org"]]
     assert not OutgoingEmail.objects.exists()  # given up; the page still says it
     assert bo.notices.filter(read_at=None).count() == 1
@@ -270,21 +268,22 @@ def test_an_email_after_a_death_has_the_same_name(
         # Before the process notes that the server took the e-mail.
         patch.setattr(outbox, "_note_outcome", die)
         with pytest.raises(SystemExit):
-            emails.send_due_emails()
+            outbox.send_due_emails()
     OutgoingEmail.objects.update(due_at=long_ago())
-    emails.send_due_emails()
+    outbox.send_due_emails()
     first, second = post
     assert first.extra_headers["Message-ID"] == second.extra_headers["Message-ID"]
 
 
 def test_without_a_mail_server_nothing_waits_to_be_sent(bo: User) -> None:
     tell(bo)
-    assert Notice.objects.get().mail_at is None
+    assert Notice.objects.exists()
+    assert not OutgoingEmail.objects.exists()
 
 
 def test_a_title_is_one_line_of_the_letter(bo: User, post: list[mail.EmailMessage]) -> None:
     tell(bo, title="Hello\r\nBcc: all@example.org")
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert post[0].message()["Bcc"] is None
     assert post[0].subject == "Hello Bcc: all@example.org"
 
@@ -298,8 +297,7 @@ def prefer(user: User, **choices: str) -> Any:
     ways = {kind.value: way for kind, way in kinds if user.is_host_anywhere or not kind.is_for_hosts} | choices
     sent = {
         "on_site": [kind for kind, way in ways.items() if way != "none"],
-        "by_mail": [kind for kind, way in ways.items() if way in ("at_once", "digest")],
-        "is_daily": "1" if "digest" in choices.values() else "",
+        "by_mail": [kind for kind, way in ways.items() if way == "email"],
     }
     return signed_in(user).post("/account/preferences/", sent)
 
@@ -307,7 +305,7 @@ def prefer(user: User, **choices: str) -> Any:
 def test_bo_wants_no_emails_about_deadlines(bo: User, post: list[mail.EmailMessage]) -> None:
     assert prefer(bo, deadline="page").status_code == 303
     tell(bo)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert post == []
     assert bo.notices.filter(read_at=None).count() == 1
 
@@ -325,46 +323,18 @@ def test_nobody_can_be_deaf_to_what_changes_their_rights(bo: User) -> None:
     assert tell(bo) == 1
 
 
-def test_a_day_of_news_is_one_email_in_the_morning(bo: User, post: list[mail.EmailMessage]) -> None:
-    prefer(bo, deadline="digest", extension="digest")
-    tell(bo), tell(bo, kind="extension", title="Two more attempts")
-    emails.send_due_emails()
-    assert post == []
-    Notice.objects.update(mail_at=long_ago())
-    emails.send_due_emails()
-    (email,) = post
-    assert email.subject == "2 notifications from Leaderboard"
-    assert "The deadline moved" in email.body
-    assert "Two more attempts" in email.body
-
-
 def test_a_change_of_mind_holds_for_emails_that_wait(bo: User, post: list[mail.EmailMessage]) -> None:
-    prefer(bo, deadline="digest")
     tell(bo)
     prefer(bo, deadline="page")
-    Notice.objects.filter(mail_at__isnull=False).update(mail_at=long_ago())
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert post == []
-
-
-@given(
-    at=st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),
-    zone=st.sampled_from(["", "Europe/Vienna", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"]),
-)
-def test_the_morning_is_the_readers_and_within_a_day(at: datetime, zone: str) -> None:
-    from zoneinfo import ZoneInfo
-
-    due = next_digest(zone, at)
-    local = due.astimezone(ZoneInfo(zone or "UTC"))
-    assert (local.hour, local.minute) == (7, 0)
-    assert timedelta(0) < due - at <= timedelta(hours=25)
 
 
 def test_without_mail_bo_is_asked_about_the_site_alone_and_keeps_his_choice_of_mail(
     bo: User, settings: LazySettings
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    prefer(bo, deadline="digest")
+    prefer(bo, deadline="email")
     settings.ACCOUNT_EMAIL_VERIFICATION = "none"
     client = signed_in(bo)
     page = client.get("/account/preferences/").content.decode()
@@ -373,7 +343,7 @@ def test_without_mail_bo_is_asked_about_the_site_alone_and_keeps_his_choice_of_m
     shown = [kind.value for kind in NoticeKind if not kind.is_for_hosts and kind != NoticeKind.TEAM]
     client.post("/account/preferences/", {"on_site": shown})
     chosen = queries.notice_choices_of(bo)
-    assert (chosen[NoticeKind.DEADLINE], chosen[NoticeKind.TEAM]) == ("digest", "none")
+    assert (chosen[NoticeKind.DEADLINE], chosen[NoticeKind.TEAM]) == ("email", "none")
 
 
 def test_only_hosts_choose_about_failed_files(bo: User, ada: User) -> None:
@@ -396,30 +366,30 @@ def test_one_click_in_the_mail_program_ends_emails_of_that_kind_without_signing_
     bo: User, post: list[mail.EmailMessage]
 ) -> None:
     tell(bo)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert post[0].extra_headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     program = Client(enforce_csrf_checks=True)
     assert program.post(unsubscribe_link(post[0]), {"List-Unsubscribe": "One-Click"}).status_code == 200
     tell(bo), tell(bo, kind="extension", title="Extension granted")
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert [email.subject for email in post] == ["The deadline moved", "Extension granted"]
     assert bo.notices.filter(read_at=None).count() == 3
 
 
 def test_a_scanner_that_follows_the_link_ends_nothing(bo: User, post: list[mail.EmailMessage]) -> None:
     tell(bo)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     page = Client().get(unsubscribe_link(post[0])).content.decode()
     assert "Unsubscribe" in page
     assert "bo" not in re.findall(r"\w+", re.sub(r"<[^>]+>", " ", page))
-    assert queries.notice_choices_of(bo)[NoticeKind.DEADLINE] == "at_once"
+    assert queries.notice_choices_of(bo)[NoticeKind.DEADLINE] == "email"
 
 
 def test_a_changed_link_ends_nothing(bo: User) -> None:
     token = emails.unsubscribe_token(bo, {NoticeKind.DEADLINE})
     for wrong in (token[:-1], "x" + token, "nonsense", token.replace(":", "")):
         assert Client().post(f"/notifications/stop/{wrong}/").status_code == 404
-    assert queries.notice_choices_of(bo)[NoticeKind.DEADLINE] == "at_once"
+    assert queries.notice_choices_of(bo)[NoticeKind.DEADLINE] == "email"
 
 
 def test_the_link_makes_nobody_hear_what_they_had_switched_off(bo: User) -> None:
@@ -430,7 +400,7 @@ def test_the_link_makes_nobody_hear_what_they_had_switched_off(bo: User) -> None
 
 def test_a_subject_names_the_competition_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
     tell(bo, title="Your grade in Cats or dogs", competition=pets)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert post[0].subject == "Your grade in Cats or dogs"
 
 
@@ -438,5 +408,5 @@ def test_a_link_that_a_host_wrote_leads_to_the_site_from_an_email_too(
     bo: User, pets: Competition, post: list[mail.EmailMessage]
 ) -> None:
     tell(bo, kind="announcement", text="See [the data](/c/pets/data/).", competition=pets)
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert "[the data](https://class.example/c/pets/data/)" in post[0].body

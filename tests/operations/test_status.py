@@ -61,7 +61,10 @@ def waiting(competition: Competition, user: User, *, seconds: float) -> Submissi
     return submission
 
 
-def test_olga_sees_that_the_mail_server_refuses(client: Client, olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_olga_sees_that_the_mail_server_refuses(
+    client: Client, olga: User, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     assert "Emails" not in status_page(client, olga)
     outbox.queue_email(EmailMessage("Hello", "Bo", to=["bo@example.org"]))
     page = re.sub(r"<[^>]+>", "", tidy(status_page(client, olga)))

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
+from leaderboard.common import outbox
 from leaderboard.common.claims import Claim, claim_key
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions import tasks, wake_ups
@@ -29,7 +30,6 @@ from leaderboard.competitions.models import (
     Standing,
     Submission,
 )
-from leaderboard.notifications import emails
 from leaderboard.notifications import events as failures_module
 from leaderboard.operations.supervisor import supervisor
 from leaderboard.submissions import claims, outcomes, score, submitting, worker
@@ -500,7 +500,7 @@ def test_ada_gets_one_email_an_hour(
         Submission.objects.filter(pk=submission.pk).update(tries=5)
     with django_capture_on_commit_callbacks(execute=True):
         claims.fail_spent_submissions()
-    emails.send_due_emails()
+    outbox.send_due_emails()
     (letter,) = mail.outbox
     assert letter.to == ["ada@example.org"]
     assert "https://class.example/host/pets/submissions/?status=failed" in letter.body
@@ -513,7 +513,7 @@ def test_without_a_mail_server_ada_reads_it_on_her_pages_alone(
     Submission.objects.filter(pk=mine.pk).update(tries=5)
     with django_capture_on_commit_callbacks(execute=True):
         claims.fail_spent_submissions()
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert mail.outbox == []
     client.force_login(ada)
     assert "A submission failed" in client.get("/notifications/").content.decode()
@@ -525,5 +525,5 @@ def test_invalid_files_are_nobodys_email(pets: Competition, bo: User, settings: 
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     enter(pets, bo)
     assert failures_module.notify_hosts_of_failure(submission_id=submit(pets, bo, b"id,label\n1,cat\n").pk) is False
-    emails.send_due_emails()
+    outbox.send_due_emails()
     assert mail.outbox == []

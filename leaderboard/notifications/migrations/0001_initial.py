@@ -49,14 +49,13 @@ class Migration(migrations.Migration):
                 ('key', models.CharField(blank=True, editable=False, max_length=100)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('read_at', models.DateTimeField(editable=False, null=True)),
-                ('mail_at', models.DateTimeField(editable=False, null=True)),
                 ('mailed_at', models.DateTimeField(editable=False, null=True)),
                 ('competition', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='notices', to='competitions.competition')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'ordering': ['-created_at', '-pk'],
-                'indexes': [models.Index(condition=models.Q(('read_at', None)), fields=['user'], name='notice_unread'), models.Index(fields=['user', '-created_at'], name='notice_by_user'), models.Index(condition=models.Q(('mail_at__isnull', False)), fields=['mail_at'], name='notice_to_mail')],
+                'indexes': [models.Index(condition=models.Q(('read_at', None)), fields=['user'], name='notice_unread'), models.Index(fields=['user', '-created_at'], name='notice_by_user')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('key', ''), _negated=True), fields=('user', 'key'), name='notice_once')],
             },
         ),
@@ -65,11 +64,11 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('kind', models.CharField(max_length=40)),
-                ('delivery', models.CharField(choices=[('at_once', 'On site and by e-mail'), ('digest', 'On site and in the daily e-mail'), ('page', 'On site only'), ('none', 'Off')], max_length=10)),
+                ('delivery', models.CharField(choices=[('email', 'On site and by e-mail'), ('page', 'On site only'), ('none', 'Off')], max_length=10)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notice_choices', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'kind'), name='one_choice_per_kind_of_notice'), models.CheckConstraint(condition=models.Q(('delivery__in', ['at_once', 'digest', 'page', 'none'])), name='notice_delivery_known')],
+                'constraints': [models.UniqueConstraint(fields=('user', 'kind'), name='one_choice_per_kind_of_notice'), models.CheckConstraint(condition=models.Q(('delivery__in', ['email', 'page', 'none'])), name='notice_delivery_known')],
             },
         ),
     ]
