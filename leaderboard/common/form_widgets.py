@@ -1,4 +1,4 @@
-"""Form widgets: a select with hundreds of options, and a text area for Markdown."""
+"""Form widgets: a select with hundreds of options."""
 
 from __future__ import annotations
 
@@ -10,12 +10,6 @@ from django import forms
 from django.forms.utils import flatatt
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-
-
-class MarkdownText(forms.Textarea):
-    """Markdown, with a preview below it (`templates/field.html`)."""
-
-    has_preview = True
 
 
 class LongSelect(forms.Select):

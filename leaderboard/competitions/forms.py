@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.display_time import time_zones
-from leaderboard.common.form_widgets import LongSelect, MarkdownText
+from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.names import slug_from_title
 
 from .models import Admission, Competition, Course
@@ -154,8 +154,8 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "rules": _("Markdown. Students accept them, and again after a change."),
         }
         widgets: ClassVar = {
-            "overview": MarkdownText(attrs={"rows": 12}),
-            "rules": MarkdownText(attrs={"rows": 8}),
+            "overview": forms.Textarea(attrs={"rows": 12}),
+            "rules": forms.Textarea(attrs={"rows": 8}),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -14,7 +14,6 @@ urlpatterns = [
     path("c/<slug:slug>/", competitions.overview, name="overview"),
     path("course/<slug:slug>/", home.course, name="course"),
     path("course/<slug:slug>/add/", home.course_add, name="course_add"),
-    path("preview/", host.markdown_preview, name="markdown_preview"),
     path("host/", host.host, name="host"),
     path("host/<slug:slug>/settings/", settings.host_settings, name="host_settings"),
     path("host/<slug:slug>/audit/", host.host_audit, name="host_audit"),

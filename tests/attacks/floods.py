@@ -24,7 +24,6 @@ from tests.visitors import BOUNDARY, Visitor
 
 TOKEN = "t" * 32
 """What a client that makes up its cookies sends as the token of a form, and as its cookie."""
-PREVIEWED = "*a* [b](https://c.example) `d` "
 RECEIVED_AT_ONCE = 4096
 FILES = 16_384
 GONE = (OSError, asyncio.IncompleteReadError, TimeoutError, AssertionError)
@@ -138,13 +137,6 @@ async def wrong_sign_ins(flood: Flood) -> None:
     await flood.keep(guess)
 
 
-async def previews(flood: Flood) -> None:
-    """Texts of 100 kB that a student has shown as they will be read."""
-    text = (PREVIEWED * 4000)[:100_000].replace("&", "")
-    visitors = [flood.student() for _ in range(flood.size)]
-    await flood.keep(lambda number: flood.ask(visitors[number], "POST", "/preview/", f"field=text&text={text}"))
-
-
 async def metric_pages(flood: Flood) -> None:
     """A page of a metric, over and over, by a stranger with a connection for each."""
     visitors = [flood.visitor() for _ in range(flood.size)]
@@ -238,7 +230,6 @@ FLOODS = {
     for kind in (
         Kind(unread_downloads, 520, 520),
         Kind(wrong_sign_ins, 200, 60),
-        Kind(previews, 20, 20),
         Kind(metric_pages, 1500, 300),
         Kind(empty_sign_ups, 2000, 220),
         Kind(wrong_links, 120, 120),

@@ -13,7 +13,6 @@ from django.db.models import OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -21,7 +20,6 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom.forms import MovedDeadlineForm
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.display_time import moment_text
-from leaderboard.common.markdown import render_markdown
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import see_other, signed_in_user
@@ -32,7 +30,6 @@ from leaderboard.competitions.host_responses import is_confirmed
 from leaderboard.competitions.models import Competition, Submission, Team
 
 AUDIT_ENTRIES_PER_PAGE = 50
-MAX_PREVIEWED_CHARACTERS = 16_000  # takes a third of a second at worst
 NUMBERED_TEAM = re.compile(r"team #([0-9]{1,18})")
 
 
@@ -70,17 +67,6 @@ def host_restore(request: HttpRequest, slug: str) -> HttpResponse:
     competitions.restore_competition(competition=competition, user=user)
     messages.success(request, _("“%(title)s” was restored.") % {"title": competition})
     return see_other("host_competition", slug=competition.slug)
-
-
-@open_page_to(SiteAudience.SIGNED_IN)
-def markdown_preview(request: HttpRequest) -> HttpResponse:
-    """The rendered Markdown of a form field, as a fragment for htmx, else as a page."""
-    text = request.POST.get(request.POST.get("field", ""), "")
-    if len(text) > MAX_PREVIEWED_CHARACTERS:
-        text = text[:MAX_PREVIEWED_CHARACTERS] + "\n\n" + _("*The preview ends here. Save to see the whole text.*")
-    if getattr(request, "htmx", False):
-        return HttpResponse(format_html('<div class="card prose">{}</div>', render_markdown(text)))
-    return render(request, "markdown_preview.html", {"text": text})
 
 
 @open_to(Audience.HOSTS)
