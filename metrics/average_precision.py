@@ -38,11 +38,6 @@ def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
     return np.column_stack([precision_at_ones(truth, prediction), truth])
 
 
-def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
-    """Average precision, summed over distinct scores, which are fewer than the rows."""
-    return average_precision_of(truth, prediction)
-
-
 def relevant_rows(truth: np.ndarray) -> int:
     return int(np.count_nonzero(truth))
 
@@ -57,7 +52,7 @@ average_precision = Metric(
     computation=WholeColumn(
         rows=rows,
         total=quotient,
-        score=score,
+        score=average_precision_of,
         parts=("precision", "ones"),
         influence=precision_influence,
         relevant_rows=relevant_rows,

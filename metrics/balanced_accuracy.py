@@ -16,39 +16,15 @@ Equals scikit-learn's `balanced_accuracy_score`.
 
 from __future__ import annotations
 
-import numpy as np
-
-from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, WholeColumn
-from .numerics.averages import RECALL, effects, mean_over_labels, size_of, worth
-from .numerics.contingency import confusion_matrix, cross
+from .core.contract import Example, Metric
+from .numerics.averages import RECALL, Share
+from .numerics.contingency import confusion_matrix
+from .numerics.label_averages import average_over_labels
 from .reading.column_kinds import Label
 
 
-def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """The contribution of each row: 1 / (true rows of its label × labels) if it is right, else 0."""
-    found = cross(truth, prediction)
-    added = worth(found.outcomes, RECALL, "macro")[found.true] * found.is_right
-    return Contributions(added[:, None], found.of_row)
-
-
-def total(sums: np.ndarray) -> float:
-    return float(sums[0])
-
-
-def score(truth: Coded, prediction: Coded) -> float:
-    return mean_over_labels(cross(truth, prediction).outcomes, RECALL, "macro")
-
-
-def influence(truth: Coded, prediction: Coded) -> np.ndarray:
-    found = cross(truth, prediction)
-    tp, _, fn = effects(found.outcomes, RECALL, "macro").T
-    return np.where(found.is_right, tp[found.true], fn[found.true])[found.of_row]
-
-
-def effective_size(truth: Coded, prediction: Coded) -> float | None:
-    """The number of rows with equally frequent labels that would be as certain; small if a label is rare."""
-    return size_of(cross(truth, prediction).outcomes, RECALL, "macro")
+def share() -> Share:
+    return RECALL
 
 
 balanced_accuracy = Metric(
@@ -57,15 +33,7 @@ balanced_accuracy = Metric(
     direction="maximize",
     worst=0.0,
     truth=Label(),
-    computation=WholeColumn(
-        rows=rows,
-        total=total,
-        score=score,
-        parts=("share",),
-        last_line="{share}",
-        influence=influence,
-        effective_size=effective_size,
-    ),
+    computation=average_over_labels(share),
     figures=confusion_matrix,
     example=Example(
         truth="id,label\n1,a\n2,a\n3,a\n4,a\n5,b\n6,b\n",

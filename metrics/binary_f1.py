@@ -14,14 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Contributions, Example, Metric, RowSum
+from .core.contract import Example, Metric, RowSum
 from .numerics.averages import f_beta
-from .numerics.contingency import PARTS, Positive, confusion, two_by_two
+from .numerics.contingency import PARTS, confusion, two_by_two
 from .reading.column_kinds import Binary
-
-
-def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> Contributions:
-    return confusion(truth, prediction, positive)
 
 
 def total(sums: np.ndarray) -> float:
@@ -36,7 +32,7 @@ binary_f1 = Metric(
     worst=0.0,
     truth=Binary(),
     computation=RowSum(
-        rows=rows,
+        rows=confusion,
         total=total,
         parts=PARTS,
         last_line="2·{tp} / (2·{tp} + {fp} + {fn})",

@@ -18,12 +18,12 @@ import numpy as np
 
 from .core.contract import Example, Metric, RowSum, quotient
 from .numerics.averages import Unscored
-from .numerics.log_losses import Clip, surprise_of_answer
+from .numerics.log_losses import Clip, surprise
 from .reading.column_kinds import Binary, Probability
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:
-    lost = surprise_of_answer(truth, prediction, clip).sum(axis=1)
+    lost = surprise(truth, prediction, clip=clip).sum(axis=1)
     return np.column_stack([lost, np.full(len(truth), truth.shape[1])])
 
 

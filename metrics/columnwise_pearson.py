@@ -20,20 +20,15 @@ from .numerics.averages import each_column, mean_over_columns
 from .numerics.correlation import constant, correlation, correlation_influence
 from .reading.column_kinds import Number
 
-
-def of_column(truth: np.ndarray, prediction: np.ndarray) -> float:
-    return correlation(truth, prediction)
-
-
 columnwise_pearson = Metric(
     title="Column-wise Pearson",
     group="Numbers",
     direction="maximize",
     worst=-1.0,
     truth=Number(many=True, largest=np.inf),
-    computation=mean_over_columns(of_column, correlation_influence),
+    computation=mean_over_columns(correlation, correlation_influence),
     rules=Rules(unscorable=constant),
-    figures=each_column("Pearson's correlation of each column", of_column),
+    figures=each_column("Pearson's correlation of each column", correlation),
     example=Example(
         truth="id,a,b\n1,1,1\n2,2,2\n3,3,3\n4,4,60\n",
         submission="id,a,b\n1,1,0.1\n2,2,0.3\n3,3,0.2\n4,9,0.4\n",

@@ -16,20 +16,9 @@ Source: *evaluations* 0.0.1, `concordance_index`.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, quotient
-from .numerics.ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
+from .numerics.ranks import one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
 from .reading.column_kinds import Binary, RankedScore
-
-
-def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
-    return wins(truth, prediction)
-
-
-def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
-    return roc_area(truth, prediction)
-
 
 concordance_index = Metric(
     title="Concordance index",
@@ -39,9 +28,9 @@ concordance_index = Metric(
     truth=Binary(),
     submission=RankedScore(),
     computation=WholeColumn(
-        rows=rows,
+        rows=wins,
         total=quotient,
-        score=score,
+        score=roc_area,
         parts=("ordered", "pairs"),
         influence=roc_influence,
         effective_size=roc_effective_size,

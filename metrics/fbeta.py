@@ -25,15 +25,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import ByParameters, Contributions, Example, Metric, RowSum
+from .core.contract import ByParameters, Example, Metric, RowSum
 from .numerics.averages import Beta, Share, f_beta, f_share
-from .numerics.contingency import PARTS, Positive, confusion, two_by_two
+from .numerics.contingency import PARTS, confusion, two_by_two
 from .numerics.label_averages import Average, OneLabel, with_labels
 from .reading.column_kinds import Binary
-
-
-def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> Contributions:
-    return confusion(truth, prediction, positive)
 
 
 def total(sums: np.ndarray, *, beta: Beta = 1.0) -> float:
@@ -56,7 +52,7 @@ fbeta = Metric(
     worst=0.0,
     truth=Binary(),
     computation=RowSum(
-        rows=rows,
+        rows=confusion,
         total=total,
         parts=PARTS,
         last_line="(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})",

@@ -16,18 +16,10 @@ Equals scikit-learn's `log_loss` but for the clipping of sure and right answers 
 
 from __future__ import annotations
 
-import numpy as np
-
 from .core.contract import Example, Metric
 from .numerics.averages import mean_over_rows
-from .numerics.log_losses import Clip, surprise_of_answer
+from .numerics.log_losses import surprise
 from .reading.column_kinds import Binary, Probability
-
-
-def surprise(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:
-    """Minus the logarithm of the probability predicted for the true answer of each row."""
-    return surprise_of_answer(truth, prediction, clip)
-
 
 log_loss = Metric(
     title="Log loss",

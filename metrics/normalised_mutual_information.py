@@ -24,8 +24,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, WholeColumn, ratio
-from .numerics.contingency import Cluster, contingency, cross, information
+from .core.contract import Example, Metric, WholeColumn, ratio
+from .numerics.contingency import Cluster, contingency, information_of_rows
 
 Average = Annotated[Literal["arithmetic", "geometric", "min", "max"], "The mean of the two entropies."]
 
@@ -38,20 +38,13 @@ def mean(truth: float, prediction: float, average: Average) -> float:
     return min(truth, prediction) if average == "min" else max(truth, prediction)
 
 
-def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """For each row, in nats: pointwise mutual information, and the self-information of its true and its predicted
-    cluster."""
-    found = cross(truth, prediction)
-    return Contributions(information(found), found.of_row)
-
-
 def total(sums: np.ndarray, *, average: Average = "arithmetic") -> float:
     shared, truth, prediction = map(float, sums)
     return ratio(max(shared, 0.0), mean(truth, prediction, average), empty=float(truth == prediction))
 
 
 def influence(truth: Coded, prediction: Coded, *, average: Average) -> np.ndarray:
-    found = rows(truth, prediction)
+    found = information_of_rows(truth, prediction)
     shared, true, said = found.table.T
     sums = np.bincount(found.of_row) @ found.table
     under = mean(float(sums[1]), float(sums[2]), average)
@@ -78,7 +71,7 @@ normalised_mutual_information = Metric(
     worst=0.0,
     truth=Cluster(),
     computation=WholeColumn(
-        rows=rows,
+        rows=information_of_rows,
         total=total,
         parts=("shared", "truth", "prediction"),
         last_line=last_line,

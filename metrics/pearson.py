@@ -19,15 +19,6 @@ from .core.contract import Example, Metric, Rules, WholeColumn
 from .numerics.correlation import constant, correlation_influence, correlation_of, correlation_rows
 from .reading.column_kinds import Number
 
-
-def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    return correlation_rows(truth, prediction)
-
-
-def total(sums: np.ndarray) -> float:
-    return correlation_of(sums)
-
-
 pearson = Metric(
     title="Pearson correlation",
     group="Numbers",
@@ -35,8 +26,8 @@ pearson = Metric(
     worst=-1.0,
     truth=Number(largest=np.inf),
     computation=WholeColumn(
-        rows=rows,
-        total=total,
+        rows=correlation_rows,
+        total=correlation_of,
         parts=("product", "truth_squared", "prediction_squared"),
         last_line="{product} / √({truth_squared} · {prediction_squared})",
         influence=correlation_influence,

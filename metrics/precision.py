@@ -25,15 +25,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import ByParameters, Contributions, Example, Metric, RowSum
+from .core.contract import ByParameters, Example, Metric, RowSum
 from .numerics.averages import PRECISION_OR_ZERO, Share
-from .numerics.contingency import PARTS, Positive, confusion, found_share, two_by_two
+from .numerics.contingency import PARTS, confusion, found_share, two_by_two
 from .numerics.label_averages import Average, OneLabel, with_labels
 from .reading.column_kinds import Binary
-
-
-def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> Contributions:
-    return confusion(truth, prediction, positive)
 
 
 def total(sums: np.ndarray) -> float:
@@ -55,7 +51,7 @@ precision = Metric(
     direction="maximize",
     worst=0.0,
     truth=Binary(),
-    computation=RowSum(rows=rows, total=total, parts=PARTS, last_line="{tp} / ({tp} + {fp})"),
+    computation=RowSum(rows=confusion, total=total, parts=PARTS, last_line="{tp} / ({tp} + {fp})"),
     by_parameters=ByParameters(metric=adapted),
     figures=two_by_two,
     example=Example(

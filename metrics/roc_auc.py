@@ -23,12 +23,9 @@ for `average` and `multi_class="ovr"`; `pairs` is its `multi_class="ovo"`.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .core.contract import ByParameters, Example, Metric, Rules, WholeColumn, quotient
 from .numerics.class_areas import Average, OneLabel, of_classes, of_label
 from .numerics.ranks import (
-    Ranks,
     one_class,
     only_labels,
     ranks_of,
@@ -39,15 +36,6 @@ from .numerics.ranks import (
     wins,
 )
 from .reading.column_kinds import Binary, RankedScore
-
-
-def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
-    """For each 1 the number of 0s below it, ties counting half, and of all its pairs."""
-    return wins(truth, prediction)
-
-
-def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
-    return roc_area(truth, prediction)
 
 
 def adapted(*, average: Average = "binary", label: OneLabel = None) -> Metric:
@@ -64,9 +52,9 @@ roc_auc = Metric(
     truth=Binary(),
     submission=RankedScore(),
     computation=WholeColumn(
-        rows=rows,
+        rows=wins,
         total=quotient,
-        score=score,
+        score=roc_area,
         parts=("ordered", "pairs"),
         influence=roc_influence,
         effective_size=roc_effective_size,

@@ -26,10 +26,6 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     return correlation_rows(mid_ranks(truth), mid_ranks(prediction))
 
 
-def total(sums: np.ndarray) -> float:
-    return correlation_of(sums)
-
-
 spearman = Metric(
     title="Spearman correlation",
     group="Numbers",
@@ -38,7 +34,7 @@ spearman = Metric(
     truth=Number(largest=np.inf),
     computation=WholeColumn(
         rows=rows,
-        total=total,
+        total=correlation_of,
         parts=("product", "truth_squared", "prediction_squared"),
         last_line="{product} / √({truth_squared} · {prediction_squared})",
         influence=rank_correlation_influence,

@@ -23,18 +23,11 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, WholeColumn
+from .core.contract import Example, Metric, WholeColumn
 from .core.parameters import Range
-from .numerics.contingency import Cluster, contingency, cross, information
+from .numerics.contingency import Cluster, contingency, information_of_rows
 
 Beta = Annotated[float, Range(0, 1000, exclusive_minimum=True), "Weight of completeness: below 1 favours homogeneity."]
-
-
-def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """For each row, in nats: pointwise mutual information, and the self-information of its true and its predicted
-    cluster."""
-    found = cross(truth, prediction)
-    return Contributions(information(found), found.of_row)
 
 
 def total(sums: np.ndarray, *, beta: Beta = 1.0) -> float:
@@ -46,7 +39,7 @@ def total(sums: np.ndarray, *, beta: Beta = 1.0) -> float:
 
 
 def influence(truth: Coded, prediction: Coded, *, beta: Beta) -> np.ndarray:
-    found = rows(truth, prediction)
+    found = information_of_rows(truth, prediction)
     shared, true, said = found.table.T
     counts = np.bincount(found.of_row)
     under = float((true + beta * said) @ counts)
@@ -63,7 +56,7 @@ v_measure = Metric(
     worst=0.0,
     truth=Cluster(),
     computation=WholeColumn(
-        rows=rows,
+        rows=information_of_rows,
         total=total,
         parts=("shared", "truth", "prediction"),
         last_line="(1 + {beta})·{shared} / ({truth} + {beta}·{prediction})",

@@ -60,7 +60,7 @@ def _load_metric(name: str) -> Metric:
     """Import one metric; a worker needs no others."""
     metric = getattr(import_module(_metric_modules()[name]), name, None)
     if not isinstance(metric, Metric) or metric.key != name:
-        raise TypeError(f"{name}.py must define {name} = Metric(…) with functions of its own")
+        raise TypeError(f"{name}.py must define {name} = Metric(…)")
     return metric
 
 

@@ -193,6 +193,10 @@ def last_line_of_f_beta(*, average: Average, beta: Beta = 1.0) -> str:
     return {"samples": "{f} / {rows}", "micro": pooled}.get(average, "")
 
 
+def first_sum(sums: np.ndarray) -> float:
+    return float(sums[0])
+
+
 Unscored = Annotated[
     str | None,
     Longest(1000),
@@ -229,7 +233,7 @@ Value = Callable[[np.ndarray, np.ndarray], float]
 
 
 def mean_over_columns(value: Value, influence: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> WholeColumn:
-    """The mean over columns of ``value``, which belongs to the metric's file; ``influence`` is that of each row."""
+    """The mean over columns of ``value``; ``influence`` is that of each row."""
 
     def score(truth: np.ndarray, prediction: np.ndarray, *, unscored: Unscored = None) -> float:
         found = list(map(value, truth.T, prediction.T))
@@ -238,7 +242,6 @@ def mean_over_columns(value: Value, influence: Callable[[np.ndarray, np.ndarray]
     def of_rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
         return added_over(truth, prediction, range(truth.shape[1]), influence)
 
-    score.__module__ = value.__module__
     return WholeColumn(score=score, influence=of_rows)
 
 

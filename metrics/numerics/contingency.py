@@ -256,7 +256,7 @@ _CELLS = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]], np.f
 """tp, tn, fp, fn of a row that is neither positive nor predicted so, only predicted so, only positive, or both."""
 
 
-def confusion(truth: np.ndarray, prediction: np.ndarray, positive: int) -> Contributions:
+def confusion(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> Contributions:
     """tp, tn, fp, fn of each row, as ``Contributions``."""
     cells = (truth == positive).view(np.int8) * np.int8(2) + (prediction == positive)
     return Contributions(_CELLS, cells)
@@ -264,7 +264,7 @@ def confusion(truth: np.ndarray, prediction: np.ndarray, positive: int) -> Contr
 
 def two_by_two(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive) -> list[Figure]:
     """The two-by-two table: rows by truth, columns by prediction."""
-    tp, tn, fp, fn = (int(count) for count in sums_of(confusion(truth, prediction, positive), None))
+    tp, tn, fp, fn = (int(count) for count in sums_of(confusion(truth, prediction, positive=positive), None))
     values = (f"{positive}", f"{1 - positive}")
     return [
         Grid(
@@ -287,6 +287,12 @@ def _many(number: int, name: str) -> str:
 def found_share(right: float, wrong: float, other_wrong: float) -> float:
     """``right / (right + wrong)``; if both are 0, it is 0.0 with other wrong rows and 1.0 without."""
     return ratio(right, right + wrong, empty=0.0 if other_wrong else 1.0)
+
+
+def information_of_rows(truth: Coded, prediction: Coded) -> Contributions:
+    """``information`` of the pair of clusters of each row."""
+    found = cross(truth, prediction)
+    return Contributions(information(found), found.of_row)
 
 
 class Cluster(Label):

@@ -16,7 +16,7 @@ from ..core.figures import Figure, Grid
 from ..core.messages import Message
 from ..reading.class_columns import are_label
 from ..reading.column_kinds import Label
-from .averages import Share, effects, mean_over_labels, size_of, worth
+from .averages import Share, effects, first_sum, mean_over_labels, size_of, worth
 from .contingency import Crossing, confusion_matrix, cross
 
 _SHOWN = 12
@@ -31,7 +31,7 @@ OneLabel = Annotated[str | None, "Score only this label, such as spam, among oth
 
 def average_over_labels(share: Callable[..., Share]) -> WholeColumn:
     """The average of ``share(average=…, label=…, **params)`` over the labels of both columns. With ``label`` only this
-    label counts, whatever the average. ``wraps`` names the metric's own file, as the registry asks."""
+    label counts, whatever the average. ``wraps`` declares the parameters of ``share``."""
 
     @wraps(share)
     def rows(truth: Coded, prediction: Coded, **params: Any) -> Contributions:
@@ -58,17 +58,13 @@ def average_over_labels(share: Callable[..., Share]) -> WholeColumn:
 
     return WholeColumn(
         rows=rows,
-        total=_first_sum,
+        total=first_sum,
         score=score,
         parts=("share",),
         last_line="{share}",
         influence=influence,
         effective_size=effective_size,
     )
-
-
-def _first_sum(sums: np.ndarray) -> float:
-    return float(sums[0])
 
 
 def _count_labels(

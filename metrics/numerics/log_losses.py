@@ -24,7 +24,7 @@ Clip = Annotated[float, Range(0, 0.5, exclusive_minimum=True), "Probabilities be
 Normalise = Annotated[bool, "Divide the probabilities of each row by their sum; off: they must sum to 1."]
 
 
-def surprise_of_answer(truth: np.ndarray, prediction: np.ndarray, clip: float) -> np.ndarray:
+def surprise(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:
     """Minus the logarithm of the probability predicted for the true answer 0 or 1, in any shape."""
     given = np.where(truth == 1, prediction, 1 - prediction)
     return -np.log(np.maximum(given, clip)) + 0.0

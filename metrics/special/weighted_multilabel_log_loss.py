@@ -27,13 +27,13 @@ from ..core.arrays import Answers
 from ..core.contract import Example, Metric, Role, RowSum, Rules
 from ..core.figures import Weights, weights_for, wrong_weights
 from ..core.messages import Message, Plural
-from ..numerics.log_losses import Clip, surprise_of_answer
+from ..numerics.log_losses import Clip, surprise
 from ..reading.column_kinds import Binary, Number, Probability
 
 
 def rows(truth: Answers, prediction: np.ndarray, *, clip: Clip = 1e-15, label_weights: Weights = None) -> np.ndarray:
     weights = np.array(weights_for(label_weights, prediction.shape[1]))
-    lost = (surprise_of_answer(truth.answer, prediction, clip) * weights).sum(axis=1)
+    lost = (surprise(truth.answer, prediction, clip=clip) * weights).sum(axis=1)
     return np.column_stack([truth["weight"] * lost, truth["weight"] * weights.sum()])
 
 
