@@ -8,8 +8,6 @@ accuracy: 0.5 (95 %: 0.00481334 to 0.995187)
 The library knows nothing of the site. Importing it and reading the catalogue loads numpy and no more.
 """
 
-from __future__ import annotations
-
 from .checks.findings import Finding
 from .checks.splits import add_split
 from .checks.suggest import suggest

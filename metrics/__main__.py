@@ -10,8 +10,6 @@
 Exit status: 0 scored, 1 bad call (unknown metric or parameter, no such file), 2 invalid submission, 3 invalid truth.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -11,8 +11,6 @@ Four rows of which three are right give 0.75.
 Source: *evaluations* 0.0.1, `accuracy_score`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -17,8 +17,6 @@ The number of clusters should be small beside that of the rows: the time grows w
 Source: Vinh, Epps and Bailey 2010. Equals scikit-learn's `adjusted_mutual_info_score`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.arrays import Coded

@@ -13,8 +13,6 @@ division.
 Source: Hubert and Arabie 1985; equals scikit-learn's `adjusted_rand_score`.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

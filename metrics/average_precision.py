@@ -16,8 +16,6 @@ over recall, without interpolation.
 Equals scikit-learn's `average_precision_score`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn, quotient

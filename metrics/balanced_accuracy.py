@@ -14,8 +14,6 @@ it is the accuracy.
 Equals scikit-learn's `balanced_accuracy_score`.
 """
 
-from __future__ import annotations
-
 from .core.contract import Example, Metric
 from .numerics.averages import RECALL, Share
 from .numerics.contingency import confusion_matrix

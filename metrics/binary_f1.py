@@ -10,8 +10,6 @@ With no positive in truth and prediction the score is 1; with positives on one s
 Source: the binary confusion matrix of *evaluations* 0.0.1; equals scikit-learn where that divides by something.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, RowSum

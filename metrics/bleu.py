@@ -18,8 +18,6 @@ All counts are added over the rows of a split, so it is no mean of rows: long te
 Source: Papineni and others 2002. Equals `corpus_bleu` of sacrebleu 2 with its defaults, to its rounding.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated
 

@@ -9,8 +9,6 @@ team can do is to say what it believes. Probabilities outside 0 to 1 are refused
 Source: Brier 1950; equals scikit-learn's `brier_score_loss`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric

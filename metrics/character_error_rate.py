@@ -16,8 +16,6 @@ Source: the usual definition in the recognition of speech and handwriting; 1 min
 American Sign Language Fingerspelling Recognition* 2023. Equals `cer` of jiwer.
 """
 
-from __future__ import annotations
-
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .numerics.tokens import Lowercase, characters, nothing_true, pooled

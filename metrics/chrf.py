@@ -17,8 +17,6 @@ is dropped; it needs no words, so it suits languages with many endings or withou
 Source: Popović 2015, 2017. Equals `corpus_chrf` of sacrebleu 2, with `words` its `word_order`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -24,8 +24,6 @@ Source: Cohen 1960 and 1968; *Hewlett Foundation: Automated Essay Scoring* 2012,
 scikit-learn's `cohen_kappa_score` where there are no gaps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -20,8 +20,6 @@ empty cells) are no phrases; repeated phrases count each time. With nothing to f
 Source: "Coleridge Initiative: Show US the Data" on Kaggle, 2021, and two notebooks that read its text differently.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

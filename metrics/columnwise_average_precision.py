@@ -17,8 +17,6 @@ Source: equals scikit-learn's `average_precision_score` with `average="macro"`; 
 BirdCLEF 2023.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

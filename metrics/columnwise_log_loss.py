@@ -12,8 +12,6 @@ and wrong cell among 100 costs 0.345 at $c = 10^{-15}$. The probabilities of a r
 Source: the first metric of the Toxic Comment Classification Challenge 2018; Mechanisms of Action 2020.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, RowSum, quotient

@@ -8,8 +8,6 @@ large units decides everything: with MAEs of 0.1 and 100 the score is 50.05. 0 i
 Equals scikit-learn's `mean_absolute_error` of several columns.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, RowSum, ratio

@@ -11,8 +11,6 @@ the truth with a column whose answers are all the same (one row, too) is refused
 Equals the mean of scipy's `pearsonr` over columns.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, Rules

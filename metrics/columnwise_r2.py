@@ -16,8 +16,6 @@ every square is a finite number.
 Equals scikit-learn's `r2_score`, with `pooled` its `multioutput="variance_weighted"`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

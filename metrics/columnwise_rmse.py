@@ -12,8 +12,6 @@ Equals the mean of scikit-learn's `root_mean_squared_error` with `multioutput="r
 Prediction Challenge" and "OpenVaccine" on Kaggle.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

@@ -13,8 +13,6 @@ Equals the mean of scikit-learn's `root_mean_squared_log_error` with `multioutpu
 Transparent Conductors" on Kaggle.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, RowSum, Rules

@@ -17,8 +17,6 @@ Source: Toxic Comment Classification 2018, RANZCR CLiP 2021; with `skip` BirdCLE
 left out. Equals scikit-learn's `roc_auc_score` with `average="macro"`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

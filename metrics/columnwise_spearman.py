@@ -12,8 +12,6 @@ refused at publication.
 Equals the mean of scipy's `spearmanr` over columns; "Google QUEST Q&A Labeling" on Kaggle, 2020.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, Rules

@@ -14,8 +14,6 @@ named like the truth's or `risk`.
 Source: *evaluations* 0.0.1, `concordance_index`.
 """
 
-from __future__ import annotations
-
 from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, quotient
 from .numerics.ranks import one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
 from .reading.column_kinds import Binary, RankedScore

@@ -19,8 +19,6 @@ Source: Matheson and Winkler 1976; Gneiting and Raftery 2007. `quantiles` equals
 `mean_pinball_loss`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Annotated, Literal

@@ -18,8 +18,6 @@ Source: Hastie, Tibshirani and Wainwright 2015. Equals scikit-learn's `d2_absolu
 `d2_tweedie_score`.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated, Literal
 

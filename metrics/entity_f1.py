@@ -20,8 +20,6 @@ Source: CoNLL 2003 (Tjong Kim Sang and De Meulder). Equals `f1_score` of seqeval
 for `strict` with `mode="strict"` and `scheme=IOB2`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

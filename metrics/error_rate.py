@@ -12,8 +12,6 @@ everywhere gives 1 minus its share.
 Equals scikit-learn's `zero_one_loss`.
 """
 
-from __future__ import annotations
-
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, each_pair
 from .numerics.averages import mean_over_rows

@@ -11,8 +11,6 @@ cell means no label; two empty cells are equal. For one label per row this is th
 Equals scikit-learn's `accuracy_score` of indicator matrices (subset accuracy).
 """
 
-from __future__ import annotations
-
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric
 from .numerics.averages import mean_over_rows

@@ -17,8 +17,6 @@ ECE of 0. So rank by `log_loss` or `brier`, and show this beside it. With few ro
 Source: Naeini, Cooper and Hauskrecht 2015; Guo, Pleiss, Sun and Weinberger 2017 (`top`).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated, Literal
 

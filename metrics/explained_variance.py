@@ -10,8 +10,6 @@ variance and is refused at publication.
 Equals scikit-learn's `explained_variance_score`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, Rules

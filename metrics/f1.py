@@ -19,8 +19,6 @@ For a 0/1 column in which only the 1s are sought, use Binary F1; for several lab
 Equals scikit-learn's `f1_score` with `average` set to the same word.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from .core.arrays import Coded

@@ -21,8 +21,6 @@ Source: the binary confusion matrix of *evaluations* 0.0.1; equals scikit-learn'
 `average` and `zero_division=0`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import ByParameters, Example, Metric, RowSum

@@ -10,8 +10,6 @@ answers.
 Equals scikit-learn's `mean_gamma_deviance`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric

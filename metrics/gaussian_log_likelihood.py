@@ -15,8 +15,6 @@ refused.
 Source: the logarithmic score (Good 1952). Equals the mean of `logpdf` of scipy's `stats.norm`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated
 

@@ -17,8 +17,6 @@ $$G = \\frac{\\sum_i y_i \\left(\\frac{n+1}{2} - r_i\\right)}{\\sum_i y_i \\left
 Source: Kaggle's normalised Gini: Allstate 2011, Liberty Mutual 2015, Porto Seguro 2017.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn, ratio

@@ -14,8 +14,6 @@ $$\\mathrm{GAP} = \\frac{1}{M} \\sum_{i=1}^{N} P(i)\\,\\mathrm{rel}(i)$$
 Source: *evaluations* 0.0.1, `global_average_precision_score`; Google Landmark Recognition 2020.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.arrays import Coded, Ranked

@@ -16,8 +16,6 @@ names of the 1s into one cell.
 Equals scikit-learn's `hamming_loss` of indicator matrices whose columns are the labels of the truth.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

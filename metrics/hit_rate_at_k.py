@@ -13,8 +13,6 @@ empty list finds nothing. Where nothing is to be found (an empty truth), an empt
 Equals scikit-learn's `top_k_accuracy_score` where each row has one relevant label and lists are full.
 """
 
-from __future__ import annotations
-
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, Rules
 from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect

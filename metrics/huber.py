@@ -11,8 +11,6 @@ small one $\\delta$ times `mae`. 0 is perfect. Numbers beyond 1e100 are refused.
 Source: Huber 1964. Equals the mean of `scipy.special.huber`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -14,8 +14,6 @@ Source: Winkler 1972; Gneiting and Raftery 2007. Equals the sum of scikit-learn'
 these quantiles, times $2 / \\alpha$.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -19,8 +19,6 @@ Equals scikit-learn's `jaccard_score` of indicator matrices, except that a row w
 what `zero_division` says).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.arrays import Coded

@@ -13,8 +13,6 @@ table shows each pair at both of its rows.
 Source: Kendall 1945; equals scipy's `kendalltau`, which gives no number for constant predictions.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn, ratio

@@ -17,8 +17,6 @@ Source: Kaggle's `kullback_leibler_divergence` of HMS Harmful Brain Activity Cla
 that sum to 1 but for the rounding need `normalise` off; a host with votes divides them by their number.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

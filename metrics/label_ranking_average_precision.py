@@ -19,8 +19,6 @@ Source: Tsoumakas, Katakis and Vlahavas 2010; equals scikit-learn's `label_ranki
 `labels` the metric of Freesound Audio Tagging 2019 and of Rainforest Connection 2020 (there equal scores had an order).
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

@@ -15,8 +15,6 @@ Source: Levenshtein 1966; *Bristol-Myers Squibb: Molecular Translation* 2021 (th
 `Levenshtein.distance`, and `normalized_distance`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -14,8 +14,6 @@ For several columns of answers see `columnwise_log_loss`, for more than two clas
 Equals scikit-learn's `log_loss` but for the clipping of sure and right answers there.
 """
 
-from __future__ import annotations
-
 from .core.contract import Example, Metric
 from .numerics.averages import mean_over_rows
 from .numerics.log_losses import surprise

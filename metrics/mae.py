@@ -7,8 +7,6 @@ In the unit of the answers; 0 is perfect. The best constant answer is the median
 Equals scikit-learn's `mean_absolute_error`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric

@@ -16,8 +16,6 @@ Source: `mapk` of Hamner's *Metrics*, as on Kaggle: Facebook V, Expedia Hotel Re
 Humpback Whale Identification (k = 5), H&M Personalized Fashion Recommendations (k = 12).
 """
 
-from __future__ import annotations
-
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, Rules
 from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect

@@ -12,8 +12,6 @@ makes the score 4,503,599,627,370,496 for an error of 1.) With `percent` the sco
 Equals scikit-learn's `mean_absolute_percentage_error`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -15,8 +15,6 @@ series that never changes, is refused.
 Source: Hyndman and Koehler 2006; equals scikit-learn's `mean_absolute_error` of both columns divided by the scale.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.arrays import Answers

@@ -15,8 +15,6 @@ be scored.
 Source: Matthews 1975, Gorodkin 2004. Equals scikit-learn's `matthews_corrcoef`.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

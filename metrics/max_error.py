@@ -11,8 +11,6 @@ about the variation of the largest one, if errors become rarer exponentially the
 Equals scikit-learn's `max_error`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, WholeColumn, ratio

@@ -18,8 +18,6 @@ reads, too, keeps the name that the metric has for it, such as `weight`.
 Source: macro average over series, shops or sites, as in forecasting competitions such as M5.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, Any
 

@@ -19,8 +19,6 @@ Source: macro average over queries, users or sites; with `roc_auc`, `average` `r
 of advertising (Zhou et al. 2018).
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, Any
 

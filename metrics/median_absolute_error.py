@@ -9,8 +9,6 @@ half of the errors is does not matter at all. A single row scores its own error.
 Equals scikit-learn's `median_absolute_error`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, WholeColumn, ratio

@@ -21,8 +21,6 @@ Source: Elkan 2001, "The foundations of cost-sensitive learning"; Statlog's Germ
 good costs 5, a good one taken for bad 1).
 """
 
-from __future__ import annotations
-
 import math
 import re
 import shlex

@@ -13,8 +13,6 @@ empty list finds nothing. Where nothing is to be found (an empty truth), an empt
 Source: Voorhees 1999 (TREC-8 question answering). With one relevant label per row it is `map_at_k`.
 """
 
-from __future__ import annotations
-
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, Rules
 from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect

@@ -9,8 +9,6 @@ Numbers beyond 1e100 are refused, so that every square is a finite number.
 Equals scikit-learn's `mean_squared_error`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric

@@ -20,8 +20,6 @@ clip before they divide differ only where a row that does not sum to 1 says 0 fo
 and `clip` 2.22e-16 equals scikit-learn's `log_loss`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

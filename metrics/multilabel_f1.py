@@ -23,8 +23,6 @@ Source: *evaluations* 0.0.1, `row_wise_micro_averaged_f1_score`; Birdsong Recogn
 Planet: Understanding the Amazon from Space.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.arrays import Coded

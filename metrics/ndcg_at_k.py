@@ -21,8 +21,6 @@ Source: Järvelin and Kekäläinen 2002; Airbnb New User Bookings (k = 5); Exped
 Equals scikit-learn's `ndcg_score`, where no scores are tied.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

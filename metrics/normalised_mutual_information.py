@@ -16,8 +16,6 @@ each row gives 0.667 here, where the adjusted Rand index gives 0, and with `min`
 Source: Strehl and Ghosh 2002; equals scikit-learn's `normalized_mutual_info_score` with the same `average_method`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Literal
 

@@ -17,8 +17,6 @@ Source: McClish 1989; `standard` equals scikit-learn's `roc_auc_score` with `max
 `tpr`, `limit` 0.2 and `scale` `area`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

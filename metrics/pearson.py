@@ -11,8 +11,6 @@ the same (one row, too) is refused at publication.
 Equals scipy's `pearsonr`, which gives no number for constant predictions.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn

@@ -9,8 +9,6 @@ With $q = 0.5$ (the default) it is half of the MAE, and with 0 or 1 one side cos
 Equals scikit-learn's `mean_pinball_loss` with `alpha` set to the quantile.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -10,8 +10,6 @@ something happened would be endlessly wrong; below 1e-100 it counts as 1e-100, w
 Equals scikit-learn's `mean_poisson_deviance`, which refuses predictions of 0.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric

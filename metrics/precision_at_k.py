@@ -17,8 +17,6 @@ empty list finds nothing. Where nothing is to be found (an empty truth), an empt
 Source: Manning, Raghavan and Schütze, *Introduction to Information Retrieval*, 2008, chapter 8 (divided by `k`).
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from .core.arrays import Coded

@@ -10,8 +10,6 @@ and is refused at publication. Numbers beyond 1e100 are refused, so that every s
 Equals scikit-learn's `r2_score`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, Rules

@@ -15,8 +15,6 @@ empty list finds nothing. Where nothing is to be found (an empty truth), an empt
 Source: Manning, Raghavan and Schütze, *Introduction to Information Retrieval*, 2008, chapter 8.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.arrays import Coded

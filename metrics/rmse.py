@@ -8,8 +8,6 @@ are refused, so that every square is a finite number.
 Equals scikit-learn's `root_mean_squared_error`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric

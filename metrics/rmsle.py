@@ -13,8 +13,6 @@ and flats use it; an answer or a prediction of 0 is then refused, because it has
 Equals scikit-learn's `root_mean_squared_log_error`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, Rules

@@ -11,8 +11,6 @@ rows out or mark them as Ignored, which is what the competition below did with d
 Source: Rossmann Store Sales 2015; Optiver Realized Volatility Prediction 2021.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric

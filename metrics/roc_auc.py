@@ -21,8 +21,6 @@ Source: Hanley and McNeil 1982; in pairs Hand and Till 2001. Equals scikit-learn
 for `average` and `multi_class="ovr"`; `pairs` is its `multi_class="ovo"`.
 """
 
-from __future__ import annotations
-
 from .core.contract import ByParameters, Example, Metric, Rules, WholeColumn, quotient
 from .numerics.class_areas import Average, OneLabel, of_classes, of_label
 from .numerics.ranks import (

@@ -17,8 +17,6 @@ Source: Lin 2004. Equals the F-measure of `rougeL` of rouge-score without a stem
 there letters with accents part words.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -12,8 +12,6 @@ instead of 10 gives 40, 5 instead of 10 gives 66.7. A single row scores its own 
 Source: Makridakis, Spiliotis and Assimakopoulos 2020 (M4); the variants with 100 and 1 halve it.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

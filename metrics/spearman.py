@@ -13,8 +13,6 @@ answers are all the same (one row, too) is refused at publication.
 Equals scipy's `spearmanr`, which gives no number for constant predictions.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn

@@ -13,8 +13,6 @@ If the columns are not called `time` and `event`, the first is the time. Constan
 Source: Harrell 1982; equals `concordance_index` of lifelines with the sign of the risk turned.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio

@@ -13,8 +13,6 @@ scores `0.5,0.2`, threshold 0.5 give 0. A row without true and predicted classes
 Source: `row_wise_f1_score_micro_numpy`, a notebook of Birdsong Recognition 2020 (there the last of tied columns won).
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

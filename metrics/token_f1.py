@@ -15,8 +15,6 @@ punctuation and then the English words `a`, `an`, `the` are dropped, as the ques
 Source: *SQuAD* (Rajpurkar and others 2016) with `normalise` on and one right answer per question.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -16,8 +16,6 @@ where $\\mathrm{rank}_i(y_i)$ is the place of the true class among the scores of
 Equals scikit-learn's `top_k_accuracy_score`, also for equal scores. For lists of labels in one cell see `map_at_k`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -14,8 +14,6 @@ the answer is above 0 counts as 1e-100 in the middle term: at 1.5 an answer of 1
 Equals scikit-learn's `mean_tweedie_deviance`, which refuses predictions of 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

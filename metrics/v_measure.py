@@ -15,8 +15,6 @@ adjusted Rand index does it: on `a a b b` it gives 0.667. With `beta` 1 this is 
 Source: Rosenberg and Hirschberg 2007; equals scikit-learn's `v_measure_score`.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Annotated
 

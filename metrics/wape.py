@@ -13,8 +13,6 @@ Source: Kolassa and Schütz 2007 (MAD/Mean ratio); the normalised absolute error
 on Kaggle, 2020, whose answers are all above 0.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.contract import Example, Metric, RowSum, Rules

@@ -11,8 +11,6 @@ Equals scikit-learn's `mean_absolute_error` with `sample_weight`; "Walmart Recru
 Kaggle weighed weeks with holidays 5 and others 1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .core.arrays import Answers

@@ -15,8 +15,6 @@ is predicted there costs. A part of the truth without any word cannot be scored.
 Source: the usual definition in speech recognition. Equals `wer` of jiwer.
 """
 
-from __future__ import annotations
-
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .numerics.tokens import Lowercase, nothing_true, pooled, spelled, spelled_like, words

@@ -13,8 +13,6 @@ Case is folded as Python's `str.lower` does: `STRASSE` and `straße` differ.
 Source: *evaluations* 0.0.1, `jaccard_word_level_score`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

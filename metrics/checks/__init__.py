@@ -1,3 +1,1 @@
 """Checks of a truth for its host: suspicions, baselines, suggested metrics, splits, hardest rows."""
-
-from __future__ import annotations

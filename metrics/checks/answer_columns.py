@@ -4,8 +4,6 @@ A wrong guess asks a class for the wrong thing, so the rules decide only where o
 without case, spaces and punctuation.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The kind of a truth's answers, guessed from a few thousand cells: 0 and 1, classes, quantities, texts, masks …"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

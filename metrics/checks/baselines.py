@@ -4,8 +4,6 @@ The candidates are derived from the answers alone: the most frequent cell, mean 
 empty cell. Those that the metric refuses are left out.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections import Counter

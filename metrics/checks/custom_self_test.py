@@ -1,7 +1,5 @@
 """The self-test of a custom metric at publication. Only the host reads it, so it quotes the metric's messages."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

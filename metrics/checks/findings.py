@@ -1,7 +1,5 @@
 """Findings: the results of checks of a truth."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..core.errors import Problem

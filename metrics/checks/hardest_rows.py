@@ -9,8 +9,6 @@ spread is the median absolute deviation of a file's residuals, or that of rows w
 large values are often harder to predict. If residuals have a long tail, an outlier must be well beyond it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Warnings about the ids of a truth: writings that programs change, lookalikes, rows that a quote has swallowed."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence

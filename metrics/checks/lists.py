@@ -1,7 +1,5 @@
 """Lists in the cells of answers: the separator that they have, and findings where a metric reads another one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace

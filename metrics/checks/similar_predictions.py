@@ -11,8 +11,6 @@ the part of the errors that follows from the answer and from the mean error of a
 files are correlated. A pair is named if its correlation is high and far above that of other pairs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

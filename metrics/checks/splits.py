@@ -4,8 +4,6 @@ Corrections change nothing else in the file; a comparison shows whether a new tr
 to correct.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

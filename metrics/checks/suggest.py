@@ -4,8 +4,6 @@ Strays are a few cells that are not numbers among numbers, or empty: a typing er
 not make the whole column look like labels or text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

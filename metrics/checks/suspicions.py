@@ -1,8 +1,6 @@
 """Warnings about a readable truth: leaks, ids that cause trouble, and properties that may make it measure something
 else than its host intends. They never block publication."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """The report about a truth file before it is published. Only the host reads it, so its messages may quote the
 answers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

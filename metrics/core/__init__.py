@@ -1,3 +1,1 @@
 """The definition of a metric and its computation: contract, parameters, registry, truth, evaluation, uncertainty."""
-
-from __future__ import annotations

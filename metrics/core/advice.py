@@ -3,8 +3,6 @@
 It follows from the refused values alone, so a student may read it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

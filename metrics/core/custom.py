@@ -7,8 +7,6 @@ never in the web server or a worker. The result of its inspection is stored with
 text of an inspected file stays there: a ground truth keeps being scored with the version it was published with.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Facts about a custom metric's file, collected after importing it."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 import io

@@ -7,8 +7,6 @@ replace a library of the site, such as pandas.
 library only.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

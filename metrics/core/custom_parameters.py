@@ -1,8 +1,6 @@
 """The parameters of a metric in Kaggle's format: those of its function ``score`` after the first three, and the columns
 of a submission, which the host sets for each truth."""
 
-from __future__ import annotations
-
 import collections.abc
 import csv
 import inspect

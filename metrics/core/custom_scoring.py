@@ -1,7 +1,5 @@
 """Running the code of a custom metric's file: on a site in a sealed process, at home in this process."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import math

@@ -12,8 +12,6 @@
 Any other exception is a bug of the library, never a fault of a file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

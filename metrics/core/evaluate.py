@@ -1,7 +1,5 @@
 """Scoring of aligned arrays: the value of each split and its uncertainty, in one pass."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Contributions of every row, for people who have the truth: worked examples, the home scorer and the host."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ pages draw them.
 At the end are parameters that hold several numbers in one text, such as ``2, 1``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated

@@ -5,8 +5,6 @@ functions: errors of a library are shown to participants only if their messages 
 solution.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The columns of a truth file by their role: ids, answers, split, and the further columns that a metric reads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """A cached property that needs no lock."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar, overload
 

@@ -1,7 +1,5 @@
 """The parameters of a metric, read from the ``Annotated`` keyword-only arguments of its functions."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import types

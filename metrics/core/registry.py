@@ -4,8 +4,6 @@ one needs one file.
 Files of the folder ``METRICS_DIR``, which the operator may add, follow (``custom``).
 """
 
-from __future__ import annotations
-
 import pkgutil
 import re
 from collections.abc import Mapping, Sequence

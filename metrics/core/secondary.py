@@ -4,8 +4,6 @@ score and never ranked.
 An error in one of them is only reported in its ``problem``; the score itself never fails because of it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

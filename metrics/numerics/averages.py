@@ -4,8 +4,6 @@ An average over labels averages ratios of counts (F1, Jaccard, recall). Counts h
 each label.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps

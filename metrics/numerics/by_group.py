@@ -3,8 +3,6 @@
 There are two such metrics, one per direction, because a metric has one direction, whatever its parameters.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

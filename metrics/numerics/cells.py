@@ -1,7 +1,5 @@
 """Cells of different lengths, concatenated as flat arrays: start offsets, expansion, runs, and blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

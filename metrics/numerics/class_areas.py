@@ -1,7 +1,5 @@
 """Areas under ROC curves of several classes, one score per class: each against the rest, pooled, or in pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps

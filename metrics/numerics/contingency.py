@@ -4,8 +4,6 @@ Distances between labels: by their values if they are numbers, else by their alp
 two-by-two table of binary answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal

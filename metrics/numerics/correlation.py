@@ -1,7 +1,5 @@
 """Deviations from a mean, and correlations; exact also for large numbers that differ little."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import wraps

@@ -1,7 +1,5 @@
 """Entities in tagged sentences: ``B-PER I-PER O``."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Averages over labels of a ratio of counts, such as precision, for one label per row; or the ratio of one label."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps

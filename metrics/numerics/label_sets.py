@@ -5,8 +5,6 @@ needs a matrix. Labels are numbers, the same on both sides; the texts of labels 
 display.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any

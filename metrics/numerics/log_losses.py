@@ -4,8 +4,6 @@ Errors of logarithms suit amounts whose ratio matters. Deviances are those of Po
 end are predictions that are a value and its standard deviation, sigma.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated

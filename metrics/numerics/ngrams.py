@@ -4,8 +4,6 @@ A run of n codes becomes one whole number. The numbers of a block of texts are s
 of a text are next to each other.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Metrics that another metric is made of: as a host writes them, and their values on arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Each distinct pair of phrases is compared once; matching then works on flat arrays, in blocks of bounded size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

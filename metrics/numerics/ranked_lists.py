@@ -6,8 +6,6 @@ repeats counts once.
 Relevant labels may have grades, ``label:3``: the gain of finding them.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -8,8 +8,6 @@ Edit distances: the fewest insertions, deletions and replacements that turn one 
 texts, or texts in which each word is replaced by one character, so that words are compared as fast as letters.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

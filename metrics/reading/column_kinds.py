@@ -14,8 +14,6 @@ A kind reads one or several columns of trimmed text and hands the metric arrays 
 At the end are kinds for special numbers: a latitude beside a longitude, a divisor that must not be 0.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from decimal import Decimal

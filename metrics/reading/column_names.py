@@ -1,8 +1,6 @@
 """Names of columns as people write them, compared without case, runs of white space, invisible characters and, where
 only one column can be meant, brackets."""
 
-from __future__ import annotations
-
 import csv
 import re
 import unicodedata

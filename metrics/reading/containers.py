@@ -4,8 +4,6 @@ Nothing is ever unpickled, and no other container is opened. A zip may hold one 
 never used, because the bytes stay in memory.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile
@@ -167,7 +165,7 @@ def peek(head: bytes, limit: int = _CHUNK) -> bytes:
     return _inflate_some(zlib.decompressobj(wbits=-15), head[start:], limit) if method == 8 else b""
 
 
-def _inflate_some(inflater: zlib._Decompress, data: bytes, limit: int) -> bytes:
+def _inflate_some(inflater: "zlib._Decompress", data: bytes, limit: int) -> bytes:
     try:
         return inflater.decompress(data, limit)
     except zlib.error:

@@ -1,7 +1,5 @@
 """Cells of a submission written as the sample submission has them, for a conversion that a person confirms."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The slow CSV reader: walks record by record, keeps the good rows and explains the problems of the others."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

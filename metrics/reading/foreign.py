@@ -5,8 +5,6 @@ no answer could be right. Neither depends on the answers: only the sample's labe
 are public. ``cure`` writes a cell like the sample, for a conversion that a person confirms.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

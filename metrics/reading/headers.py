@@ -1,8 +1,6 @@
 """Column names of a file and their problems; and the problems that the first megabyte of an upload shows.
 Needs no CSV library and no pyarrow."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ The readers compare ids as text. Ids in another writing (dates in another format
 converted only if asked, and where each can stand for one of the expected only.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

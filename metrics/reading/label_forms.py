@@ -4,8 +4,6 @@ Only the form of the sample's label is looked at, because it is public: its type
 labels the truth has.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Cells of frames and Parquet files that hold several values, and what is known of a table before it is read."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass

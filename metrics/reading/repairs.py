@@ -1,7 +1,5 @@
 """Texts as they were meant before a program damaged their letters or spaces."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

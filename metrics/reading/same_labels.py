@@ -3,8 +3,6 @@
 Both sides are read so. Columns that are written well are not copied.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

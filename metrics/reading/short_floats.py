@@ -4,8 +4,6 @@ A float is written with the fewest digits that only it has. Arrow finds them by 
 long as all else that reading a frame needs; so they are found by arithmetic, except where rounding might decide.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

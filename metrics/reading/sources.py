@@ -1,7 +1,5 @@
 """Read a table from bytes, a path or a frame."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol

@@ -4,8 +4,6 @@ A wrong guess would be a wrong score, so the readers never guess. A conversion i
 description, and a person confirms it before it counts.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

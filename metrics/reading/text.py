@@ -4,8 +4,6 @@ Everything that a table reader might silently misread is found here first: other
 long lines, misplaced quotes.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

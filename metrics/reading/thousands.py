@@ -4,8 +4,6 @@ Readers take a point for decimal. One number cannot tell, but a column can: prog
 where all numbers have three decimals, and ``1.234.567`` never.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

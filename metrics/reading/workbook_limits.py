@@ -6,8 +6,6 @@ message. So an XML parser counts what calamine will allocate, refuses spellings 
 calamine gets a new archive with only the parts that were counted.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -6,8 +6,6 @@ Programs write the same list in many ways: ``1 5``, ``1,5``, ``1;5``, ``1|5``, `
 so that hosts and students are told and a conversion can be offered.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -16,8 +16,6 @@ M_p = \\left( \\frac{1}{S} \\sum_{s=1}^{S} m_{sa}^{\\,p} \\right)^{1/p}$$
 Source: Jigsaw Unintended Bias in Toxicity Classification 2019.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import numpy as np

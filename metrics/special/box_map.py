@@ -27,8 +27,6 @@ Source: PASCAL VOC 2010 (area under all points); VinBigData Chest X-ray (`classe
 equals pycocotools without areas and crowds, which breaks ties of confidence by the order of pictures.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

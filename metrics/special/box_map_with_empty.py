@@ -20,8 +20,6 @@ Source: the grader of "SIIM-FISABIO-RSNA COVID-19 Detection" (2021) in MLE-bench
 of pictures. Equals the mean of scikit-learn's `average_precision_score` of these answers.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -16,8 +16,6 @@ Source: recall at a share of the list; the second half of "American Express Defa
 0.04, `zero_weight` 20, where the top has places for all ones).
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

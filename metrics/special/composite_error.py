@@ -25,8 +25,6 @@ Source: weighted sums of errors on Kaggle: TReNDS Neuroimaging 2020 (`wape` of f
 0.175).
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated
 

@@ -26,8 +26,6 @@ columns, weights 2, 1 and 1), American Express Default Prediction 2022 (`weighte
 GI Tract Segmentation 2022 (`dice` and `hausdorff_3d`).
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated
 

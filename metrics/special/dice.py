@@ -21,8 +21,6 @@ from the run before, and `-1` was no mask); pooled: Identify Contrails; with `be
 the F1 score of pixels.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

@@ -16,8 +16,6 @@ Source: "Google Smartphone Decimeter Challenge" on Kaggle, 2021 and 2022, with a
 Equals numpy's `quantile` of scikit-learn's `haversine_distances`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -15,8 +15,6 @@ Source: top-5 error of ImageNet; "iNaturalist 2019" on Kaggle, whose cells hold 
 Equals 1 minus scikit-learn's `top_k_accuracy_score` where lists are full.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..core.arrays import Coded

@@ -21,8 +21,6 @@ Source: "UW-Madison GI Tract Image Segmentation" on Kaggle, 2022, which added 0.
 `composite_score`). Equals scipy's `directed_hausdorff`, the larger of both ways.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

@@ -16,8 +16,6 @@ Source: Jaccard 1912. Equals scikit-learn's `jaccard_score` of the pixels; from 
 $D / (2 - D)$.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

@@ -18,8 +18,6 @@ truth without a box is refused at publication.
 Source: "Kuzushiji Recognition" on Kaggle, 2019, with the Unicode names of characters as labels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

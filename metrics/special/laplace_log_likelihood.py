@@ -16,8 +16,6 @@ are not cut. A sigma below 0 is refused.
 Source: "OSIC Pulmonary Fibrosis Progression" on Kaggle, 2020 (forced vital capacity in ml).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated
 

@@ -13,8 +13,6 @@ Groups are those of the split, and a group of one row counts as much as one of t
 Source: "Predicting Molecular Properties" (CHAMPS) on Kaggle, 2019, with the type of coupling as the group.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

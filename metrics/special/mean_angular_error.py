@@ -14,8 +14,6 @@ haversines, which is exact for small angles and for opposite directions.
 Source: "IceCube: Neutrinos in Deep Ice" on Kaggle, 2023.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Literal
 

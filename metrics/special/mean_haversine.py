@@ -15,8 +15,6 @@ them.
 Source: "ECML/PKDD 15: Taxi Trajectory Prediction" on Kaggle; equals scikit-learn's `haversine_distances` times $R$.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated
 

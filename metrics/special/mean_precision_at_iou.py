@@ -21,8 +21,6 @@ Source: 2018 Data Science Bowl; Sartorius Cell Instance Segmentation; TGS Salt I
 cell); Airbus Ship Detection (`beta` 2).
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

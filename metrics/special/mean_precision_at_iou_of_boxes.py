@@ -24,8 +24,6 @@ Source: Global Wheat Detection; RSNA Pneumonia Detection Challenge (`start` 0.4,
 Barrier Reef (`beta` 2, `pooling` = `pooled`, 0.3 to 0.8).
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

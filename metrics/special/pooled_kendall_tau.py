@@ -18,8 +18,6 @@ Pairs are counted exactly, in O(n log n) for all lists together.
 Source: "Google AI4Code: Understand Code in Python Notebooks" on Kaggle, 2022.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..core.arrays import Coded

@@ -14,8 +14,6 @@ Source: `pfbeta` of RSNA Screening Mammography Breast Cancer Detection 2023, aft
 outside 0 to 1 were cut; here they are refused.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..core.contract import Example, Metric, RowSum

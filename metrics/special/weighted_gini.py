@@ -18,8 +18,6 @@ zero in twenty, each stands for 20.
 Source: the first half of "American Express Default Prediction" on Kaggle, 2022 (`zero_weight` 20).
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

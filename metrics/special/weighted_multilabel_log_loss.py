@@ -19,8 +19,6 @@ each row its label's weight (7 or 1, doubled where the answer is 1) divided by t
 Source: RSNA Intracranial Hemorrhage Detection 2019; one column equals scikit-learn's `log_loss` with `sample_weight`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..core.arrays import Answers

@@ -17,8 +17,6 @@ Source: ALASKA2 2020 (thresholds 0, 0.4, 1, weights 2, 1); Flavours of Physics 2
 2, 1.5, 1, 0.5, 0). Their scripts cut less exactly where scores are equal; without equal scores all agree.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

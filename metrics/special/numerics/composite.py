@@ -3,14 +3,12 @@
 There are two composites, one per direction, because a metric has one direction, whatever its parameters.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
@@ -58,7 +56,7 @@ class PartArrays:
     def __len__(self) -> int:
         return self.rows
 
-    def take(self, rows: np.ndarray) -> PartArrays:
+    def take(self, rows: np.ndarray) -> Self:
         return replace(self, arrays=tuple(take(array, rows) for array in self.arrays), rows=len(rows), cells={})
 
 

@@ -4,8 +4,6 @@ A part is one line: its weight, the key of a metric, the columns it reads, and i
 grade weights=quadratic``. Parts are separated by line ends or semicolons.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import shlex

@@ -1,8 +1,6 @@
 """Masks as run lengths: ``start length start length …``, pixels numbered from 1. Nothing is drawn: areas and
 intersections are computed from the ends of the runs."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence

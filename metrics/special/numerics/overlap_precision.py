@@ -1,7 +1,5 @@
 """Precision of objects at several thresholds of IoU, shared by metrics of masks and of boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 

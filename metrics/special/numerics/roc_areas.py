@@ -1,7 +1,5 @@
 """Parts of the area under the ROC curve: weighted slices, and areas of subgroups of the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise

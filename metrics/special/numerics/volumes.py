@@ -1,7 +1,5 @@
 """Masks of slices combined to volumes, and the Hausdorff distance of two volumes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random as Dice
