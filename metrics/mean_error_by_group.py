@@ -18,34 +18,14 @@ reads, too, keeps the name that the metric has for it, such as `weight`.
 Source: macro average over series, shops or sites, as in forecasting competitions such as M5.
 """
 
-from functools import partial
-from typing import Annotated, Any
-
-from .core.arrays import Answers
 from .core.contract import Example
-from .core.parameters import Longest
-from .numerics.by_group import Average, Skip, groups_of, inner_of, mean_by_group
-
-DEFAULT = "mae"
-Inner = Annotated[
-    str,
-    Longest(300),
-    partial(inner_of, direction="minimize"),
-    "The metric of each group and its parameters, such as rmse, or pinball quantile=0.9.",
-]
-
-
-def score(
-    truth: Answers, prediction: Any, *, metric: Inner = DEFAULT, average: Average = "groups", skip: Skip = False
-) -> float:
-    return groups_of(truth, prediction, inner_of(metric, "minimize"), skip).mean(average)
-
+from .numerics.by_group import mean_by_group
 
 mean_error_by_group = mean_by_group(
-    score,
     title="Mean error by group",
     direction="minimize",
-    default=DEFAULT,
+    default="mae",
+    help="The metric of each group and its parameters, such as rmse, or pinball quantile=0.9.",
     example=Example(
         truth="id,y,group\n1,5,x\n2,5,x\n3,50,z\n",
         submission="id,y\n1,6\n2,8\n3,40\n",

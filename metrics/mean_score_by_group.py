@@ -19,34 +19,14 @@ Source: macro average over queries, users or sites; with `roc_auc`, `average` `r
 of advertising (Zhou et al. 2018).
 """
 
-from functools import partial
-from typing import Annotated, Any
-
-from .core.arrays import Answers
 from .core.contract import Example
-from .core.parameters import Longest
-from .numerics.by_group import Average, Skip, groups_of, inner_of, mean_by_group
-
-DEFAULT = "accuracy"
-Inner = Annotated[
-    str,
-    Longest(300),
-    partial(inner_of, direction="maximize"),
-    "The metric of each group and its parameters, such as roc_auc, or fbeta beta=2.",
-]
-
-
-def score(
-    truth: Answers, prediction: Any, *, metric: Inner = DEFAULT, average: Average = "groups", skip: Skip = False
-) -> float:
-    return groups_of(truth, prediction, inner_of(metric, "maximize"), skip).mean(average)
-
+from .numerics.by_group import mean_by_group
 
 mean_score_by_group = mean_by_group(
-    score,
     title="Mean score by group",
     direction="maximize",
-    default=DEFAULT,
+    default="accuracy",
+    help="The metric of each group and its parameters, such as roc_auc, or fbeta beta=2.",
     example=Example(
         truth="id,y,group\n1,a,x\n2,a,x\n3,b,x\n4,b,x\n5,a,z\n6,b,z\n",
         submission="id,y\n1,a\n2,a\n3,b\n4,a\n5,a\n6,a\n",

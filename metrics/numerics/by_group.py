@@ -4,9 +4,9 @@ There are two such metrics, one per direction, because a metric has one directio
 """
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..core.errors import shown
 from ..core.evaluate import finite_rows, value_of_arrays
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
-from ..core.parameters import chosen
+from ..core.parameters import Longest, chosen
 from ..core.uncertainty import totals_of
 from ..reading.column_kinds import Label
 from ..reading.columns import Cells
@@ -177,15 +177,20 @@ def table_of_groups(found: Groups, average: str) -> list[Figure]:
 
 
 def mean_by_group(
-    score: Callable[..., float],
-    *,
-    title: str,
-    direction: Literal["maximize", "minimize"],
-    default: str,
-    example: Example,
+    *, title: str, direction: Literal["maximize", "minimize"], default: str, help: str, example: Example
 ) -> Metric:
-    """The mean by group of one direction, for the ``default`` metric, and adapted when a host names another. ``score``
-    belongs to the metric's file and declares the parameters."""
+    """The mean by group of one direction, for the ``default`` metric, and adapted when a host names another; ``help``
+    is that of the parameter ``metric``."""
+
+    def score(
+        truth: Answers,
+        prediction: Any,
+        *,
+        metric: Annotated[str, Longest(300), partial(inner_of, direction=direction), help] = default,
+        average: Average = "groups",
+        skip: Skip = False,
+    ) -> float:
+        return groups_of(truth, prediction, inner_of(metric, direction), skip).mean(average)
 
     def best(*, metric: str = default) -> float:
         inner = inner_of(metric, direction)

@@ -25,41 +25,14 @@ Source: weighted sums of errors on Kaggle: TReNDS Neuroimaging 2020 (`wape` of f
 0.175).
 """
 
-from functools import partial
-from typing import Annotated
-
 from ..core.contract import Example
-from ..core.parameters import Longest
-from ..numerics.averages import Unscored
-from .numerics.composite import Combine, PartArrays, composite, score_parts
-from .numerics.composite_parts import parts_of
-
-DEFAULT = "1 mae *"
-Parts = Annotated[
-    str,
-    Longest(3000),
-    partial(parts_of, direction="minimize"),
-    "One part per line: weight, metric, columns and parameters, such as 0.5 pinball price quantile=0.9.",
-]
-
-
-def score(
-    truth: PartArrays,
-    prediction: PartArrays,
-    *,
-    parts: Parts = DEFAULT,
-    combine: Combine = "mean",
-    unscored: Unscored = None,
-) -> float:
-    """The weighted values of the parts. The ``parts`` are in the arrays; the parameter is only declared here."""
-    return score_parts(truth, prediction, combine)
-
+from .numerics.composite import composite
 
 composite_error = composite(
-    score,
     title="Composite error",
     direction="minimize",
-    default=DEFAULT,
+    default="1 mae *",
+    help="One part per line: weight, metric, columns and parameters, such as 0.5 pinball price quantile=0.9.",
     example=Example(
         truth="id,age,score\n1,40,1\n2,60,3\n",
         submission="id,age,score\n1,44,1\n2,56,5\n",

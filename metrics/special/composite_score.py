@@ -26,41 +26,14 @@ columns, weights 2, 1 and 1), American Express Default Prediction 2022 (`weighte
 GI Tract Segmentation 2022 (`dice` and `hausdorff_3d`).
 """
 
-from functools import partial
-from typing import Annotated
-
 from ..core.contract import Example
-from ..core.parameters import Longest
-from ..numerics.averages import Unscored
-from .numerics.composite import Combine, PartArrays, composite, score_parts
-from .numerics.composite_parts import parts_of
-
-DEFAULT = "1 accuracy *"
-Parts = Annotated[
-    str,
-    Longest(3000),
-    partial(parts_of, direction="maximize"),
-    "One part per line: weight, metric, columns and parameters, such as 0.5 cohen_kappa grade weights=quadratic.",
-]
-
-
-def score(
-    truth: PartArrays,
-    prediction: PartArrays,
-    *,
-    parts: Parts = DEFAULT,
-    combine: Combine = "mean",
-    unscored: Unscored = None,
-) -> float:
-    """The combined value of all parts. ``parts`` declares the host's parameter; its parsed value is in the arrays."""
-    return score_parts(truth, prediction, combine)
-
+from .numerics.composite import composite
 
 composite_score = composite(
-    score,
     title="Composite score",
     direction="maximize",
-    default=DEFAULT,
+    default="1 accuracy *",
+    help="One part per line: weight, metric, columns and parameters, such as 0.5 cohen_kappa grade weights=quadratic.",
     example=Example(
         truth="id,root,vowel\n1,a,x\n2,a,y\n3,b,x\n4,b,y\n",
         submission="id,root,vowel\n1,a,x\n2,b,y\n3,b,x\n4,b,x\n",

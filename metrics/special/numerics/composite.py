@@ -6,8 +6,9 @@ There are two composites, one per direction, because a metric has one direction,
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -26,7 +27,8 @@ from ...core.errors import Problem, shown
 from ...core.evaluate import value_of_arrays
 from ...core.figures import Figure, Grid
 from ...core.messages import Message, joined
-from ...core.parameters import chosen
+from ...core.parameters import Longest, chosen
+from ...numerics.averages import Unscored
 from ...numerics.other_metrics import has_influence, influence_of_arrays
 from ...reading.column_kinds import Binary, Label
 from ...reading.columns import Cells, Kind
@@ -77,11 +79,6 @@ def combined(parts: Sequence[CompositePart], values: Sequence[float], combine: s
 def _mean(values: Sequence[float]) -> float:
     """The mean; of equal values it is that value to the last bit."""
     return values[0] if min(values) == max(values) else math.fsum(values) / len(values)
-
-
-def score_parts(truth: PartArrays, prediction: PartArrays, combine: str) -> float:
-    """The weighted values of the parts. Raises ``NotFinite``."""
-    return combined(truth.parts, _values_of(truth, prediction), combine)
 
 
 def _values_of(truth: PartArrays, prediction: PartArrays) -> list[float]:
@@ -303,15 +300,21 @@ def _texts(cells: Cells) -> list[str]:
 
 
 def composite(
-    score: Callable[..., float],
-    *,
-    title: str,
-    direction: Literal["maximize", "minimize"],
-    default: str,
-    example: Example,
+    *, title: str, direction: Literal["maximize", "minimize"], default: str, help: str, example: Example
 ) -> Metric:
-    """The composite metric of one direction, for the ``default`` parts, and adapted when a host writes others.
-    ``score`` belongs to the metric's file and declares the parameters."""
+    """The composite metric of one direction, for the ``default`` parts, and adapted when a host writes others. ``help``
+    is that of the parameter ``parts``."""
+
+    def score(
+        truth: PartArrays,
+        prediction: PartArrays,
+        *,
+        parts: Annotated[str, Longest(3000), partial(parts_of, direction=direction), help] = default,
+        combine: Combine = "mean",
+        unscored: Unscored = None,
+    ) -> float:
+        """The weighted values of the parts, which are in the arrays. Raises ``NotFinite``."""
+        return combined(truth.parts, _values_of(truth, prediction), combine)
 
     def best(*, parts: str = default, combine: str = "mean") -> float:
         found = parts_of(parts, direction)
