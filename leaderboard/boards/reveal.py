@@ -22,8 +22,7 @@ from leaderboard.competitions.models import Competition, Extension, GroundTruth,
 from leaderboard.competitions.models.competition import Split
 
 from .queries import ranks_by_team, standings_in_order
-from .ranked import ranked_scores, sign_of
-from .standings import deciding_standings, make_standing, rebuild_standings
+from .standings import deciding_standings, make_standing, ranked_scores, rebuild_standings, sign_of
 
 ROWS_MAY_FOLLOW = timedelta(seconds=45)
 """A file received before a deadline gets its row a little later: the request may wait for a thread or the database."""

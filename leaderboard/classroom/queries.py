@@ -17,7 +17,6 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subqu
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.boards import standings
-from leaderboard.boards.ranked import sign_of
 from leaderboard.competitions.models import Competition, Extension, Membership, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
@@ -334,7 +333,7 @@ def teams_below_baselines(competition: Competition, best: Mapping[int, float]) -
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return []
-    sign = sign_of(ground_truth)
+    sign = standings.sign_of(ground_truth)
     scored = boards.reference_scores(competition.pk, Split.PUBLIC).filter(ground_truth=ground_truth)
     rows = scored.values_list("submission__baseline__name", "value")
     return [

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.boards import queries as boards
-from leaderboard.boards.ranked import sign_of
+from leaderboard.boards.standings import sign_of
 from leaderboard.common.charts import draw_histogram
 from leaderboard.competitions.access import (
     Audience,

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.boards import reveal, standings, team_ranks
-from leaderboard.boards.ranked import sign_of
+from leaderboard.boards.standings import sign_of
 from leaderboard.common import charts
 from leaderboard.common.clock import time_since_arrival
 from leaderboard.common.responses import as_download, see_other, signed_in_user, spreadsheet_download
