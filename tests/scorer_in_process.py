@@ -7,8 +7,14 @@ from collections import OrderedDict
 from pathlib import Path
 
 import metrics
-from leaderboard.scoring.scorer_answer import ScorerAnswer, failure_of, read_answer, score_bytes
-from leaderboard.scoring.truth_spec import ScoringLimits, TruthSpec
+from leaderboard.scoring.scorer_answer import (
+    ScorerAnswer,
+    ScoringLimits,
+    TruthSpec,
+    failure_of,
+    read_answer,
+    score_bytes,
+)
 
 _MAX_TRUTHS = 8
 _prepared: OrderedDict[tuple[str, str], metrics.Truth] = OrderedDict()

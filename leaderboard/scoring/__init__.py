@@ -28,8 +28,7 @@ from .client import (
     stop_scorer,
 )
 from .process_limits import clean_environment
-from .scorer_answer import ScorerAnswer
-from .truth_spec import ScoringLimits, TruthSpec
+from .scorer_answer import ScorerAnswer, ScoringLimits, TruthSpec
 
 __all__ = [
     "JobFailed",

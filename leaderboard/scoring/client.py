@@ -20,8 +20,7 @@ from typing import Any
 
 from .messages import Channel, ConnectionEnded, DeadlinePassed
 from .process_limits import clean_environment
-from .scorer_answer import ScorerAnswer, not_readable, read_answer
-from .truth_spec import ScoringLimits, TruthSpec
+from .scorer_answer import ScorerAnswer, ScoringLimits, TruthSpec, not_readable, read_answer
 
 log = logging.getLogger(__name__)
 

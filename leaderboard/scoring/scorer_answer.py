@@ -1,17 +1,19 @@
-"""The answer about one submission: as a sealed process sends it, and as the site validates it."""
+"""Scoring one submission: the inputs of a sealed process, its answer, and the site's validation of that answer."""
 
 from __future__ import annotations
 
+import json
 import math
 import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import metrics
+from metrics.core.lazy import cached_property
 from metrics.core.messages import restore_message, with_templates
 
 from .messages import MalformedMessage
@@ -19,6 +21,40 @@ from .messages import MalformedMessage
 _KINDS = {"code": str, "message": str, "column": str, "line": int, "id": str, "count": int}
 _MAY_BE_NONE = frozenset({"column", "line", "id"})
 _LONGEST_TEXT = 8000
+
+
+@dataclass(frozen=True)
+class TruthSpec:
+    """The arguments of `metrics.prepare` for a ground truth; `mark` identifies its file, wherever that is stored."""
+
+    mark: str
+    metric: str
+    truth: str
+    params: Mapping[str, Any]
+    id_column: str | None = None
+    secondary: Sequence[tuple[str, Mapping[str, Any]]] = ()
+
+    @cached_property
+    def key(self) -> str:
+        """A text that is equal for specs with the same scores."""
+        fields = asdict(self)
+        del fields["truth"]
+        return json.dumps(fields, sort_keys=True)
+
+    def prepared(self) -> metrics.Truth:
+        """The truth, read and checked."""
+        secondary = [(key, params) for key, params in self.secondary]  # in JSON these are lists
+        return metrics.prepare(self.metric, Path(self.truth), self.params, self.id_column, secondary=secondary)
+
+
+@dataclass(frozen=True)
+class ScoringLimits:
+    """Limits for reading a truth and scoring one file: wall-clock seconds, megabytes of data. `file_seconds` is for the
+    file alone, once the truth is read."""
+
+    seconds: float
+    memory_mb: int
+    file_seconds: float = math.inf
 
 
 @dataclass(frozen=True)

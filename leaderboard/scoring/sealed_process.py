@@ -22,8 +22,7 @@ from leaderboard.common import child_processes
 from . import page_jobs
 from .messages import Channel, ConnectionEnded
 from .process_limits import confine_process, limit_processor_time
-from .scorer_answer import failure_of, score_bytes
-from .truth_spec import TruthSpec
+from .scorer_answer import TruthSpec, failure_of, score_bytes
 
 PRELOADED = ("numpy", "numpy.random", "pyarrow", "pyarrow.csv", "pyarrow.compute")
 
