@@ -30,7 +30,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.operations import seal_test
+from leaderboard.operations.management.commands import check_sandbox
 from leaderboard.operations.models import SealTest
 from leaderboard.scoring import clean_environment
 from leaderboard.scoring import seal as isolation
@@ -409,11 +409,11 @@ def test_a_worker_tries_three_ways_out_and_olga_reads_what_came_of_it(
     db: None, is_sealed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not is_sealed:
-        monkeypatch.setattr(seal_test, "reason_without_seal", lambda: "")
-        monkeypatch.setattr(seal_test, "try_seal", lambda *_: {"probes": ESCAPED})
+        monkeypatch.setattr(check_sandbox, "reason_without_seal", lambda: "")
+        monkeypatch.setattr(check_sandbox, "try_seal", lambda *_: {"probes": ESCAPED})
     elif says_why(Path.cwd()):
         return
-    test = seal_test.run_seal_test()
+    test = check_sandbox.run_seal_test()
     assert [one["outcome"] for one in test.report["probes"]] == (["stopped"] * 3 if is_sealed else ["ESCAPED"])
     assert test.reason == ("" if is_sealed else "A sealed process of this machine could read a file of the site.")
     assert SealTest.objects.get().reason == test.reason
