@@ -151,7 +151,7 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
         return render(request, "operations/setup.html", {"is_used": True}, status=410)
     form = OperatorForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        operator = _operator(secret, form.cleaned_data)
+        operator = _create_operator(secret, form.cleaned_data)
         if operator is None:
             return render(request, "operations/setup.html", {"is_used": True}, status=410)
         login(request, operator)
@@ -163,7 +163,7 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
     return render(request, "operations/setup.html", {"form": form}, status=422 if form.errors else 200)
 
 
-def _operator(secret: str, given: dict[str, str]) -> User | None:
+def _create_operator(secret: str, given: dict[str, str]) -> User | None:
     """The new operator; None if another visitor used the link first."""
     try:
         with transaction.atomic():

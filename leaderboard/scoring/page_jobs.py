@@ -35,7 +35,7 @@ from .process_limits import confine_process, limit_processor_time
 PREVIEW_BYTES, PREVIEW_LINES, LONGEST_PREVIEW = 4096, 4, 120
 FILES = ("truth", "submission", "sample", "earlier")
 """Arguments that name a file; `submissions` and `tests` name several."""
-FINDING_PROBLEMS = ("add_split", "correct_rows", "to_csv")
+JOBS_WITH_PROBLEMS = ("add_split", "correct_rows", "to_csv")
 """Jobs that answer with the `problems` of a bad file instead of failing."""
 
 
@@ -61,10 +61,10 @@ def check_truth(
 
 
 def describe_table(truth: Path) -> dict[str, Any]:
-    """The facts about a table's columns, its number of rows, and whether it was read as it is; no columns if it is not
-    a table.
+    """The facts about a table's columns, its number of rows, and whether it is `is_sound`: plain CSV without problems.
 
-    For a spreadsheet's file, such as one with semicolons, the columns of its plain CSV; it does not count as sound.
+    For a spreadsheet's file, such as one with semicolons, the columns are those of the plain CSV that it would be
+    converted to. No columns if the file is not a table.
     """
     try:
         data = read_file(truth)
@@ -104,7 +104,7 @@ def drop_columns(truth: Path, columns: Sequence[str]) -> dict[str, Any]:
 
 
 def name_split(truth: Path, column: str) -> dict[str, Any]:
-    """Make the truth with a column of another name, or with other words for the parts, as its split."""
+    """Make the truth with `column` as its split: its name becomes `Usage`, its words become Public and Private."""
     return {"file": splits.name_split(truth, column)}
 
 
@@ -144,7 +144,7 @@ def to_csv(truth: Path) -> dict[str, Any]:
     return {"file": data, "problems": [], "notes": [note.as_stored() for note in notes]}
 
 
-def as_meant(truth: Path) -> dict[str, Any]:
+def convert_truth(truth: Path) -> dict[str, Any]:
     """Convert a spreadsheet's file to plain CSV, with the list of changes; both are empty if the conversion is
     unclear."""
     found = convert_spreadsheet(truth.read_bytes())
@@ -241,7 +241,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         correct_rows,
         sample_submission,
         to_csv,
-        as_meant,
+        convert_truth,
         convert_submission,
         hardest_rows,
         find_agreement,
@@ -275,7 +275,7 @@ def do_job(job: str, *, target: str = "", **arguments: Any) -> dict[str, Any]:
     try:
         answer = JOBS[job](**arguments)
     except (metrics.GroundTruthError, metrics.SubmissionError) as error:
-        if job not in FINDING_PROBLEMS:
+        if job not in JOBS_WITH_PROBLEMS:
             raise
         return {"problems": [problem.as_stored() for problem in error.problems]}
     if "file" in answer:

@@ -90,7 +90,7 @@ def not_readable() -> ScorerAnswer:
 
 
 def score_bytes(
-    truth: metrics.Truth, file: bytes | Path, memory_mb: int, when_read: Callable[[], None] | None = None
+    truth: metrics.Truth, file: bytes | Path, memory_mb: int, when_read: Callable[[], object] = lambda: None
 ) -> dict[str, Any]:
     """Read a file and score it; `when_read` is called in between. Never raises an error that a file or a metric
     causes."""

@@ -1,5 +1,5 @@
-"""The queue of submissions to score: its order and state. Its items are the pending rows; see `claims` for who scores
-them."""
+"""The queue of submissions to score: the order of the pending rows, and the state of the queue. Workers claim them by
+`claims`."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def turns_of_submissions() -> Iterator[list[Submission]]:
         by_key = {submission.pk: submission for submission in rows}
         turn: list[Submission] = []
         for submission in (by_key[pk] for pk in keys if pk in by_key):
-            if turn and (len(turn) == MAX_TURN_FILES or not (_is_quick(submission) and _is_quick(turn[-1]))):
+            if turn and not (len(turn) < MAX_TURN_FILES and _may_share_turn(submission) and _may_share_turn(turn[-1])):
                 yield _served_now(turn)
                 turn = []
             turn.append(submission)
@@ -93,10 +93,10 @@ def turns_of_submissions() -> Iterator[list[Submission]]:
             yield _served_now(turn)
 
 
-def _is_quick(submission: Submission) -> bool:
-    """Whether a file may share a turn with others.
+def _may_share_turn(submission: Submission) -> bool:
+    """Whether a file is scored and written together with others: not if its ground truth takes long.
 
-    Files that were tried before get a turn alone: if the worker dies again, it is known which file was the cause.
+    Nor if it was tried before: if the worker dies again, it is known which file was the cause.
     """
     ground_truth = submission.competition.ground_truth
     quickest = ground_truth.quickest_seconds if ground_truth is not None else None

@@ -72,12 +72,12 @@ FIELDS_TO_WRITE = (
 
 @dataclass
 class FileOfTurn:
-    """A file claimed by this process, its outcome, and the resulting `status`.
+    """A file claimed by this process, with its outcome, and the `status` that results.
 
     Without an outcome the claim is only released, and `ending` is the reason: `slow` (it took too long for the queue),
-    `waiting` (its files cannot be read now), `died` (its scorer died) or `busy` (another worker has it by now, or the
-    turn was over). `status` is the new status of the row, or else the ending, or `stale` if the ground truth has
-    changed meanwhile. After `died` the file is tried again; of all these only `died` counts a try.
+    `waiting` (its file or truth cannot be read now), `busy` (the lease was lost, or the turn was over before it) or
+    `died` (its scorer died), which alone counts as a try. `status` is the new status of the row; for a row that only
+    waits again it is the ending, or `stale` if the ground truth has changed meanwhile.
     """
 
     submission: Submission

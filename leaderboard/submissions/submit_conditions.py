@@ -63,11 +63,7 @@ class AttemptAllowance:
 
 def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
     """A member's allowance on the day of `at`. Three queries."""
-    return _allowance_on_day(membership.competition, membership, at)
-
-
-def _allowance_on_day(competition: Competition, membership: Membership, at: datetime) -> AttemptAllowance:
-    day = competition.day_of(at)
+    competition, day = membership.competition, membership.competition.day_of(at)
     limits = effective_limits_of(membership.team_id, competition)
     used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first() or 0
     used_by_person = attempts_of_person(membership, day)
@@ -105,7 +101,7 @@ def submit_refusal_now(
     `allowed` is the member's allowance, if the caller has it already.
     """
     if membership is not None and allowed is None:
-        allowed = _allowance_on_day(competition, membership, at)
+        allowed = allowance_of(membership, at)
     closes_at = allowed.closes_at if allowed else competition.closes_at
     refusal = submit_refusal(competition, membership, at, closes_at=closes_at)
     if refusal or membership is None or allowed is None:

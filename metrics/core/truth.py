@@ -202,7 +202,7 @@ class Truth:
         *,
         uncertainty: bool = False,
         with_parts: bool = False,
-        when_read: Callable[[], None] | None = None,
+        when_read: Callable[[], object] = lambda: None,
     ) -> Result:
         """Score a submission: CSV bytes (plain, gzip, zip), a path or a frame.
 
@@ -215,13 +215,13 @@ class Truth:
 
         prediction, table, places = self.read_submission(submission)
         if self.metric.is_custom:
-            _call_if_given(when_read)
+            when_read()
             from .custom_metrics import score_custom
 
             result, read = score_custom(self, table, places), read_secondary(self, table, places)
             return replace(result, secondary=secondary_values(self, read), warnings=tuple(table.notes))
         read, notes = read_secondary(self, table, places), tuple(dict.fromkeys(table.notes))
-        _call_if_given(when_read)
+        when_read()
         del table  # the predictions hold all that is needed
         pa.default_memory_pool().release_unused()
         try:
@@ -337,11 +337,6 @@ class Truth:
 
     def some(self, rows: np.ndarray) -> Truth:
         return Truth(self.metric, self.params, self.table.some(rows), self.layout)
-
-
-def _call_if_given(function: Callable[[], None] | None) -> None:
-    if function is not None:
-        function()
 
 
 def unscorable_parts(truth: Truth) -> list[Problem]:

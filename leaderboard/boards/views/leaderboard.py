@@ -30,8 +30,7 @@ from leaderboard.competitions import hooks
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models.competition import Split
 
-from .. import board_cache, rows, team_ranks, team_search
-from .. import queries as boards_module
+from .. import board_cache, queries, rows, team_ranks, team_search
 from ..board_facts import BoardFacts, board_facts
 from ..board_table import anchor_of, board_csv, board_table
 from ..charts import board_charts, moves_to_final
@@ -126,7 +125,7 @@ class BoardQuery:
         if self.is_selection:
             table = team_search.find_teams(self.competition, self.split, self.text, section=self.section, **facts)
         else:
-            table = boards_module.board_page(self.competition, self.split, **facts)
+            table = queries.board_page(self.competition, self.split, **facts)
         return replace(table, html=board_table(self.competition, self.split, table.rows, table.leader))
 
     def placing(self, table: rows.BoardPageData) -> rows.Placing | None:
@@ -253,7 +252,7 @@ def _own_address(query: BoardQuery, table: rows.BoardPageData, placing: rows.Pla
         return ""
     in_section = query.team.pk in table.within
     above = list(table.within).index(query.team.pk) if in_section else placing.rank - 1
-    page = above // boards_module.PAGE_SIZE + 1
+    page = above // queries.PAGE_SIZE + 1
     parameters = query.query_string(page=page if page > 1 else "", **({} if in_section else {"section": "", "q": ""}))
     return f"?{parameters}#{anchor_of(query.team.shown_name)}"
 

@@ -200,7 +200,7 @@ def convert_spreadsheet(source: Path, target: Path) -> list[dict[str, Any]]:
 
     Raises `JobFailed`.
     """
-    answer = table_jobs.run_page_job("as_meant", truth=str(source), target=str(target))
+    answer = table_jobs.run_page_job("convert_truth", truth=str(source), target=str(target))
     changes: list[dict[str, Any]] = answer["changes"]
     return changes
 
