@@ -1,4 +1,4 @@
-"""Where each app's pages and the API begin."""
+"""The URLs of all rooms, with the prefixes of their pages and of the API."""
 
 from __future__ import annotations
 

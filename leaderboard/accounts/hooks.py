@@ -1,6 +1,6 @@
-"""Hooks by which other apps take part in sign-up, export and deletion.
+"""Hooks by which rooms above take part in sign-up, export and deletion.
 
-Functions of one hook are called in the order of `INSTALLED_APPS`: the core first, then the apps that build on it. An
+Functions of one hook are called in the order of `INSTALLED_APPS`: the core first, then the rooms that build on it. An
 account is deleted in one transaction, in this order: `hold`, `obstacle_to_deleting`, `leave`, `forget`, the row with
 all that goes with it.
 """
@@ -56,7 +56,7 @@ class PersonalFile:
 
 @dataclass(frozen=True)
 class PersonalData:
-    """One app's part of an export: `texts` maps the name of each JSON file to its content."""
+    """One room's part of an export: `texts` maps the name of each JSON file to its content."""
 
     texts: Mapping[str, object]
     files: Sequence[PersonalFile] = ()
@@ -64,7 +64,7 @@ class PersonalData:
 
 @Hook
 def export(*, account: User, at: datetime) -> PersonalData:
-    """An app's data about a person, limited to what that person may see now; no secrets, no names of others."""
+    """A room's data about a person, limited to what that person may see now; no secrets, no names of others."""
     raise NotImplementedError
 
 

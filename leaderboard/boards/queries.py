@@ -45,8 +45,8 @@ def board_page(
     """One page of the current board; a `page` beyond the end is the last one. Raises `ValueError` without ground truth.
 
     Callers must check `private_is_visible_to` for the private board, and `is_run_by` for `sees_names`, which shows the
-    names behind pseudonyms. `people` are the members of all teams, if the caller has them already. The cost grows with
-    the number of teams only by an index range, and by yesterday's ranks (`earlier_ranks`).
+    names behind pseudonyms. `people` are the members of all teams, if the caller has them already. Only an index is
+    read of other pages, and once a minute yesterday's ranks (`earlier_ranks`).
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:

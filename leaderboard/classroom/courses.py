@@ -83,7 +83,7 @@ def may_enter(user: User, slug: str) -> bool:
 def move_competition(*, competition: Competition, course: Course | None, user: User) -> None:
     """Move a competition to another course, or to a new one (None), with the entries of its students.
 
-    The last competition of a course takes the whole class list along, and its course ends. Raises `CannotHost` for
+    With its last competition the whole class list is moved, and the old course is deleted. Raises `CannotHost` for
     people who do not host both, and if entries of both lists contradict each other; then nothing is moved.
     """
     with transaction.atomic():
@@ -112,7 +112,8 @@ def move_competition(*, competition: Competition, course: Course | None, user: U
 
 
 def _merge_lists(source: Course, target: Course, competition: Competition, *, takes_all: bool) -> None:
-    """Bring entries of one class list into another: all, or copies of those of the competition's members."""
+    """Move all entries of a class list into another, or without `takes_all` copy the entries of the competition's
+    members. Raises `CannotHost` if both lists contradict each other."""
     coming = source.roster.all()
     if not takes_all:
         coming = coming.filter(user__memberships__competition=competition)
@@ -141,7 +142,7 @@ def _merge_lists(source: Course, target: Course, competition: Competition, *, ta
 
 
 def _merge_entry(entry: RosterEntry, into: RosterEntry, *, keeps_both: bool) -> None:
-    """Complete an entry by what another list knows of the same person, and delete the other one unless it is kept."""
+    """Fill empty fields of `into` from `entry`, the same person's in another list; delete `entry` unless both stay."""
     for name in IDENTITY:
         setattr(into, name, getattr(into, name) or getattr(entry, name))
     if into.user_id is None and entry.user_id is not None:

@@ -1,4 +1,4 @@
-"""Hooks by which other apps add to the pages of a class."""
+"""Hooks by which rooms above add to the pages of a class and follow its entries."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def roster_sources(*, competition: Competition) -> Sequence[RosterSource]:
 
 @Hook
 def student_facts(*, competition: Competition, user: User) -> StudentFact | None:
-    """An app's figure about one student, or None."""
+    """A room's figure about one student, or None."""
     raise NotImplementedError

@@ -232,7 +232,7 @@ def _team_refusal(team: Team, membership: Membership | None) -> str:
 def move_student(*, membership: Membership, team: Team, user: User) -> None:
     """Move a student into another team, by a host. Raises `CannotJoin`.
 
-    Submissions stay with the old team. Without members left, that team is disqualified, or deleted if it has none.
+    Submissions stay with the old team. If no member is left, that team is disqualified, or without submissions deleted.
     """
     with transaction.atomic():
         lock_teams(membership.competition_id)
@@ -282,8 +282,8 @@ def _refuse_hosts(competition: Competition, user: User) -> None:
         raise CannotJoin(_("You host this competition and see its private scores, so you can't compete."))
     if competition.assistants.filter(pk=user.pk).exists():
         raise CannotJoin(_("You're an assistant here and see the private scores, so you can't compete."))
-    # A role given up by the person themselves: otherwise they could read the answers, leave and compete. If another
-    # host removed it, that host decides.
+    # A person could read the answers, give up the role and compete. If another host removed the role, they may compete:
+    # that host has decided so.
     lost = AuditEntry.objects.filter(competition=competition.pk, account=user.pk, event__in=ROLE_LOST).first()
     if lost is not None and lost.by == user.pk:
         raise CannotJoin(_("You had a role here and have seen the answers, so you can't compete."))
@@ -304,7 +304,7 @@ def _link_to_roster(membership: Membership, entry: RosterEntry | None) -> None:
 
 
 def _move_membership(membership: Membership, team: Team) -> None:
-    """Move a member. The old team is told, and deleted if it has neither members nor submissions."""
+    """Move a member. Notify the rest of the old team, or delete it if it has neither members nor submissions."""
     old_team = membership.team
     membership.team = team
     membership.save(update_fields=["team"])

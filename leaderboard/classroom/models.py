@@ -1,4 +1,4 @@
-"""The roster (the course's class list) with a one-time link per entry, and the names of the roles of hosts."""
+"""The roster (the course's class list): entries with one-time links, imported lists, a list in preview; and roles."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class RosterEntry(models.Model):
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="roster_entries")
     name = models.CharField(max_length=200, blank=True)
     email = models.CharField(max_length=254, blank=True)
-    # The person on a learning platform: "platform number:subject". Decides before all other fields.
+    # The person on a learning platform: "platform number:subject". Compared before all other fields.
     lms_user = models.CharField(max_length=300, blank=True)
     student_id = models.CharField(max_length=100, blank=True)
     sis_user_id = models.CharField(max_length=100, blank=True)

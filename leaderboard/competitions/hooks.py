@@ -1,4 +1,4 @@
-"""Hooks by which other apps react to events in the core and add to its pages.
+"""Hooks by which rooms above react to events in the core and add to its pages.
 
 The core calls the hook of an event inside the transaction of the event, so that both are committed or neither.
 """
@@ -138,5 +138,5 @@ def scoring_failed(*, submission_id: UUID) -> object:
 
 @Hook
 def due_tasks() -> Iterable[tuple[Any, ...]]:
-    """An app's work that waits and has no worker: (name of the task, *IDs). The sweep wakes a worker for each."""
+    """A room's work that waits and has no worker: (name of the task, *IDs). The sweep wakes a worker for each."""
     raise NotImplementedError

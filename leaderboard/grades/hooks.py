@@ -1,4 +1,4 @@
-"""Hooks by which other apps react to released grades and add to the page of a release."""
+"""Hooks by which rooms above react to released grades and add to the page of a release."""
 
 from __future__ import annotations
 
