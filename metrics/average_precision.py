@@ -10,7 +10,7 @@ over recall, without interpolation.
 - Equal scores share one threshold, so the order of the file never matters: a 1 and a 0 at the same highest score both
   have precision 0.5.
 - Constant scores give the share of the 1s, as guessing does in the mean: with 2 % of 1s, 0.02. All 1s above all 0s
-  gives 1; a single 1 among 100 rows, on the last place, gives 0.01.
+  gives 1; a single 1 among 100 rows, in the last place, gives 0.01.
 - Any finite numbers will do; only their order matters. A split with one class only is refused at publication.
 
 Equals scikit-learn's `average_precision_score`.

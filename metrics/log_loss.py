@@ -11,7 +11,7 @@ Small values of $c$ let a team read single answers from the board; 0.001 prevent
 
 For several columns of answers see `columnwise_log_loss`, for more than two classes `multiclass_log_loss`.
 
-Equals scikit-learn's `log_loss` but for the clipping of sure and right answers there.
+Equals scikit-learn's `log_loss`, except that probabilities near 1 are clipped there too.
 """
 
 from .core.contract import Example, Metric

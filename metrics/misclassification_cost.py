@@ -10,12 +10,12 @@ stands for any other label, and names with spaces are written in quotation marks
     ill healthy 10
     * ill 2
 
-Here a missed illness costs 10, a false alarm 2, and every other mistake `wrong`, 1 by default. A line with both labels
-comes before one with `*` as the prediction, and that before one with `*` as the answer. Without `costs` the score is
+Here a missed illness costs 10, a false alarm 2, and every other mistake `wrong`, 1 by default. Where several lines fit
+a mistake, the one with both labels counts; without it, the one with `*` as the prediction. Without `costs` the score is
 the error rate times `wrong`.
 
 0 is perfect; a right label is free. A prediction that no row has as its answer is a mistake like others. An answer that
-`costs` names and no row has is refused at publication, because it may be a slip of the pen.
+`costs` names and no row has is refused at publication, because it may be a typing error.
 
 Source: Elkan 2001, "The foundations of cost-sensitive learning"; Statlog's German credit data (a bad customer taken for
 good costs 5, a good one taken for bad 1).

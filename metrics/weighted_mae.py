@@ -8,7 +8,7 @@ the unit of the answers; 0 is perfect. Errors of 1 and 2 with weights 1 and 5 gi
 MAE. A split whose weights are all 0 is refused at publication.
 
 Equals scikit-learn's `mean_absolute_error` with `sample_weight`; "Walmart Recruiting: Store Sales Forecasting" on
-Kaggle weighed weeks with holidays 5 and others 1.
+Kaggle weighted weeks with holidays 5 and others 1.
 """
 
 import numpy as np
