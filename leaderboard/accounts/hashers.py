@@ -1,4 +1,4 @@
-"""How passwords are hashed, and which are too easy to guess."""
+"""The hashing of passwords, and the refusal of passwords that are like their owner's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Services and queries about boards: baselines, the reveal with its review, the board as CSV."""
+"""Services for boards: add and remove baselines, open the final ranking."""
 
 from __future__ import annotations
 

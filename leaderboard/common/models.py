@@ -1,5 +1,4 @@
-"""The tables of this app: the audit log, to which entries are appended and never edited or deleted by the site, and
-e-mails that wait for the mail server."""
+"""The audit log, to which the site only appends, and the outbox of e-mails that wait for the mail server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""URLs of what pages of all rooms share. Each has the name of its view and of its template."""
+"""The URL of the page that waits for a worker. It has the name of its view and of its template."""
 
 from __future__ import annotations
 

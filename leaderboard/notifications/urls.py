@@ -1,4 +1,4 @@
-"""URLs of notices and views. Each has the name of its view and of its template."""
+"""URLs of notices, preferences and announcements. Each has the name of its view and of its template."""
 
 from __future__ import annotations
 

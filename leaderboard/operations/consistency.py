@@ -1,8 +1,8 @@
 """The consistency checks: queries and recomputations that look for damage that a crash could have left in a site's
 data.
 
-Each check yields a sentence for each violation. Their numbers are those of the site's promises; the promises without a
-check are enforced by database constraints and tests.
+Each check has a number and a promise, and yields a sentence for each violation. Other promises are kept by constraints
+of the database.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="One JSON object instead of lines.")
         parser.add_argument("--seed", type=int, help="Which scores to recompute; at random without it.")
-        parser.add_argument("--only", metavar="1,9", help="Only these promises; the result is not kept then.")
+        parser.add_argument("--only", metavar="1,9", help="Only the checks of these numbers; the result is not kept.")
 
     def handle(self, **options: Any) -> None:
         only = {int(number) for number in options["only"].split(",")} if options["only"] else None
