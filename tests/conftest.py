@@ -42,7 +42,7 @@ from leaderboard.ground_truths.services import drafts, publishing
 from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.operations import consistency
 from leaderboard.scoring import client as scorer_client
-from leaderboard.scoring import table_jobs
+from leaderboard.scoring import page_jobs, table_jobs
 from leaderboard.submissions import claims, converting, queue, score, submitting
 from metrics.core import custom
 from tests import databases
@@ -305,12 +305,12 @@ def olga(db: None) -> User:
 def answer_once(job: str, **arguments: Any) -> dict[str, Any]:
     """A page's job, here; what is only looked at, and the same in thousands of tests, is looked at once."""
     if job not in ("check_truth", "suggest_metrics") or os.environ.get("METRICS_DIR"):
-        return table_jobs.do_job(job, **arguments)
+        return page_jobs.do_job(job, **arguments)
     asked = json.dumps([job, arguments, _contents_of(arguments)], sort_keys=True, default=str)
     for path in _paths_in(arguments):
         asked = asked.replace(json.dumps(path), "")
     if asked not in _reports:
-        _reports[asked] = json.dumps(table_jobs.do_job(job, **arguments))
+        _reports[asked] = json.dumps(page_jobs.do_job(job, **arguments))
     report: dict[str, Any] = json.loads(_reports[asked])
     return report
 

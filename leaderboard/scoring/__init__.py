@@ -8,8 +8,8 @@
 
 A job of a page, such as the check of a truth, has a sealed process too; all jobs of one page share a waiting process.
 
-Nothing here depends on Django. The answer of a sealed process is JSON of bounded size, and an answer about a submission
-is validated. `score_file` is the entry for submissions, `run_job` for everything else.
+Nothing that runs in these processes depends on Django. The answer of a sealed process is JSON of bounded size, and an
+answer about a submission is validated. `score_file` is the entry for submissions, `run_job` for everything else.
 """
 
 from __future__ import annotations

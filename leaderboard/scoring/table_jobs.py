@@ -9,9 +9,8 @@ from typing import Any
 from django.conf import settings
 
 from .client import JobDied, JobFailed, JobLimits, JobTimedOut, run_job
-from .page_jobs import do_job
 
-__all__ = ["JobDied", "JobFailed", "JobTimedOut", "csv_of", "do_job", "run_page_job"]
+__all__ = ["JobDied", "JobFailed", "JobTimedOut", "csv_of", "run_page_job"]
 
 OF_HOSTS = JobLimits(processor_seconds=120, seconds=120)
 LIMITS = {"convert_submission": JobLimits(processor_seconds=10, seconds=30)}
