@@ -1,8 +1,8 @@
 """The reveal: from then on, both boards show each team's best final submission. Teams that still have time are added
 once their extension has ended.
 
-Before it, `unpicked_better_files` finds teams that picked worse files than their best one; after it, `missed_final`
-tells a team which file it should have picked.
+Before it, `unpicked_better_files` finds teams that picked worse files than their best one; after it,
+`best_possible_final` tells a team which file it should have picked.
 """
 
 from __future__ import annotations
