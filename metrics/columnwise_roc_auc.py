@@ -17,8 +17,6 @@ Source: Toxic Comment Classification 2018, RANZCR CLiP 2021; with `skip` BirdCLE
 left out. Equals scikit-learn's `roc_auc_score` with `average="macro"`.
 """
 
-from typing import Annotated, Literal
-
 import numpy as np
 
 from .core.contract import ByParameters, Example, Metric, Rules, WholeColumn
@@ -32,13 +30,9 @@ from .numerics.averages import (
     missing_class,
     table_of_columns,
 )
-from .numerics.class_areas import of_columns
+from .numerics.class_areas import ColumnAverage, of_columns
 from .numerics.ranks import roc_area, roc_influence, wins
 from .reading.column_kinds import Binary, RankedScore
-
-Average = Annotated[
-    Literal["macro", "weighted", "micro"], "macro: mean over columns; weighted: by their 1s; micro: all cells pooled."
-]
 
 
 def share(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
@@ -72,8 +66,8 @@ def figures(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip) -> list[Fi
     return table_of_columns(truth, areas(truth, prediction, skip), "AUC")
 
 
-def adapted(*, average: Average = "macro", skip: Skip = False) -> Metric:
-    return columnwise_roc_auc if average == "macro" else of_columns(columnwise_roc_auc, adapted)
+def adapted(*, average: ColumnAverage = "macro") -> Metric:
+    return columnwise_roc_auc if average == "macro" else of_columns(columnwise_roc_auc)
 
 
 columnwise_roc_auc = Metric(

@@ -39,7 +39,7 @@ from .reading.column_kinds import Binary, RankedScore
 def adapted(*, average: Average = "binary", label: OneLabel = None) -> Metric:
     if label is not None:
         return of_label(roc_auc, label)
-    return roc_auc if average == "binary" else of_classes(roc_auc, adapted)
+    return roc_auc if average == "binary" else of_classes(roc_auc)
 
 
 roc_auc = Metric(

@@ -1,9 +1,8 @@
 """Areas under ROC curves of several classes, one score per class: each against the rest, pooled, or in pairs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import wraps
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from ..core.figures import Figure, Grid
 from ..core.messages import Message
 from ..reading.class_columns import Classes, OneClass, Sought, certain, class_names
 from ..reading.column_kinds import RankedScore
-from .averages import counted_columns
+from .averages import Skip, counted_columns
 from .ranks import dense_ranks, roc_area, roc_influence
 from .sums import exact_sum
 
@@ -86,7 +85,7 @@ class _Pairs:
         return np.where(self.mine, (below - others.sum() / width) / self.counts[self.place], of_other)
 
 
-def mean_area(truth: Classes, prediction: np.ndarray, average: str) -> float:
+def mean_area(truth: Classes, prediction: np.ndarray, *, average: Average = "macro") -> float:
     if average == "micro":
         return roc_area(_pooled_truth(truth), prediction.ravel())
     found = areas_by_class(truth, prediction, average)
@@ -96,7 +95,7 @@ def mean_area(truth: Classes, prediction: np.ndarray, average: str) -> float:
     return float(exact_sum(found)) / len(found)
 
 
-def mean_influence(truth: Classes, prediction: np.ndarray, average: str) -> np.ndarray:
+def mean_influence(truth: Classes, prediction: np.ndarray, *, average: Average) -> np.ndarray:
     """The influence of each row on the average, shape (n,)."""
     if average == "micro":
         cells = roc_influence(_pooled_truth(truth), prediction.ravel())
@@ -110,12 +109,12 @@ def mean_influence(truth: Classes, prediction: np.ndarray, average: str) -> np.n
             mine = (truth.codes == code).astype(np.float64)
             found += shares[place] * roc_influence(mine, prediction[:, code])
     if average == "weighted":  # one more row of a class also gives the class more weight
-        gaps = areas_by_class(truth, prediction, average) - mean_area(truth, prediction, average)
+        gaps = areas_by_class(truth, prediction, average) - mean_area(truth, prediction, average=average)
         found += (gaps / len(truth))[np.searchsorted(present, truth.codes)]
     return found
 
 
-def mean_size(truth: Classes, average: str) -> float | None:
+def mean_size(truth: Classes, prediction: np.ndarray, *, average: Average) -> float | None:
     """The number of rows with which balanced classes would be as certain: the harmonic mean of those of the classes,
     times their number. ``None`` for pooled scores."""
     if average == "micro":
@@ -131,43 +130,25 @@ def one_class_only(truth: Classes) -> str:
     return ""
 
 
-def of_classes(metric: Metric, declared: Callable[..., Any]) -> Metric:
-    """An area of answers 0 and 1 as an average over classes. ``declared`` is a function of the metric's file with its
-    parameters."""
-
-    @wraps(declared)
-    def score(truth: Classes, prediction: np.ndarray, *, average: str, **_: Any) -> float:
-        return mean_area(truth, prediction, average)
-
-    @wraps(declared)
-    def influence(truth: Classes, prediction: np.ndarray, *, average: str, **_: Any) -> np.ndarray:
-        return mean_influence(truth, prediction, average)
-
-    @wraps(declared)
-    def size(truth: Classes, prediction: np.ndarray, *, average: str, **_: Any) -> float | None:
-        return mean_size(truth, average)
-
-    @wraps(declared)
-    def figures(truth: Classes, prediction: np.ndarray, *, average: str, **_: Any) -> list[Figure]:
-        return by_class(truth, prediction, average)
-
+def of_classes(metric: Metric) -> Metric:
+    """An area of answers 0 and 1 as an average over classes."""
     return replace(
         metric,
         truth=OneClass(),
         submission=RankedScore(many=True),
-        computation=WholeColumn(score=score, influence=influence, effective_size=size),
+        computation=WholeColumn(score=mean_area, influence=mean_influence, effective_size=mean_size),
         format=SubmissionFormat(names=class_names),
         rules=replace(metric.rules, unscorable=one_class_only, perfect=certain),
-        figures=figures,
+        figures=by_class,
     )
 
 
-def by_class(truth: Classes, prediction: np.ndarray, average: str) -> list[Figure]:
+def by_class(truth: Classes, prediction: np.ndarray, *, average: Average) -> list[Figure]:
     present, counts = _present_classes(truth)
     values = areas_by_class(truth, prediction, average).tolist()
     cells: list[list[float | str]] = [[*pair] for pair in zip(counts.tolist(), values, strict=True)]
     names = [truth.names[code] for code in present.tolist()]
-    cells.append([len(truth), mean_area(truth, prediction, average)])
+    cells.append([len(truth), mean_area(truth, prediction, average=average)])
     note = "In the last line is the score. Classes without a row are left out."
     return [Grid("Each class", [*names, average], ["rows", "AUC"], cells, corner="class", note=note)]
 
@@ -188,34 +169,41 @@ def of_label(metric: Metric, label: str) -> Metric:
     return replace(metric, truth=Sought(label), rules=replace(metric.rules, unscorable=unscorable, perfect=perfect))
 
 
-def of_columns(metric: Metric, declared: Callable[..., Any]) -> Metric:
-    """The mean area of several columns of 0 and 1 as one weighted by their 1s, or as one area of all cells.
-    ``declared`` is a function of the metric's file with its parameters."""
+ColumnAverage = Annotated[
+    Literal["macro", "weighted", "micro"], "macro: mean over columns; weighted: by their 1s; micro: all cells pooled."
+]
 
-    @wraps(declared)
-    def score(truth: np.ndarray, prediction: np.ndarray, *, average: str, skip: bool) -> float:
-        return _of_columns(truth, prediction, average, skip)[0]
 
-    @wraps(declared)
-    def influence(truth: np.ndarray, prediction: np.ndarray, *, average: str, skip: bool) -> np.ndarray:
-        value, found, places = _of_columns(truth, prediction, average, skip)
-        true, said = truth[:, places], prediction[:, places]
-        if average == "micro":
-            return roc_influence(true.ravel(), said.ravel()).reshape(true.shape).sum(axis=1)
-        shares = true.sum(axis=0) / true.sum()
-        effects = sum(share * roc_influence(*pair) for share, *pair in zip(shares, true.T, said.T, strict=True))
-        # One more 1 in a column also gives the column more weight.
-        return np.asarray(effects + true @ (found - value) / true.sum())
+def of_columns(metric: Metric) -> Metric:
+    """The mean area of several columns of 0 and 1 as one weighted by their 1s, or as one area of all cells."""
+    return replace(
+        metric, computation=WholeColumn(score=column_area, influence=column_influence), figures=table_of_areas
+    )
 
-    @wraps(declared)
-    def figures(truth: np.ndarray, prediction: np.ndarray, *, average: str, skip: bool) -> list[Figure]:
-        value, found, places = _of_columns(truth, prediction, average, skip)
-        cells = [[float(truth[:, place].sum()), area] for place, area in zip(places, found.tolist(), strict=True)]
-        names = [*(f"column {place + 1}" for place in places), average]
-        cells.append([float(truth[:, places].sum()), value])
-        return [Grid("Column by column", names, ["1s", "AUC"], cells, note="In the last line is the score.")]
 
-    return replace(metric, computation=WholeColumn(score=score, influence=influence), figures=figures)
+def column_area(
+    truth: np.ndarray, prediction: np.ndarray, *, average: ColumnAverage = "macro", skip: Skip = False
+) -> float:
+    return _of_columns(truth, prediction, average, skip)[0]
+
+
+def column_influence(truth: np.ndarray, prediction: np.ndarray, *, average: ColumnAverage, skip: Skip) -> np.ndarray:
+    value, found, places = _of_columns(truth, prediction, average, skip)
+    true, said = truth[:, places], prediction[:, places]
+    if average == "micro":
+        return roc_influence(true.ravel(), said.ravel()).reshape(true.shape).sum(axis=1)
+    shares = true.sum(axis=0) / true.sum()
+    effects = sum(share * roc_influence(*pair) for share, *pair in zip(shares, true.T, said.T, strict=True))
+    # One more 1 in a column also gives the column more weight.
+    return np.asarray(effects + true @ (found - value) / true.sum())
+
+
+def table_of_areas(truth: np.ndarray, prediction: np.ndarray, *, average: ColumnAverage, skip: Skip) -> list[Figure]:
+    value, found, places = _of_columns(truth, prediction, average, skip)
+    cells = [[float(truth[:, place].sum()), area] for place, area in zip(places, found.tolist(), strict=True)]
+    names = [*(f"column {place + 1}" for place in places), average]
+    cells.append([float(truth[:, places].sum()), value])
+    return [Grid("Column by column", names, ["1s", "AUC"], cells, note="In the last line is the score.")]
 
 
 def _of_columns(
