@@ -110,7 +110,7 @@ def check_truth(
     try:
         full = complete(metric.parameters, params or {})
     except ParameterError as error:
-        return TruthReport(_parameter_findings(error))
+        return TruthReport([Finding("parameter", sentence) for sentence in error.sentences])
     try:
         wanted = wanted_of_truth(metric, full, id_column)
         table = read_source(truth, TRUTH_HEADER, longest_line=metric.longest_line, wanted=wanted)
@@ -155,12 +155,6 @@ def check_truth(
         secondary=reports,
         seconds=seconds,
     )
-
-
-def _parameter_findings(error: ParameterError) -> list[Finding]:
-    found = error.errors.items()
-    sentences = [Message("{parameter}: {sentence}", parameter=name, sentence=text) for name, text in found]
-    return [Finding("parameter", sentence) for sentence in sentences]
 
 
 def _faults_elsewhere(

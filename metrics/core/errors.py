@@ -68,14 +68,15 @@ class Problem:
 class MetricError(Exception):
     """The base class of all public errors of this library."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The arguments of subclasses are in their attributes; ``args`` holds the message."""
+        return type(self).__new__, (type(self), *self.args), vars(self)
+
 
 class _FileError(MetricError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: list[Problem] = list(problems)
         super().__init__("\n".join(problem.message for problem in self.problems))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.problems,)
 
 
 class SubmissionError(_FileError):
@@ -90,9 +91,6 @@ class SubmissionError(_FileError):
         super().__init__(problems)
         self.host_details = host_details
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.problems, self.host_details)
-
 
 class GroundTruthError(_FileError):
     """The answer file cannot be a ground truth; ``problems`` holds all reasons at once."""
@@ -106,9 +104,6 @@ class MetricFailed(MetricError):
         self.key, self.reason, self.host_details = key, reason, host_details
         super().__init__(f"The metric {key} {reason}.")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.key, self.reason, self.host_details)
-
 
 class ParameterError(MetricError):
     """A parameter is unknown, unreadable or out of its domain; ``errors`` maps its name to a sentence."""
@@ -117,8 +112,9 @@ class ParameterError(MetricError):
         self.errors: dict[str, str] = dict(errors)
         super().__init__("\n".join(f"{name}: {message}" for name, message in self.errors.items()))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.errors,)
+    @property
+    def sentences(self) -> list[Message]:
+        return [Message("{parameter}: {sentence}", parameter=name, sentence=text) for name, text in self.errors.items()]
 
 
 class UnknownMetric(MetricError, KeyError):

@@ -88,11 +88,7 @@ def prepare_secondary(main: PreparedTruth, asked: Asked, table: Table) -> Second
         metric = metric.adapt(full, main.id_column)
         layout = layout_of(metric, table, main.id_column, full)
     except ParameterError as error:
-        lines = [
-            Message("{parameter}: {sentence}", parameter=parameter, sentence=sentence)
-            for parameter, sentence in error.errors.items()
-        ]
-        return SecondaryMetric(name, params, problem=joined(lines))
+        return SecondaryMetric(name, params, problem=joined(error.sentences))
     except (MetricError, Refused) as error:
         return SecondaryMetric(name, params, problem=error_message(error))
     truth = main.with_metric(metric, full, table, layout)

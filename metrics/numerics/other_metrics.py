@@ -33,10 +33,7 @@ def split_parameters(metric: Metric, words: Sequence[str]) -> tuple[dict[str, An
     try:
         params = complete(metric.parameters, {name: value for name, _, value in given})
     except ParameterError as error:
-        reasons = [
-            Message("{parameter}: {sentence}", parameter=name, sentence=text) for name, text in error.errors.items()
-        ]
-        raise ValueError(joined(reasons)) from None
+        raise ValueError(joined(error.sentences)) from None
     return params, tuple(word for word, is_given in zip(words, are_given, strict=True) if not is_given)
 
 
