@@ -18,29 +18,10 @@ from .writings import Writing, read_list
 
 _TRUE = {"true": "false", "yes": "no", "t": "f", "y": "n", "1": "0", "1.0": "0.0"}
 _TRUTH_VALUES = dict.fromkeys(_TRUE, True) | dict.fromkeys(_TRUE.values(), False)
-_TRUTH_VALUES |= {"wahr": True, "vrai": True, "vero": True, "verdadero": True, "verdadeiro": True, "waar": True}
-_TRUTH_VALUES |= {"falsch": False, "faux": False, "falso": False, "onwaar": False}
-_TRUTH_VALUES |= {
-    "ja": True,
-    "oui": True,
-    "sí": True,
-    "sì": True,
-    "sim": True,
-    "nein": False,
-    "non": False,
-    "nee": False,
-    "tak": True,
-    "nie": False,
-    "да": True,
-    "нет": False,
-    "истина": True,
-    "ложь": False,
-    "evet": True,
-    "hayır": False,
-    "是": True,
-    "否": False,
-}
+_TRUE_ABROAD = "wahr vrai vero verdadero verdadeiro waar ja oui sí sì sim tak да истина evet 是"
+_FALSE_ABROAD = "falsch faux falso onwaar nein non nee nie нет ложь hayır 否"
 """As spreadsheets and people write them in other languages."""
+_TRUTH_VALUES |= dict.fromkeys(_TRUE_ABROAD.split(), True) | dict.fromkeys(_FALSE_ABROAD.split(), False)
 _PAIRS = {"true": ("false", "true"), "false": ("false", "true"), "yes": ("no", "yes"), "no": ("no", "yes")}
 """Samples that are truth values, and how both are written there; single letters are left out: F is female, too."""
 

@@ -28,30 +28,8 @@ SEPARATORS = {
 RARE_SEPARATORS = "/+&"
 """Separators that many labels have."""
 
-CONJUNCTIONS = frozenset(
-    [
-        "and",
-        "und",
-        "et",
-        "y",
-        "e",
-        "en",
-        "och",
-        "og",
-        "i",
-        "a",
-        "ja",
-        "ve",
-        "és",
-        "oraz",
-        "or",
-        "oder",
-        "ou",
-        "и",
-        "та",
-        "και",
-    ]
-)
+_CONJUNCTIONS = "and und et y e en och og i a ja ve és oraz or oder ou и та και"
+CONJUNCTIONS = frozenset(_CONJUNCTIONS.split())
 """Words that people write between the last items of a list."""
 _CONJUNCTION = re.compile(rf"\s+(?:{'|'.join(sorted(CONJUNCTIONS, key=len, reverse=True))})\s+")
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
