@@ -1,7 +1,5 @@
 """The arrays that metrics receive: columns of few distinct values, and labels with confidences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -35,12 +33,12 @@ class Coded:
         found: Sequence[Any] = self._made["values"]
         return found
 
-    def take(self, rows: np.ndarray) -> Coded:
+    def take(self, rows: np.ndarray) -> "Coded":
         taken = Coded(self.codes[rows], array=self.array)
         taken.size, taken._made = self.size, self._made
         return taken
 
-    def map(self, function: Callable[..., Any], *args: Hashable) -> Coded:
+    def map(self, function: Callable[..., Any], *args: Hashable) -> "Coded":
         """Apply a function to each distinct value."""
         return Coded(self.codes, self.once(_map_values, function, *args))
 
@@ -51,7 +49,7 @@ class Coded:
             self._made[key] = function(self, *args)
         return self._made[key]
 
-    def with_truth(self, truth: Coded, function: Callable[[Coded, Coded], T]) -> T:
+    def with_truth(self, truth: "Coded", function: "Callable[[Coded, Coded], T]") -> T:
         """``function(truth, self)``; the last result is kept, because a score and its uncertainty need the same."""
         if self._compared is None or self._compared[:2] != (truth, function):
             self._compared = (truth, function, function(truth, self))
@@ -73,7 +71,7 @@ class Ranked:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, rows: np.ndarray) -> Ranked:
+    def take(self, rows: np.ndarray) -> "Ranked":
         return Ranked(self.codes[rows], self.confidence[rows])
 
 
@@ -90,7 +88,7 @@ class Answers:
     def __getitem__(self, role: str) -> Any:
         return self.roles[role]
 
-    def take(self, rows: np.ndarray) -> Answers:
+    def take(self, rows: np.ndarray) -> "Answers":
         return Answers(take(self.answer, rows), {name: take(values, rows) for name, values in self.roles.items()})
 
 

@@ -7,8 +7,6 @@ Uncertainty is computed from the sums if a metric is a sum over rows; else from 
 rows again (``uncertainty``).
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import sys
@@ -182,7 +180,7 @@ class ByParameters:
 
     best: Callable[..., float] | None = None
     worst: Callable[..., float | None] | None = None
-    metric: Callable[..., Metric] | None = None
+    metric: "Callable[..., Metric] | None" = None
 
 
 @dataclass(frozen=True)
@@ -288,7 +286,7 @@ class Metric:
         """Twelve hexadecimal digits of the SHA-256 of the metric's file."""
         return hashlib.sha256(self.source_path.read_bytes()).hexdigest()[:12]
 
-    def adapt(self, params: Mapping[str, Any], id_column: str = "") -> Metric:
+    def adapt(self, params: Mapping[str, Any], id_column: str = "") -> "Metric":
         """The metric with the columns that these parameters need besides the id."""
         made = self.by_parameters.metric
         return self if made is None else made(**chosen(made, params))

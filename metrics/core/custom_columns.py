@@ -4,8 +4,6 @@ The metric's file checks their content; only missing and non-finite numbers are 
 message with line and id.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -59,7 +57,7 @@ class Columns:
             self._constants[names] = [_constant_answer(array, len(matching_answers)) for array in matching_answers]
         return list(self._constants[names])
 
-    def take(self, rows: np.ndarray) -> Columns:
+    def take(self, rows: np.ndarray) -> "Columns":
         return Columns({name: pick(array, rows) for name, array in self.arrays.items()})
 
 

@@ -1,7 +1,5 @@
 """The metrics that custom files declare, made from the inspection of a file, and scoring by them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -82,7 +80,7 @@ class KaggleMetric(CustomMetric):
         names = {parameter["name"] for parameter in self.file.parameters}
         return () if SUBMISSION_COLUMNS in names else (COLUMNS_PARAMETER,)
 
-    def adapt(self, params: Mapping[str, Any], id_column: str = "") -> KaggleMetric:
+    def adapt(self, params: Mapping[str, Any], id_column: str = "") -> "KaggleMetric":
         """The metric with the columns of a submission that the host names."""
         names, cells = columns_of_submission(params.get(SUBMISSION_COLUMNS) if self._further_parameters else None)
         pairs = [(name, cell) for name, cell in zip_longest(names, cells) if name != id_column]

@@ -5,8 +5,6 @@ and the parameters: texts, numbers and other messages. A site looks up the templ
 fills in the parameters again.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -80,7 +78,7 @@ class Message(str):
         words = gettext(self.template) if self.number is None else ngettext(self.template, self.plural, self.number)
         return _fill_template(words, params)
 
-    def with_one_example(self) -> Message:
+    def with_one_example(self) -> "Message":
         """The message with only the first of its ``listed`` examples."""
         params = {n: one.with_one_example() if isinstance(one, Message) else one for n, one in self.params.items()}
         if first := params.get("examples" if self.template == MORE else "example1"):
@@ -124,7 +122,7 @@ def restore_message(text: str, stored: object) -> str:
     return message if message == text else text
 
 
-def with_templates(found: DataclassInstance) -> dict[str, Any]:
+def with_templates(found: "DataclassInstance") -> dict[str, Any]:
     """The fields of a dataclass such as a finding, with the templates of those that are messages."""
     return asdict(found) | templates_of(**{one.name: getattr(found, one.name) for one in fields(found)})
 

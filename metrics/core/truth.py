@@ -1,7 +1,5 @@
 """A ground truth that is read once and scores thousands of submissions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,7 +86,7 @@ class Truth:
         self.secondary: tuple[SecondaryMetric, ...] = ()
         """Secondary metrics, whose values are part of every result."""
 
-    def with_metric(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> Truth:
+    def with_metric(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> "Truth":
         """The same rows for another metric, sharing ids, splits and resampling."""
         other = Truth(metric, params, table, layout)
         other.problems = other.problems or unscorable_parts(other)
@@ -335,7 +333,7 @@ class Truth:
             return self.metric.rules.perfect(self.answers, **chosen(self.metric.rules.perfect, self.params))
         return [pick(self.table.column(name), self.scored).to_pylist() for name in self.target_columns]
 
-    def some(self, rows: np.ndarray) -> Truth:
+    def some(self, rows: np.ndarray) -> "Truth":
         return Truth(self.metric, self.params, self.table.some(rows), self.layout)
 
 

@@ -1,7 +1,5 @@
 """A protocol of ``Truth``, for modules that ``truth`` imports."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -55,8 +53,8 @@ class PreparedTruth(Protocol):
 
     def name_in(self, table: Table, name: str) -> str: ...
 
-    def with_metric(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> PreparedTruth: ...
+    def with_metric(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> "PreparedTruth": ...
 
     def read_prediction(
-        self, table: Table, main: PreparedTruth | None = None, *, judges: bool = False
+        self, table: Table, main: "PreparedTruth | None" = None, *, judges: bool = False
     ) -> tuple[Any, list[Problem]]: ...

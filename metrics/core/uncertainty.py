@@ -28,8 +28,6 @@ what the classes allow. Scoring resamples again does not help there: no resample
 ``bench/intervals.py`` counts how often the ends hold the value of a large sample.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from contextlib import suppress
@@ -155,7 +153,7 @@ class Part:
     def prediction(self) -> Any:
         return self._prediction()
 
-    def cut(self, rows: np.ndarray) -> Part:
+    def cut(self, rows: np.ndarray) -> "Part":
         return Part(rows, lambda: take(self.answers, rows), lambda: take(self.prediction, rows))
 
 

@@ -3,8 +3,6 @@
 All counts are whole numbers, found in O(n log n), so the result does not depend on the order of the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -52,7 +50,7 @@ class Ranks:
     def __len__(self) -> int:
         return len(self.places)
 
-    def take(self, rows: np.ndarray) -> Ranks:
+    def take(self, rows: np.ndarray) -> "Ranks":
         """The given rows, ranked among themselves."""
         return Ranks(closed_up(self.places[rows]))
 
@@ -266,7 +264,7 @@ class Sorted:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, rows: np.ndarray) -> Sorted:
+    def take(self, rows: np.ndarray) -> "Sorted":
         return Sorted(self.codes[rows], self.ranks.take(rows))
 
 

@@ -1,7 +1,5 @@
 """Truths and submissions with a column for each class: the class of each row, and the probability of each class."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +36,7 @@ class Classes:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, rows: np.ndarray) -> Classes:
+    def take(self, rows: np.ndarray) -> "Classes":
         """The given rows; the classes stay the same."""
         return Classes(self.codes[rows], self.names)
 

@@ -4,8 +4,6 @@ The number grammar: ``[+-]?digits[.digits][e±dd]``, finite; ``.5`` and ``5.`` a
 refused with a reason.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -177,7 +175,7 @@ class Kind:
     def judge(self, columns: Sequence[Cells], values: Any, truth: Any, params: Mapping[str, Any]) -> None:
         """Note the cells of a submission that are written otherwise than the sample submission."""
 
-    def reader_of(self, column: str, truth: Any, params: Mapping[str, Any]) -> tuple[Kind, Any, Mapping[str, Any]]:
+    def reader_of(self, column: str, truth: Any, params: Mapping[str, Any]) -> "tuple[Kind, Any, Mapping[str, Any]]":
         """The kind that reads one of the columns, with its part of the truth and its parameters."""
         return self, truth, params
 

@@ -4,8 +4,6 @@ A frame means the file that ``frame.to_csv(index=False)`` writes, cell by cell; 
 Parquet file of it does. What such a file would not say is settled before: where the ids are, and lists in cells.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -106,7 +104,7 @@ def _longest_cell(array: Any) -> int | None:
 # --- pandas -----------------------------------------------------------------------------------------------------
 
 
-def _of_pandas(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> Frame:
+def _of_pandas(frame: "pd.DataFrame", header: HeaderRule, wanted: Wanted) -> Frame:
     if (levels := frame.columns.nlevels) > 1:
         message = Message(
             "The columns of the DataFrame have names of {levels} levels. Give each column one name ({how}).",
@@ -122,12 +120,12 @@ def _of_pandas(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> Frame
     )
 
 
-def _csv_of(frame: pd.DataFrame) -> bytes:
+def _csv_of(frame: "pd.DataFrame") -> bytes:
     text: str = frame.to_csv(index=False, lineterminator="\n")
     return text.encode("utf-8", "surrogatepass")  # the reader reports the line of an invalid character
 
 
-def _names_of(frame: pd.DataFrame) -> list[str] | None:
+def _names_of(frame: "pd.DataFrame") -> list[str] | None:
     return _names_in(_csv_of(frame.iloc[:0]))
 
 
@@ -147,7 +145,7 @@ def _accepted_header(header: HeaderRule, names: Sequence[str]) -> Header | None:
         return None
 
 
-def _with_index(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> pd.DataFrame:
+def _with_index(frame: "pd.DataFrame", header: HeaderRule, wanted: Wanted) -> "pd.DataFrame":
     """The frame with the named levels of its index as first columns, unless it has columns of these names or is a whole
     submission without them. Raises ``Refused`` where ids may be in an index without a name."""
     names = _names_of(frame)
@@ -168,7 +166,7 @@ def _with_index(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> pd.D
     return frame.reset_index(level=missing) if missing else frame
 
 
-def _has_ids(frame: pd.DataFrame, names: Sequence[str], wanted: Wanted) -> bool:
+def _has_ids(frame: "pd.DataFrame", names: Sequence[str], wanted: Wanted) -> bool:
     """Whether a column holds the ids, so that an index without a name cannot.
 
     In answers it is the first one, if it is called like ids, or if the index is that of some rows of a larger frame and
@@ -184,7 +182,7 @@ def _has_ids(frame: pd.DataFrame, names: Sequence[str], wanted: Wanted) -> bool:
     )
 
 
-def _counts_rows(index: pd.Index) -> bool:
+def _counts_rows(index: "pd.Index") -> bool:
     """Whether an index is 0, 1, 2, …, in any order, as a sorted or shuffled frame keeps its row numbers."""
     if not len(index):
         return True
@@ -194,11 +192,11 @@ def _counts_rows(index: pd.Index) -> bool:
     return bool((numbers == places).all() or (np.sort(numbers) == places).all())
 
 
-def _is_whole(index: pd.Index) -> bool:
+def _is_whole(index: "pd.Index") -> bool:
     return index.nlevels == 1 and isinstance(index.dtype, np.dtype) and index.dtype.kind in "iu"
 
 
-def _without_lists(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> pd.DataFrame:
+def _without_lists(frame: "pd.DataFrame", header: HeaderRule, wanted: Wanted) -> "pd.DataFrame":
     """The frame with one number or text in each cell. Raises ``Refused``."""
     import pandas as pd
 
@@ -217,7 +215,7 @@ def _without_lists(frame: pd.DataFrame, header: HeaderRule, wanted: Wanted) -> p
     return pd.concat(columns, axis=1) if is_changed else frame
 
 
-def _may_hold_objects(column: pd.Series) -> bool:
+def _may_hold_objects(column: "pd.Series") -> bool:
     """Whether cells may be something else than numbers, texts and dates."""
     import pandas as pd
 
@@ -227,7 +225,7 @@ def _may_hold_objects(column: pd.Series) -> bool:
     return is_nested(kind.pyarrow_dtype) if isinstance(kind, pd.ArrowDtype) else kind.kind == "O"
 
 
-def _array_of_series(series: pd.Series) -> Any:
+def _array_of_series(series: "pd.Series") -> Any:
     import pandas as pd
     import pyarrow as pa
 

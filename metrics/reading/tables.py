@@ -4,8 +4,6 @@
 Nothing is guessed: every cell is text, only an empty cell is empty, and a row has as many cells as the header.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -51,7 +49,7 @@ class Table:
         """The line number of each row; computed only when a message needs it."""
         return record_lines(self._data, self._body)
 
-    def some(self, rows: np.ndarray) -> Table:
+    def some(self, rows: np.ndarray) -> "Table":
         """The given rows, in that order, with their line numbers."""
         return self._with(self.names, [pick(array, rows) for array in self.arrays], self.lines[rows])
 
@@ -59,19 +57,19 @@ class Table:
         """The cells of one row; empty if there is none."""
         return [array[place].as_py() for array in self.arrays] if place < self.rows else []
 
-    def without(self, name: str) -> Table:
+    def without(self, name: str) -> "Table":
         remaining = [other for other in self.names if other != name]
         found = self._with(remaining, [self.values(other) for other in remaining], self.lines)
         found.problems = self.problems
         return found
 
-    def named(self, names: Sequence[str]) -> Table:
+    def named(self, names: Sequence[str]) -> "Table":
         """The same columns under other names."""
         found = self._with(names, self.arrays, self.lines)
         found.problems, found.notes = self.problems, self.notes
         return found
 
-    def _with(self, names: Sequence[str], arrays: Sequence[Any], lines: np.ndarray) -> Table:
+    def _with(self, names: Sequence[str], arrays: Sequence[Any], lines: np.ndarray) -> "Table":
         found = Table(names, arrays, b"", 0)
         found.lines, found.may_span_lines = lines, self.may_span_lines
         return found

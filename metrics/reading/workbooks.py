@@ -5,8 +5,6 @@ The first visible sheet with a filled cell is read. A line of the CSV is a row o
 rows.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -56,7 +54,7 @@ def xlsx_to_csv(data: bytes, limit: int, notes: list[Problem], _wanted: object =
         raise
 
 
-def _first_filled_sheet(workbook: CalamineWorkbook, limit: int, notes: list[Problem]) -> bytes:
+def _first_filled_sheet(workbook: "CalamineWorkbook", limit: int, notes: list[Problem]) -> bytes:
     from python_calamine import SheetVisibleEnum
 
     sheets, cells = workbook.sheets_metadata, 0

@@ -1,7 +1,5 @@
 """Average precision of boxes, class by class: the match of each predicted box, and the ranking by confidence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -75,7 +73,7 @@ class RankedBoxes:
     @classmethod
     def of(
         cls, label: int, row: np.ndarray, right: np.ndarray, wanted: np.ndarray, score: np.ndarray, *, is_raised: bool
-    ) -> RankedBoxes:
+    ) -> "RankedBoxes":
         """The answers with these scores."""
         _, step = np.unique(-score, return_inverse=True)
         hits, answers = np.bincount(step, right), np.cumsum(np.bincount(step))

@@ -4,8 +4,6 @@ A box may begin with its class and then, in a submission, with its confidence: `
 this file has labelled boxes and labelled points: ``label x y width height …`` and ``label x y …``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -210,7 +208,7 @@ class Meetings:
     theirs: np.ndarray
     iou: np.ndarray
 
-    def take(self, places: np.ndarray) -> Meetings:
+    def take(self, places: np.ndarray) -> "Meetings":
         return Meetings(self.pair[places], self.ours[places], self.theirs[places], self.iou[places])
 
 
