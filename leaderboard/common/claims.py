@@ -47,7 +47,12 @@ def claim_key(wake_up_id: str | uuid.UUID, number: int = 1) -> uuid.UUID:
 
 def claim_rows(rows: models.QuerySet[Any], key: uuid.UUID, **fields: Any) -> int:
     """Claim those of the rows that have no lease, write `fields`, and count a try; returns the number of rows."""
-    return rows.filter(has_no_lease()).update(claim=key, lease_until=Now() + LEASE, tries=F("tries") + 1, **fields)
+    return rows.filter(has_no_lease()).update(**fields_of_claim(key), **fields)
+
+
+def fields_of_claim(key: uuid.UUID) -> dict[str, Any]:
+    """What a claim writes into a row without a lease."""
+    return {"claim": key, "lease_until": Now() + LEASE, "tries": F("tries") + 1}
 
 
 @dataclass(frozen=True)

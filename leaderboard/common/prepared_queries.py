@@ -1,7 +1,8 @@
-"""Queries that Django builds and compiles once per process.
+"""Statements that Django builds and compiles once per process.
 
-For the small queries of every page, building the SQL takes several times as long as the database needs for the answer,
-which a class feels that arrives together (`bench/crowd.py`). A prepared query keeps its SQL and replaces parameters.
+For the small queries of every page and file, building the SQL takes several times as long as the database needs for
+the answer, which a class feels that arrives together (`bench/crowd.py`). A prepared statement keeps its SQL and
+replaces parameters.
 """
 
 from __future__ import annotations
@@ -9,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.models import Model, QuerySet
-from django.db.models.sql import Query
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.models import QuerySet
+from django.db.models.sql import Query, UpdateQuery
 from django.db.models.sql.compiler import SQLCompiler
 
-Row = TypeVar("Row", bound=Model)
-Value = int | str | UUID
+Row = TypeVar("Row")
+Value = int | str | UUID | datetime
+# A list gets a statement for each length that it has.
+Values = Mapping[str, Value | list[Any]]
 Statement = tuple[str, tuple[Any, ...]]
 
 
@@ -46,60 +50,122 @@ class _StatementCompiler(SQLCompiler):
 
 @dataclass(frozen=True)
 class _Parameter:
-    """A place in a statement's parameters that takes a value of the caller; SQLite stores a UUID as its digits."""
+    """A place in a statement's parameters that takes a value of the caller."""
 
     name: str
-    is_hex: bool = False
 
-    def take(self, values: Mapping[str, Value]) -> object:
-        value = values[self.name]
-        return value.hex if self.is_hex and isinstance(value, UUID) else value
+
+class _Prepared:
+    """SQL with places for the values that a caller gives by name."""
+
+    def __init__(self, statement: Statement, placeholders: Mapping[str, Value | list[Any]]) -> None:
+        places: dict[object, _Parameter] = {value: _Parameter(name) for name, value in _stored(placeholders).items()}
+        self.sql = statement[0]
+        self.parameters = tuple(places.get(parameter, parameter) for parameter in statement[1])
+        used = {one.name for one in self.parameters if isinstance(one, _Parameter)}
+        if missing := {one.name for one in places.values()} - used:
+            raise ValueError(f"no parameters of the SQL: {', '.join(missing)}")
+
+    def filled(self, values: Values) -> Statement:
+        stored = _stored(values)
+        return self.sql, tuple(stored[one.name] if isinstance(one, _Parameter) else one for one in self.parameters)
 
 
 class PreparedQuery(Generic[Row]):
-    """The objects that `build` finds: a function of numbers, texts or UUIDs that returns a queryset.
+    """The objects that `build` finds: a function of values, or lists of values, that returns a queryset.
 
-    `build` runs only once, with placeholders. So it must not look at their values, and each has to become a parameter
-    of the SQL; `ValueError` otherwise.
+    `build` runs only once for each length of its lists, with placeholders. So it must not look at their values, and
+    each has to become a parameter of the SQL; `ValueError` otherwise.
     """
 
-    def __init__(self, build: Callable[..., QuerySet[Row]]) -> None:
+    def __init__(self, build: Callable[..., QuerySet[Any, Row]]) -> None:
         self.build = build
-        self.compiled: tuple[QuerySet[Row], _CompiledQuery, Statement] | None = None
+        self.compiled: dict[tuple[int, ...], tuple[QuerySet[Any, Row], _CompiledQuery, _Prepared]] = {}
 
-    def rows(self, **values: Value) -> list[Row]:
-        # Two threads may compile at the same time; both get the same.
-        found = self.compiled = self.compiled or self._compile(values)
-        rows, query, (sql, parameters) = found[0].all(), copy(found[1]), found[2]
-        query.statement = sql, tuple(one.take(values) if isinstance(one, _Parameter) else one for one in parameters)
+    def rows(self, **values: Value | list[Any]) -> list[Row]:
+        lengths = _lengths(values)
+        if lengths not in self.compiled:  # two threads may compile at the same time; both get the same
+            self.compiled[lengths] = self._compile(values)
+        found, compiled, prepared = self.compiled[lengths]
+        rows, query = found.all(), copy(compiled)
+        query.statement = prepared.filled(values)
         rows.query = query
         return list(rows)
 
-    def only_row(self, **values: Value) -> Row | None:
+    def only_row(self, **values: Value | list[Any]) -> Row | None:
         """The row of a query that finds at most one; None without one."""
         return next(iter(self.rows(**values)), None)
 
-    def _compile(self, values: dict[str, Value]) -> tuple[QuerySet[Row], _CompiledQuery, Statement]:
-        placeholders = {name: _placeholder(value, n) for n, (name, value) in enumerate(values.items())}
+    def _compile(self, values: Values) -> tuple[QuerySet[Any, Row], _CompiledQuery, _Prepared]:
+        placeholders = _placeholders(values)
         rows = self.build(**placeholders)
         compiler = rows.query.get_compiler(DEFAULT_DB_ALIAS)
-        sql, parameters = compiler.as_sql()
-        places: dict[object, _Parameter] = {value: _Parameter(name) for name, value in placeholders.items()}
-        for name, value in placeholders.items():
-            if isinstance(value, UUID):
-                places[value.hex] = _Parameter(name, is_hex=True)
-        replaced = tuple(places.get(parameter, parameter) for parameter in parameters)
-        if missing := set(values) - {one.name for one in replaced if isinstance(one, _Parameter)}:
-            raise ValueError(f"no parameters of the SQL: {', '.join(missing)}")
+        prepared = _Prepared(compiler.as_sql(), placeholders)
         query = rows.query.chain(_CompiledQuery)
         assert isinstance(query, _CompiledQuery)
         query.columns = compiler
-        return rows, query, (sql, replaced)
+        return rows, query, prepared
 
 
-def _placeholder(value: Value, number: int) -> Value:
-    """A value of the same type that occurs nowhere else in a query."""
+class PreparedUpdate:
+    """The update that `build` describes: as in `PreparedQuery`, returning a queryset of one table and the fields to
+    write."""
+
+    def __init__(self, build: Callable[..., tuple[QuerySet[Any], dict[str, Any]]]) -> None:
+        self.build = build
+        self.compiled: dict[tuple[int, ...], _Prepared] = {}
+
+    def run(self, **values: Value | list[Any]) -> int:
+        """Write; returns the number of rows."""
+        lengths = _lengths(values)
+        if lengths not in self.compiled:
+            placeholders = _placeholders(values)
+            rows, fields = self.build(**placeholders)
+            query = rows.query.chain(UpdateQuery)
+            assert isinstance(query, UpdateQuery)
+            query.add_update_values(fields)
+            self.compiled[lengths] = _Prepared(query.get_compiler(DEFAULT_DB_ALIAS).as_sql(), placeholders)
+        with connection.cursor() as cursor:
+            cursor.execute(*self.compiled[lengths].filled(values))
+            return int(cursor.rowcount)
+
+
+def _lengths(values: Values) -> tuple[int, ...]:
+    return tuple(len(value) for value in values.values() if isinstance(value, list))
+
+
+def _stored(values: Values) -> dict[str, object]:
+    """The values as parameters of SQL, each of a list by itself."""
+    stored: dict[str, object] = {}
+    for name, value in values.items():
+        if isinstance(value, list):
+            stored |= {f"{name}[{n}]": _as_parameter(one) for n, one in enumerate(value)}
+        else:
+            stored[name] = _as_parameter(value)
+    return stored
+
+
+def _as_parameter(value: object) -> object:
+    if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
+        return value.hex
+    return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
+
+
+def _placeholders(values: Values) -> dict[str, Any]:
+    """Values of the same types, each of which occurs nowhere else in a query."""
+    numbers = iter(range(10_000))
+    return {
+        name: [_placeholder(one, next(numbers)) for one in value]
+        if isinstance(value, list)
+        else _placeholder(value, next(numbers))
+        for name, value in values.items()
+    }
+
+
+def _placeholder(value: object, number: int) -> Value:
     if isinstance(value, UUID):
         return UUID(int=(1 << 127) + number)
+    if isinstance(value, datetime):
+        return datetime(9998, 1, 1, 0, number // 60 % 60, number % 60, tzinfo=UTC)
     # Lookups such as `iexact` escape these characters; they are refused, because later values would not be escaped.
     return f"\\%_placeholder {number}" if isinstance(value, str) else 8_999_000_000_000_000_000 + number

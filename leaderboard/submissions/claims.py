@@ -6,6 +6,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db import connection, transaction
@@ -13,7 +14,8 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
-from leaderboard.common.claims import Claim, called_during_lease, claim_key, claim_rows, has_lease, has_no_lease
+from leaderboard.common.claims import Claim, called_during_lease, claim_key, fields_of_claim, has_lease, has_no_lease
+from leaderboard.common.prepared_queries import PreparedUpdate
 from leaderboard.competitions import hooks
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission, Team
 
@@ -74,10 +76,15 @@ def claim_submissions(
             # Lock the teams, so that two workers do not claim two files of a team at once.
             teams = Team.objects.filter(submissions__in=keys).order_by("pk")
             list(teams.select_for_update(of=("self",), no_key=True).values_list("pk"))
-        number = claim_rows(claimable_rows().filter(pk__in=keys, tries=tries), key)
+        number = _claim.run(keys=keys, tries=tries, key=key)
     if 0 < number < len(keys):
         keys = list(Submission.objects.filter(pk__in=keys, claim=key).values_list("pk", flat=True))
     return {pk: Claim(Submission, pk, key) for pk in keys} if number else {}
+
+
+@PreparedUpdate
+def _claim(keys: list[uuid.UUID], tries: int, key: uuid.UUID) -> tuple[QuerySet[Submission], dict[str, Any]]:
+    return claimable_rows().filter(pk__in=keys, tries=tries), fields_of_claim(key)
 
 
 def extended_leases(claims: Iterable[Claim]) -> AbstractContextManager[None]:

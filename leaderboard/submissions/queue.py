@@ -20,7 +20,7 @@ from django.db.models.functions import Now
 
 from leaderboard import __version__
 from leaderboard.common.clock import database_now
-from leaderboard.common.queries import only_row
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.competitions.models import Submission
 from leaderboard.competitions.models.submission import Worker, waiting_since
 
@@ -81,8 +81,7 @@ def turns_of_submissions() -> Iterator[list[Submission]]:
     first.
     """
     while keys := _first_in_turn():
-        rows = _with_scoring_fields(Submission.objects.filter(pk__in=keys))
-        by_key = {submission.pk: submission for submission in rows}
+        by_key = {submission.pk: submission for submission in _with_scoring_fields.rows(keys=keys)}
         turn: list[Submission] = []
         for submission in (by_key[pk] for pk in keys if pk in by_key):
             if turn and not (len(turn) < MAX_TURN_FILES and _may_share_turn(submission) and _may_share_turn(turn[-1])):
@@ -113,10 +112,7 @@ def _served_now(turn: list[Submission]) -> list[Submission]:
 
 def _first_in_turn() -> list[uuid.UUID]:
     """The next files: at most one per team, the competitions in turn, beginning after the one served last."""
-    died_lately = Q(deaths__gt=0, received_at__gte=Now() - RETRY_DELAY_AFTER_DEATH)
-    rows = quick_submissions().annotate(died_lately=died_lately).order_by("received_at")
-    columns = ("pk", "competition_id", "team_id", "died_lately")
-    files = [_WaitingFile(*row) for row in rows.values_list(*columns)[:MAX_WAITING_FILES]]
+    files = [_WaitingFile(**row) for row in _oldest_files.rows()]
     waiting = [file for file in files if not file.has_died_lately] or files
     last, of_competitions = _served["last"], defaultdict[int, list[_WaitingFile]](list)
     for file in waiting:
@@ -124,6 +120,13 @@ def _first_in_turn() -> list[uuid.UUID]:
     in_turn = sorted(of_competitions, key=lambda number: (number <= last, number))
     keys = [_one_of_each_team(of_competitions[number], _teams_served[number]) for number in in_turn]
     return [pk for pk in chain.from_iterable(zip_longest(*keys)) if pk is not None][:MAX_ORDERED_FILES]
+
+
+@PreparedQuery
+def _oldest_files() -> QuerySet[Submission, Any]:
+    died_lately = Q(deaths__gt=0, received_at__gte=Now() - RETRY_DELAY_AFTER_DEATH)
+    rows = quick_submissions().annotate(has_died_lately=died_lately).order_by("received_at")
+    return rows.values("pk", "competition_id", "team_id", "has_died_lately")[:MAX_WAITING_FILES]
 
 
 def _one_of_each_team(files: list[_WaitingFile], served: set[int]) -> list[uuid.UUID]:
@@ -138,15 +141,16 @@ def _one_of_each_team(files: list[_WaitingFile], served: set[int]) -> list[uuid.
     return list(first.values())
 
 
-def _with_scoring_fields(rows: QuerySet[Submission]) -> QuerySet[Submission]:
+@PreparedQuery
+def _with_scoring_fields(keys: list[uuid.UUID]) -> QuerySet[Submission]:
     """The rows with the columns that scoring needs."""
     fields = ("team", "tries", "file_key", "sha256", "received_at", "competition__slug", "competition__ground_truth")
-    return rows.select_related("competition__ground_truth").only(*fields)
+    return Submission.objects.filter(pk__in=keys).select_related("competition__ground_truth").only(*fields)
 
 
-def find_submission(submission_id: uuid.UUID | str) -> Submission | None:
+def find_submission(submission_id: uuid.UUID) -> Submission | None:
     """A row with the columns that scoring needs, in any state; None if it was deleted."""
-    return only_row(_with_scoring_fields(Submission.objects.filter(pk=submission_id)))
+    return _with_scoring_fields.only_row(keys=[submission_id])
 
 
 # --- workers and waiting files ------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from structlog.contextvars import bound_contextvars
 
@@ -30,6 +30,7 @@ import metrics
 from leaderboard import scoring
 from leaderboard.boards import standings
 from leaderboard.common.claims import Claim
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.models import (
     CandidateProblem,
@@ -89,7 +90,7 @@ class FileOfTurn:
     seconds: float = 0.0
 
 
-def score_one(submission_id: uuid.UUID | str, *, in_queue: bool = True) -> str:
+def score_one(submission_id: uuid.UUID, *, in_queue: bool = True) -> str:
     """Score one pending submission; returns `FileOfTurn.status`, "busy" if it cannot be claimed."""
     submission = queue.find_submission(submission_id)
     scored = score_turn([submission], in_queue=in_queue) if submission else []
@@ -232,11 +233,14 @@ def _held_rows(turn: Sequence[FileOfTurn]) -> dict[uuid.UUID, Submission]:
         list(Competition.objects.select_for_update().filter(pk__in=numbers).order_by("pk").values_list("pk"))
     keys = {file.submission.pk: file.claim.key for file in turn}
     # Read again: the team may have changed meanwhile, or the file was deleted with its competition.
+    return {row.pk: row for row in _pending_rows.rows(keys=list(keys)) if row.claim == keys[row.pk]}
+
+
+@PreparedQuery
+def _pending_rows(keys: list[uuid.UUID]) -> QuerySet[Submission]:
     rows = Submission.objects.filter(pk__in=keys, status=Submission.Status.PENDING)
     rows = rows.select_related("team", "competition__board").only(*FIELDS_TO_WRITE)
-    if connection.features.has_select_for_update:
-        rows = rows.select_for_update(of=("self",))
-    return {row.pk: row for row in rows if row.claim == keys[row.pk]}
+    return rows.select_for_update(of=("self",)) if connection.features.has_select_for_update else rows
 
 
 def _settle_file(file: FileOfTurn, row: Submission | None) -> str:
@@ -371,18 +375,18 @@ def unfinished_previews() -> list[int]:
 # --- the sweep --------------------------------------------------------------------------------------------------
 
 
-def sweep_queue() -> tuple[list[tuple[str, int]], list[int]]:
+def sweep_queue() -> tuple[list[tuple[uuid.UUID, int]], list[int]]:
     """Work that needs another wake-up: (submission, ground truth) pairs to claim, candidates with files to rescore.
 
     Also fails submissions that were tried too often and returns their attempts. Several sweeps may run at once.
     """
     claims.fail_spent_submissions(SWEPT_AT_ONCE)
     rows = queue.quick_submissions().order_by("received_at")
-    by_competition: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    by_competition: dict[int, list[tuple[uuid.UUID, int]]] = defaultdict(list)
     for competition_id, submission_id, ground_truth_id in rows.values_list(
         "competition", "pk", "competition__ground_truth"
     )[:SWEPT_AT_ONCE]:
-        by_competition[competition_id].append((str(submission_id), ground_truth_id))
+        by_competition[competition_id].append((submission_id, ground_truth_id))
     # One submission of each competition in turn, so that no class waits behind many files of another one.
     fair = [pair for pair in chain.from_iterable(zip_longest(*by_competition.values())) if pair is not None]
     candidates = Competition.objects.filter(candidate__isnull=False).select_related("candidate")

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
@@ -73,8 +74,17 @@ def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
 
 def attempts_of_person(membership: Membership, day: date) -> int:
     """Attempts that a member used on a day, with any team, so that changing teams yields no further attempts."""
-    files = Submission.objects.using_attempts().of_day(membership.competition, day)
-    return files.filter(user=membership.user_id).count()
+    competition = membership.competition
+    since, until = competition.midnight(day), competition.midnight(day + timedelta(days=1))
+    counts = _count_of_person.rows(competition=competition.pk, user_id=membership.user_id, since=since, until=until)
+    return sum(row["number"] for row in counts)
+
+
+@PreparedQuery
+def _count_of_person(competition: int, user_id: int, since: datetime, until: datetime) -> QuerySet[Submission, Any]:
+    files = Submission.objects.using_attempts().filter(competition=competition, user=user_id)
+    of_day = files.filter(received_at__gte=since, received_at__lt=until)
+    return of_day.order_by().values("user").annotate(number=Count("pk"))
 
 
 def _attempts_left(limits: EffectiveLimits, used: int, competition: Competition, day: date) -> AttemptAllowance:
@@ -162,19 +172,30 @@ def refusal_within_cooldown(membership: Membership, at: datetime) -> SubmissionR
     query; two after so many files.
     """
     competition = membership.competition
-    today = Submission.objects.of_day(competition, competition.day_of(at))
-    own = Q(user=membership.user_id)
-    free = today.filter(
-        Q(team=membership.team_id) | own, status__in=[Submission.Status.FAILED, Submission.Status.INVALID]
-    )
-    if free.count() < FREE_FILES_PER_DAY:
+    day = competition.day_of(at)
+    since, until = competition.midnight(day), competition.midnight(day + timedelta(days=1))
+    team, user_id = membership.team_id, membership.user_id
+    free = _free_files.rows(competition=competition.pk, team=team, user_id=user_id, since=since, until=until)
+    if len(free) < FREE_FILES_PER_DAY:
         return None
-    if not today.filter(own, received_at__gt=at - timedelta(seconds=COOLDOWN_SECONDS)).exists():
+    own = Submission.objects.of_day(competition, day).filter(user=user_id)
+    if not own.filter(received_at__gt=at - timedelta(seconds=COOLDOWN_SECONDS)).exists():
         return None
     message = _(
         "Your team sent %(number)s invalid files today. Now you can submit one a minute. Try again in a minute."
     )
     return SubmissionRefused("one_a_minute", message % {"number": FREE_FILES_PER_DAY})
+
+
+@PreparedQuery
+def _free_files(
+    competition: int, team: int, user_id: int, since: datetime, until: datetime
+) -> QuerySet[Submission, Any]:
+    files = Submission.objects.filter(competition=competition, received_at__gte=since, received_at__lt=until)
+    free = files.filter(
+        Q(team=team) | Q(user=user_id), status__in=[Submission.Status.FAILED, Submission.Status.INVALID]
+    )
+    return free.order_by().values("pk")[:FREE_FILES_PER_DAY]
 
 
 # Further relations to load for an upload; not needed when the membership is read again under the lock.

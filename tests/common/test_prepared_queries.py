@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 
-from leaderboard.common.prepared_queries import PreparedQuery
-from leaderboard.competitions.models import Membership, Submission
+from leaderboard.common.prepared_queries import PreparedQuery, PreparedUpdate
+from leaderboard.competitions.models import Membership, Submission, Team
 from tests.conftest import answers, enter, make_competition, person, submit
 
 pytestmark = pytest.mark.django_db
@@ -93,3 +96,30 @@ def test_threads_that_ask_at_the_same_time_get_their_own_rows() -> None:
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(slugs_of, [user.username for user in people]))
     assert found == [{f"of-{user.username}"} for user in people]
+
+
+def test_files_are_found_by_lists_of_any_length() -> None:
+    def sent_since(keys: list[UUID], since: datetime) -> QuerySet[Submission]:
+        return Submission.objects.filter(pk__in=keys, received_at__gte=since).order_by("received_at")
+
+    ada, bo = person("ada", can_host=True), person("bo")
+    pets = make_competition(ada, slug="pets")
+    enter(pets, bo)
+    sent = [submit(pets, bo, answers(public=wrong)) for wrong in (0, 1, 2)]
+    prepared = PreparedQuery(sent_since)
+    for first in range(3):
+        for keys in ([file.pk for file in sent[:number]] for number in (1, 2, 3, 2)):
+            since = sent[first].received_at
+            assert prepared.rows(keys=keys, since=since) == list(sent_since(keys, since))
+
+
+def test_an_update_writes_the_rows_of_its_values_only() -> None:
+    def rename(keys: list[int], slug: str, name: str) -> tuple[QuerySet[Team], dict[str, Any]]:
+        return Team.objects.filter(pk__in=keys, competition__slug=slug), {"name": name, "created_at": Now()}
+
+    ada, bo, cy = person("ada", can_host=True), person("bo"), person("cy")
+    teams = [enter(make_competition(ada, slug=user.username), user).team for user in (bo, cy)]
+    keys, update = [team.pk for team in teams], PreparedUpdate(rename)
+    assert [update.run(keys=keys, slug=slug, name=f"% {slug}") for slug in ("bo", "cy", "dee")] == [1, 1, 0]
+    assert [Team.objects.get(pk=key).name for key in keys] == ["% bo", "% cy"]
+    assert update.run(keys=keys[1:], slug="bo", name="nobody") == 0

@@ -126,7 +126,7 @@ def test_a_team_has_at_most_one_file_in_work_and_the_next_follows_at_its_end(
     second, others = upload(pets, bo), upload(pets, cy)
     held(mine)
     assert claim(second.pk) is None
-    assert score.sweep_queue()[0] == [(str(others.pk), pets.ground_truth_id)]
+    assert score.sweep_queue()[0] == [(others.pk, pets.ground_truth_id)]
     woken_for.clear()
     submission_tasks.score_next_submissions(str(second.pk), 1)
     assert again(others).status == "scored"

@@ -94,7 +94,7 @@ def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None
     Submission.objects.filter(pk=submission.pk).update(
         claim=uuid.uuid4(), lease_until=timezone.now() - timedelta(seconds=1), tries=1
     )
-    assert [pk for pk, _ in score_module.sweep_queue()[0]] == [str(submission.pk)]
+    assert [pk for pk, _ in score_module.sweep_queue()[0]] == [submission.pk]
     assert score_module.score_one(submission.pk) == "scored"
 
 
@@ -188,7 +188,7 @@ def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, c
     burst = [waiting_file(first, bo) for _ in range(3)]
     late = waiting_file(second, cy)
     rung = [pk for pk, _ in score_module.sweep_queue()[0]]
-    assert rung == [str(burst[0].pk), str(late.pk), str(burst[1].pk), str(burst[2].pk)]
+    assert rung == [burst[0].pk, late.pk, burst[1].pk, burst[2].pk]
 
 
 def test_the_ground_truth_is_never_edited(pets: Competition) -> None:

@@ -90,7 +90,13 @@ class EffectiveLimits:
 
 def effective_limits_of(team: Team | int, competition: Competition) -> EffectiveLimits:
     """The limits of one team; one query. While the competition is locked they do not change."""
-    return EffectiveLimits.from_extensions(competition, Extension.objects.filter(team=team).order_by())
+    number = team if isinstance(team, int) else team.pk
+    return EffectiveLimits.from_extensions(competition, _extensions_of.rows(team=number))
+
+
+@PreparedQuery
+def _extensions_of(team: int) -> QuerySet[Extension]:
+    return Extension.objects.filter(team=team).order_by()
 
 
 def effective_limits_of_teams(teams: Mapping[int, Competition]) -> dict[int, EffectiveLimits]:
