@@ -42,7 +42,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
 @setup_logging.connect
 def _use_site_logging(**_: object) -> None:
-    """Celery leaves logging alone where somebody else sets it up."""
+    """Set up the site's logging. Celery sets up none while this signal has a receiver."""
     logging.config.dictConfig(settings.LOGGING)
 
 
@@ -84,15 +84,15 @@ app.autodiscover_tasks(["leaderboard.submissions"], related_name="worker")
 @task_prerun.connect
 @task_postrun.connect
 def _drop_broken_connections(**_: object) -> None:
-    if not connection.in_atomic_block:  # whoever runs a task within a transaction still needs it
+    if not connection.in_atomic_block:  # a caller that runs the task in its transaction goes on with it
         close_old_connections()
 
 
 @worker_init.connect
 def _acknowledge_without_receipt(**_: object) -> None:
-    """A worker takes one message at a time, and kombu counts a message as unacknowledged until the broker has noted
-    its receipt. Where the broker dies or freezes in that moment Celery notes the error and goes on: it would never
-    listen again."""
+    """Have kombu count a message as acknowledged even if the broker does not take the acknowledgement.
+
+    Else a worker, which takes one message at a time, would never listen again after the broker died in that moment."""
     from kombu.transport import redis, virtual
 
     class QoS(redis.QoS):
@@ -114,7 +114,7 @@ def _exit_with_worker(**_: object) -> None:
 
 @worker_ready.connect
 def _check_processes_often(sender: Any = None, **_: object) -> None:
-    """Celery looks every five seconds whether a process of its pool died; a file should not wait for that."""
+    """Look for dead processes of the pool more often than Celery does, every five seconds, so that no file waits."""
     hub: Any = getattr(sender, "hub", None)
     pool: Any = getattr(getattr(sender, "pool", None), "_pool", None)
     if hub is not None and hasattr(pool, "maintain_pool"):
@@ -128,11 +128,12 @@ def _start_heartbeat(**_: object) -> None:
 
 
 def run_workers(processes: int) -> None:
-    """Score files, in so many processes, and run the tasks that pages wait for, in one more, until this one is told to
-    stop. All are forks of a process that has loaded the site, so that they share 40 MB each."""
+    """Run the workers until they are told to stop: `processes` that score files, and one for the tasks of pages.
+
+    All are forks of this process after it has loaded the site, so that they share 40 MB each."""
     global _pages_worker
     app.loader.import_default_modules()
-    # The collector writes into every object that it looks at; what was there before the first fork it leaves alone.
+    # Exempt all present objects from garbage collection, which writes into each and so copies memory in each fork.
     gc.collect()
     gc.freeze()
     leader = os.getpid()
@@ -174,7 +175,7 @@ def _run(**options: Any) -> None:
 
 
 def queue_length() -> int | None:
-    """How many wake-ups wait in the broker; None when it does not answer within half a second."""
+    """Number of wake-ups in the broker; None if it does not answer within half a second."""
     import redis  # here, because a web server starts faster without it
 
     try:

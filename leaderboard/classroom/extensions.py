@@ -70,15 +70,15 @@ def grant_extension(
 
 
 def opening_dates(competition: Competition, closes_at: datetime) -> tuple[datetime, datetime] | None:
-    """When the final ranking opens for the others if they do not wait for an extension until `closes_at`, and if they
-    do; None if the extension changes nothing for them."""
+    """(opening of the final ranking for the others if they do not wait for an extension until `closes_at`, opening if
+    they do); None if the extension changes nothing for them."""
     opens_at = ranking_opens_at(competition)
     return (opens_at, closes_at) if competition.revealed_at is None and closes_at > opens_at else None
 
 
 def opens_final_ranking(extension: Extension, at: datetime) -> bool:
-    """Whether ending this extension would reveal the final ranking at once: it reveals itself, the deadline has passed,
-    and no other extension delays it."""
+    """Whether ending this extension would open the final ranking at once: the ranking opens by itself, the deadline has
+    passed, and no other extension delays it."""
     competition = extension.team.competition
     if competition.revealed_at or not competition.board.reveals_itself or not extension.delays_ranking:
         return False
@@ -87,7 +87,7 @@ def opens_final_ranking(extension: Extension, at: datetime) -> bool:
 
 
 def disqualify_team(*, team: Team, user: User | None, reason: str) -> None:
-    """Remove a team from the boards and stop its submissions; files and scores stay. The team is told the reason.
+    """Remove a team from the boards and stop its submissions; files and scores stay. Its members read the reason.
 
     Raises `CannotHost` without a reason, or if the team is disqualified already.
     """

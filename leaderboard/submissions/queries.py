@@ -47,7 +47,8 @@ def _submission_of_team(team: int, key: UUID) -> QuerySet[Submission]:
 
 
 def _with_people(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Submissions with team and sender, and `has_twin`: few have one, and only these need a query to find it."""
+    """Submissions with team and sender, and `has_twin`: whether the team submitted the same bytes before. Only
+    these few need a query for the earlier file."""
     twins = Submission.objects.filter(
         team=OuterRef("team"), sha256=OuterRef("sha256"), received_at__lt=OuterRef("received_at")
     )

@@ -122,7 +122,7 @@ class Submission(models.Model):
     # Time at which the bytes of an invalid file were deleted; receipt and hash stay.
     file_removed_at = models.DateTimeField(null=True, editable=False)
     is_selected = models.BooleanField(_("final submission"), default=False)
-    # A hidden file is on no board and no final submission; its team sees the reason.
+    # A hidden file is on no board and cannot be a final submission; its team sees the reason.
     hidden_at = models.DateTimeField(null=True, editable=False)
     hidden_reason = models.CharField(max_length=300, blank=True, editable=False)
 
