@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.custom_metrics import is_perfect_known
 from ..core.errors import MetricError, NotFinite, Problem, shown
-from ..core.evaluate import Result, measure
+from ..core.evaluate import Result, score_prediction
 from ..core.messages import Message, joined
 from ..core.truth import Truth, unscorable_parts
 from ..core.uncertainty import NORMAL
@@ -151,7 +151,7 @@ class _Measured:
         finite."""
         filled = self.truth.metric.submission.fill(places, prediction)
         try:
-            return measure(self.truth, filled, uncertainty=time.process_time() < self.deadline)
+            return score_prediction(self.truth, filled, uncertainty=time.process_time() < self.deadline)
         except NotFinite:
             return None
 

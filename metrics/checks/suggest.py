@@ -13,7 +13,7 @@ import numpy as np
 from ..core.contract import Metric, answer_columns
 from ..core.custom_parameters import SUBMISSION_COLUMNS, first_lines
 from ..core.errors import GroundTruthError, MetricError, NotFinite, Problem, Refused, error_message, shown
-from ..core.evaluate import measure
+from ..core.evaluate import score_prediction
 from ..core.layout import Layout, id_column_of, layout_of
 from ..core.messages import EXAMPLES, Message, joined, listed
 from ..core.registry import USUAL, catalogue, get, is_special
@@ -396,7 +396,7 @@ def _problems_of_perfect_file(truth: Truth) -> list[Problem]:
         prediction, problems = reading_of(small, perfect)
         if problems:
             return problems
-        value = measure(small, small.metric.submission.fill(np.arange(len(perfect)), prediction)).overall
+        value = score_prediction(small, small.metric.submission.fill(np.arange(len(perfect)), prediction)).overall
     except (MetricError, NotFinite) as error:
         return [
             Problem("self_test", Message("A perfect file cannot be scored: {reasons}", reasons=error_message(error)))

@@ -24,7 +24,7 @@ from .contract import Metric
 from .custom_columns import cycled, stand_in_cells
 from .custom_packages import custom_packages, is_module
 from .errors import GroundTruthError, MetricFailed, NotFinite, Problem, SubmissionError
-from .evaluate import OVERALL, Result, measure
+from .evaluate import OVERALL, Result, score_prediction
 from .messages import Message
 from .types import PreparedTruth
 
@@ -156,7 +156,7 @@ def score_library_form(truth: PreparedTruth, table: Table, places: np.ndarray, l
         again = truth.with_metric(computing, truth.params, truth.table, truth.layout)
         if again.problems:
             raise GroundTruthError(again.problems)
-        return measure(again, prediction)
+        return score_prediction(again, prediction)
     except NotFinite:
         raise MetricFailed(metric.key, "returned no finite number") from None
     except BaseException as error:

@@ -111,7 +111,9 @@ def _shown_value(value: float | None) -> str:
     return "None" if value is None else plain_number(value)
 
 
-def measure(truth: PreparedTruth, prediction: Any, *, uncertainty: bool = False, with_parts: bool = False) -> Result:
+def score_prediction(
+    truth: PreparedTruth, prediction: Any, *, uncertainty: bool = False, with_parts: bool = False
+) -> Result:
     """Score a prediction that is in the order of the truth's scored rows. Raises ``NotFinite``."""
     metric = truth.metric
     ready = metric.computation.ready
@@ -192,7 +194,7 @@ def _exact_sums(truth: PreparedTruth, parts: dict[str, Part]) -> tuple[Any, dict
 
 
 def value_of_arrays(metric: Metric, params: Mapping[str, Any], answers: Any, prediction: Any) -> float:
-    """The score of some rows, to the last bit as ``measure`` computes it. Raises ``NotFinite``."""
+    """The score of some rows, to the last bit as ``score_prediction`` computes it. Raises ``NotFinite``."""
     value, how = None, metric.computation
     if how.is_made_of_sums:
         value = _total_of_sums(metric, params, sums_of(finite_rows(metric, params, answers, prediction), None))

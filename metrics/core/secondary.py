@@ -22,7 +22,7 @@ from .errors import (
     SubmissionError,
     error_message,
 )
-from .evaluate import Result, SecondaryValue, measure
+from .evaluate import Result, SecondaryValue, score_prediction
 from .layout import layout_of
 from .messages import Message, joined
 from .parameters import complete
@@ -151,7 +151,7 @@ def secondary_values(main: PreparedTruth, read: list[Any]) -> tuple[SecondaryVal
         if not isinstance(found, SecondaryValue):
             assert secondary_metric.truth is not None, "without a truth nothing was read"
             try:
-                found = secondary_metric.value(measure(secondary_metric.truth, found))
+                found = secondary_metric.value(score_prediction(secondary_metric.truth, found))
             except Exception as error:
                 found = _failed_value(secondary_metric, error)
         values.append(found)

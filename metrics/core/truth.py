@@ -21,7 +21,7 @@ from .advice import with_advice
 from .arrays import Answers, take
 from .contract import Metric, answer_columns
 from .errors import GroundTruthError, MetricFailed, NotFinite, Problem, Refused, SubmissionError
-from .evaluate import Result, measure
+from .evaluate import Result, score_prediction
 from .layout import Layout, id_column_of, layout_of
 from .lazy import cached_property
 from .messages import EXAMPLES, Message, Plural, listed
@@ -223,7 +223,7 @@ class Truth:
         del table  # the predictions hold all that is needed
         pa.default_memory_pool().release_unused()
         try:
-            result = measure(self, prediction, uncertainty=uncertainty, with_parts=with_parts)
+            result = score_prediction(self, prediction, uncertainty=uncertainty, with_parts=with_parts)
         except NotFinite:
             raise MetricFailed(self.metric.key, "gave no finite number") from None
         except MemoryError:

@@ -93,7 +93,7 @@ def test_a_secondary_metric_that_stumbles_costs_nobody_the_score(
         raise RuntimeError("the answer of row 4 is 1")
 
     prepared = metrics.prepare("mae", TRUTH, secondary=[("weighted_mae", {"weight": "w"}), ("r2", {})])
-    monkeypatch.setattr("metrics.core.secondary.measure", stumble)
+    monkeypatch.setattr("metrics.core.secondary.score_prediction", stumble)
     with caplog.at_level(logging.ERROR):
         result = prepared.evaluate(FILE)
     assert result.public == pytest.approx(0.2)

@@ -256,7 +256,7 @@ def test_a_file_that_can_be_read_is_not_blamed_for_the_memory_that_measuring_tak
     def measure(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("metrics.core.truth.measure", measure)
+    monkeypatch.setattr("metrics.core.truth.score_prediction", measure)
     truth = metrics.prepare("f1", b"id,y\n1,a\n2,b\n")
     assert read_by(truth, b"id,y\n1,a\n2,b\n") == ("failed",)
 
