@@ -6,8 +6,7 @@ import errno
 import hashlib
 import logging
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,8 +75,7 @@ def compute_outcome(
     is higher.
     """
     try:
-        with _temporary_errors_as_unreachable():
-            return _run_scorer(submission, ground_truth, seconds, alone)
+        return _run_scorer(submission, ground_truth, seconds, alone)
     except (StorageUnreachable, scoring.ScorerDied, scoring.ScorerInterrupted):
         raise
     except DamagedFile:
@@ -91,20 +89,11 @@ def compute_outcome(
             raise TakesTooLongForQueue from None
         log.error("submission %s under %s took too long", submission.pk, ground_truth.pk)
         return ScoringOutcome(failure=TOO_LONG % {"seconds": f"{settings.SCORING_TIME_LIMIT:g}"})
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in TEMPORARY_ERRORS:
+            raise StorageUnreachable(str(error)) from error
         log.exception("submission %s under %s could not be scored", submission.pk, ground_truth.pk)
         return ScoringOutcome(failure=OUR_FAULT)
-
-
-@contextmanager
-def _temporary_errors_as_unreachable() -> Iterator[None]:
-    """Raise `StorageUnreachable` for the `TEMPORARY_ERRORS` of the block, so that the file is scored later."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in TEMPORARY_ERRORS:
-            raise StorageUnreachable(str(error)) from error
-        raise
 
 
 def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float, alone: bool) -> ScoringOutcome:
