@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from django.conf import settings
 from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
@@ -26,9 +26,9 @@ from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
-from ninja import NinjaAPI
+from ninja import NinjaAPI, Schema
+from ninja import operation as ninja_operation
 from ninja.errors import AuthenticationError, HttpError, ValidationError
-from ninja.operation import Operation
 from ninja.security import HttpBearer
 
 from leaderboard.accounts.models import ApiToken, User
@@ -36,7 +36,7 @@ from leaderboard.common.error_pages import temporary_failure
 from leaderboard.competitions import page_tasks, wake_ups
 from leaderboard.competitions.models import PageTask
 
-from .schemas import ErrorsOut
+from .schemas import ErrorsOut, TaskOut
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +44,7 @@ NO_TOKEN = "Send a valid API token: “Authorization: Bearer lb_…”. Tokens a
 OUR_FAULT = "Something went wrong on our side. It has been logged; try again later."
 UNREADABLE = "This body cannot be read, or it was cut off on its way. Send multipart/form-data with one file."
 Scope = ApiToken.Scope
+ERROR_STATUSES = (400, 401, 403, 404, 409, 413, 422, 429, 500, 503, 507)
 
 
 class ApiError(Exception):
@@ -144,34 +145,22 @@ class Token(HttpBearer):
         return found.user
 
 
-def declared_answers(*others: int, **success: Any) -> dict[int, Any]:
-    """Response schemas by status: the success (`s200=…`), the errors that any operation may return, and `others`."""
-    good = {int(name.removeprefix("s")): shape for name, shape in success.items()}
-    return good | {status: ErrorsOut for status in sorted({401, 403, 429, 500, *others})}
-
-
-def file_answer(kind: str) -> dict[str, Any]:
-    """The OpenAPI description of a response that is a file."""
-    content = {kind: {"schema": {"type": "string", "format": "binary"}}}
-    return {"responses": {200: {"description": "The file", "content": content}}}
-
-
 def token_owner(request: HttpRequest) -> User:
     """The owner of the request's token."""
     return cast(User, request.auth)  # type: ignore[attr-defined]
 
 
-def answered_by_worker(operation: Callable[..., Any], *, is_of_student: bool = False) -> Callable[..., Any]:
+def _answered_by_worker(function: Callable[..., Any], *, is_of_student: bool) -> Callable[..., Any]:
     """Have an operation run by a worker of pages: the response is 202 with a URL to poll, unless it is done at once."""
 
-    @wraps(operation)
+    @wraps(function)
     def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         if isinstance(request, page_tasks.StoredForm):
-            return operation(request, *args, **kwargs)
+            return function(request, *args, **kwargs)
         return answer_later(request, is_of_student=is_of_student)
 
     # Evaluated here, because the annotations are strings, which ninja would look up in this module.
-    answered.__signature__ = inspect.signature(operation, eval_str=True)  # type: ignore[attr-defined]
+    answered.__signature__ = inspect.signature(function, eval_str=True)  # type: ignore[attr-defined]
     return answered
 
 
@@ -205,7 +194,7 @@ def task_response(task: PageTask) -> HttpResponse:
 
 
 class LeaderboardApi(NinjaAPI):
-    def get_openapi_operation_id(self, operation: Operation) -> str:
+    def get_openapi_operation_id(self, operation: ninja_operation.Operation) -> str:
         return operation.view_func.__name__
 
 
@@ -220,3 +209,36 @@ api = LeaderboardApi(
 )
 for kind in (Exception, ApiError, Http404, HttpError, AuthenticationError, ValidationError):
     api.add_exception_handler(kind, exception_response)
+
+
+Operation = TypeVar("Operation", bound=Callable[..., Any])
+
+
+def operation(
+    method: str,
+    path: str,
+    name: str,
+    schema: type[Schema] | None = None,
+    *,
+    statuses: Collection[int] = (200,),
+    scope: Scope = Scope.READ,
+    by_worker: bool = False,
+    file_type: str = "",
+) -> Callable[[Operation], Operation]:
+    """Decorator for an operation, whose URL is named `api_…`: it answers with a schema or with a file.
+
+    Every operation declares all errors, and 202 for what a worker does first.
+    """
+    answers: dict[int, Any] = {202: TaskOut, **dict.fromkeys(ERROR_STATUSES, ErrorsOut)}
+    answers |= dict.fromkeys(statuses, schema) if schema else {}
+    content = {file_type: {"schema": {"type": "string", "format": "binary"}}}
+    file = {"responses": {200: {"description": "The file", "content": content}}} if file_type else None
+
+    def declare(function: Operation) -> Operation:
+        view = _answered_by_worker(function, is_of_student=scope is Scope.SUBMIT) if by_worker else function
+        api.api_operation(
+            [method], path, response=answers, auth=Token(scope), url_name=f"api_{name}", openapi_extra=file
+        )(view)
+        return function
+
+    return declare

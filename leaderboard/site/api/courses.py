@@ -15,19 +15,10 @@ from leaderboard.competitions.access import CourseAudience, CourseContext
 from leaderboard.competitions.models import Course
 from leaderboard.grades import course_sheets, files
 
-from .base import Scope, Token, api, declared_answers, file_answer, token_owner
+from .base import Scope, operation, token_owner
 from .host import call_host_service
-from .schemas import (
-    CourseCompetitionOut,
-    CourseListOut,
-    CourseOut,
-    CourseSummaryOut,
-    GradeKind,
-    PersonListOut,
-    PersonOut,
-)
+from .schemas import CourseListOut, CourseOut, GradeKind, PersonListOut
 
-HOST = Token(Scope.HOST)
 PERSON_FIELDS = ("name", "email", "student_id", "sis_user_id", "login", "section")
 
 
@@ -40,56 +31,43 @@ def _hosted_course(request: HttpRequest, slug: str, audience: CourseAudience = C
     return context
 
 
-@api.get("courses", response=declared_answers(s200=CourseListOut), auth=HOST, url_name="api_courses")
+@operation("GET", "courses", "courses", CourseListOut, scope=Scope.HOST)
 def list_courses(request: HttpRequest) -> CourseListOut:
     """For hosts: the courses in which you host a competition, newest first."""
-    courses = Course.hosted_by(token_owner(request))
-    return CourseListOut(items=[CourseSummaryOut(slug=one.slug, title=one.title) for one in courses])
+    return CourseListOut.model_validate({"items": list(Course.hosted_by(token_owner(request)))})
 
 
-@api.get("courses/{slug:slug}", response=declared_answers(404, s200=CourseOut), auth=HOST, url_name="api_course")
+@operation("GET", "courses/{slug:slug}", "course", CourseOut, scope=Scope.HOST)
 def read_course(request: HttpRequest, slug: str) -> CourseOut:
     """For hosts: the competitions of a course with their hosts and assistants, by username."""
     context = _hosted_course(request, slug)
     competitions = [
-        CourseCompetitionOut.model_validate(
-            {
-                "slug": one.slug,
-                "title": one.title,
-                "state": one.state(context.at),
-                "hosts": sorted(one.hosts.values_list("username", flat=True)),
-                "assistants": sorted(one.assistants.values_list("username", flat=True)),
-            }
-        )
+        {
+            "slug": one.slug,
+            "title": one.title,
+            "state": one.state(context.at),
+            "hosts": sorted(one.hosts.values_list("username", flat=True)),
+            "assistants": sorted(one.assistants.values_list("username", flat=True)),
+        }
         for one in context.competitions
     ]
-    return CourseOut(slug=context.course.slug, title=context.course.title, competitions=competitions)
+    found = {"slug": context.course.slug, "title": context.course.title, "competitions": competitions}
+    return CourseOut.model_validate(found)
 
 
-@api.get(
-    "courses/{slug:slug}/people", response=declared_answers(404, s200=PersonListOut), auth=HOST, url_name="api_people"
-)
+@operation("GET", "courses/{slug:slug}/people", "people", PersonListOut, scope=Scope.HOST)
 def list_people(request: HttpRequest, slug: str) -> PersonListOut:
     """For hosts: the class list of a course, sorted by name."""
     entries = _hosted_course(request, slug).course.roster.select_related("user")
     people = [
-        PersonOut.model_validate(
-            {name: getattr(entry, name) for name in PERSON_FIELDS}
-            | {"state": entry.state.value, "username": entry.user.get_username() if entry.user else None}
-        )
+        {name: getattr(entry, name) for name in PERSON_FIELDS}
+        | {"state": entry.state.value, "username": entry.user.get_username() if entry.user else None}
         for entry in entries
     ]
-    return PersonListOut(items=people)
+    return PersonListOut.model_validate({"items": people})
 
 
-@api.get(
-    "courses/{slug:slug}/grades",
-    response=declared_answers(404, 409, 422),
-    auth=HOST,
-    openapi_extra=file_answer("text/csv"),
-    operation_id="export_course_grades",
-    url_name="api_course_grades",
-)
+@operation("GET", "courses/{slug:slug}/grades", "course_grades", scope=Scope.HOST, file_type="text/csv")
 def export_course_grades(
     request: HttpRequest,
     slug: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -30,23 +30,19 @@ from leaderboard.scoring import JobFailed
 from leaderboard.submissions import scoring_again
 
 from .answers import competition_summary, visible_competition, visible_competition_with_counts
-from .base import ApiError, Scope, Token, answered_by_worker, api, declared_answers, file_answer, token_owner
+from .base import ApiError, Scope, operation, token_owner
 from .schemas import (
     CompetitionSummaryOut,
     CreatedCompetitionOut,
     FileOut,
-    FindingOut,
     GradeKind,
     GroundTruthOut,
     MoveOut,
     RescoringOut,
     ScoredAgainOut,
-    TaskOut,
     TruthOut,
 )
 from .student import file_out
-
-HOST = Token(Scope.HOST)
 
 Found = TypeVar("Found")
 LongText = Annotated[str, Form(max_length=2000)]
@@ -74,13 +70,9 @@ def call_host_service(verb: Callable[[], Found]) -> Found:
         raise ApiError(409, _("The check failed and was logged. Try again, or ask your administrator.")) from error
 
 
-@api.post(
-    "competitions",
-    response=declared_answers(400, 409, 413, 422, s201=CreatedCompetitionOut, s202=TaskOut),
-    auth=HOST,
-    url_name="api_competitions",
+@operation(
+    "POST", "competitions", "competitions", CreatedCompetitionOut, statuses=(201,), scope=Scope.HOST, by_worker=True
 )
-@answered_by_worker
 def create_competition(
     request: HttpRequest,
     file: Annotated[UploadedFile, File(description="A zip of a folder with competition.toml, as an export writes it.")],
@@ -90,20 +82,14 @@ def create_competition(
     if not user.is_host:
         raise ApiError(403, _("Ask your administrator for permission to host competitions."))
     found = call_host_service(lambda: folders.import_zip(chunks=file.chunks(), user=user))
-    findings = [_finding_out(one) for one in (found.ground_truth.findings if found.ground_truth else [])]
-    made = CreatedCompetitionOut(
-        slug=found.slug, title=found.title, join_code=found.admission.join_code, findings=findings
-    )
-    return Status(201, made)
+    findings = found.ground_truth.findings if found.ground_truth else []
+    made = {"slug": found.slug, "title": found.title, "join_code": found.admission.join_code, "findings": findings}
+    return Status(201, CreatedCompetitionOut.model_validate(made))
 
 
-@api.post(
-    "competitions/{slug:slug}/files",
-    response=declared_answers(400, 404, 409, 413, 422, s201=FileOut, s202=TaskOut),
-    auth=HOST,
-    url_name="api_files",
+@operation(
+    "POST", "competitions/{slug:slug}/files", "files", FileOut, statuses=(201,), scope=Scope.HOST, by_worker=True
 )
-@answered_by_worker
 def add_file(
     request: HttpRequest,
     slug: str,
@@ -124,13 +110,7 @@ def add_file(
     return Status(201, file_out(added))
 
 
-@api.post(
-    "competitions/{slug:slug}/truth",
-    response=declared_answers(400, 404, 409, 413, 422, s200=TruthOut, s202=TaskOut),
-    auth=HOST,
-    url_name="api_truth",
-)
-@answered_by_worker
+@operation("POST", "competitions/{slug:slug}/truth", "truth", TruthOut, scope=Scope.HOST, by_worker=True)
 def check_truth(
     request: HttpRequest,
     slug: str,
@@ -165,13 +145,15 @@ def check_truth(
     return _truth_out(draft)
 
 
-@api.post(
+@operation(
+    "POST",
     "competitions/{slug:slug}/truth/publish",
-    response=declared_answers(400, 404, 409, 422, s201=GroundTruthOut, s202=TaskOut),
-    auth=HOST,
-    url_name="api_truth_publish",
+    "truth_publish",
+    GroundTruthOut,
+    statuses=(201,),
+    scope=Scope.HOST,
+    by_worker=True,
 )
-@answered_by_worker
 def publish_truth(
     request: HttpRequest,
     slug: str,
@@ -189,12 +171,7 @@ def publish_truth(
     return Status(201, _ground_truth_out(competition, ground_truth))
 
 
-@api.post(
-    "competitions/{slug:slug}/launch",
-    response=declared_answers(404, 409, 422, s200=CompetitionSummaryOut),
-    auth=HOST,
-    url_name="api_launch",
-)
+@operation("POST", "competitions/{slug:slug}/launch", "launch", CompetitionSummaryOut, scope=Scope.HOST)
 def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
     """For hosts: launch the competition. A refusal names everything that is missing."""
     competition = hosted_competition(request, slug)
@@ -204,12 +181,7 @@ def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
     )
 
 
-@api.get(
-    "competitions/{slug:slug}/rescoring",
-    response=declared_answers(404, s200=RescoringOut),
-    auth=HOST,
-    url_name="api_rescoring",
-)
+@operation("GET", "competitions/{slug:slug}/rescoring", "rescoring", RescoringOut, scope=Scope.HOST)
 def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
     """For hosts: the progress of scoring with the waiting ground truth, and then the teams that would move."""
     found = preview_candidate(hosted_competition(request, slug))
@@ -230,12 +202,7 @@ def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
     return RescoringOut(ground_truth=found.ground_truth.number, moves=moves, **counts)
 
 
-@api.post(
-    "competitions/{slug:slug}/rescoring/apply",
-    response=declared_answers(400, 404, 409, 422, s200=GroundTruthOut),
-    auth=HOST,
-    url_name="api_rescoring_apply",
-)
+@operation("POST", "competitions/{slug:slug}/rescoring/apply", "rescoring_apply", GroundTruthOut, scope=Scope.HOST)
 def apply_rescoring(
     request: HttpRequest,
     slug: str,
@@ -253,12 +220,7 @@ def apply_rescoring(
     return _ground_truth_out(competition, competition.ground_truth, notified)
 
 
-@api.post(
-    "competitions/{slug:slug}/rescoring/discard",
-    response=declared_answers(404, 409, 422, s200=GroundTruthOut),
-    auth=HOST,
-    url_name="api_rescoring_discard",
-)
+@operation("POST", "competitions/{slug:slug}/rescoring/discard", "rescoring_discard", GroundTruthOut, scope=Scope.HOST)
 def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
     """For hosts: discard the waiting ground truth; the current one stays."""
     competition = hosted_competition(request, slug)
@@ -268,12 +230,7 @@ def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
     return _ground_truth_out(competition, competition.ground_truth)
 
 
-@api.post(
-    "competitions/{slug:slug}/submissions/again",
-    response=declared_answers(400, 404, 409, 422, s200=ScoredAgainOut),
-    auth=HOST,
-    url_name="api_again",
-)
+@operation("POST", "competitions/{slug:slug}/submissions/again", "again", ScoredAgainOut, scope=Scope.HOST)
 def score_again(
     request: HttpRequest,
     slug: str,
@@ -318,20 +275,9 @@ def _requested_metric(current: GroundTruth | None, metric: str, params: str) -> 
 
 
 def _truth_out(draft: TruthDraft) -> TruthOut:
-    report = draft.report
-    names = ("id_column", "rows", "public_rows", "private_rows", "ignored_rows")
-    return TruthOut(
-        is_good=report["ok"],
-        metric=draft.metric,
-        params=draft.params,
-        findings=[_finding_out(one) for one in report["findings"]],
-        as_meant=[change["message"] for change in report["as_meant"]],
-        **{name: report[name] for name in names},
-    )
-
-
-def _finding_out(found: dict[str, Any]) -> FindingOut:
-    return FindingOut.model_validate({name: found.get(name) for name in ("code", "message", "blocking", "why")})
+    changes = [change["message"] for change in draft.report["as_meant"]]
+    facts = {"is_good": draft.report["ok"], "metric": draft.metric, "params": draft.params, "as_meant": changes}
+    return TruthOut.model_validate({**draft.report, **facts})
 
 
 def _ground_truth_out(competition: Competition, ground_truth: GroundTruth | None, notified: int = 0) -> GroundTruthOut:
@@ -341,14 +287,7 @@ def _ground_truth_out(competition: Competition, ground_truth: GroundTruth | None
     return GroundTruthOut(becomes=becomes, notified=notified, **{name: getattr(ground_truth, name) for name in names})
 
 
-@api.get(
-    "competitions/{slug:slug}/grades",
-    response=declared_answers(404, 409, 422),
-    auth=HOST,
-    openapi_extra=file_answer("text/csv"),
-    operation_id="export_grades",
-    url_name="api_grades",
-)
+@operation("GET", "competitions/{slug:slug}/grades", "grades", scope=Scope.HOST, file_type="text/csv")
 def export_grades(
     request: HttpRequest,
     slug: str,
@@ -364,14 +303,7 @@ def export_grades(
     return csv_download(data, f"{slug}-grades-{kind}")
 
 
-@api.get(
-    "competitions/{slug:slug}/export",
-    response=declared_answers(404),
-    auth=HOST,
-    openapi_extra=file_answer("application/zip"),
-    operation_id="export_competition",
-    url_name="api_export",
-)
+@operation("GET", "competitions/{slug:slug}/export", "export", scope=Scope.HOST, file_type="application/zip")
 def export_competition(request: HttpRequest, slug: str) -> HttpResponseBase:
     """For hosts: the competition as a zip of a folder, which makes a draft of it on any site. It holds the answers."""
     competition = hosted_competition(request, slug)

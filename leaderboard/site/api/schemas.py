@@ -239,7 +239,7 @@ class FindingOut(Schema):
     code: str
     message: str
     blocking: Annotated[bool, Field(description="Whether it forbids publishing.")]
-    why: str | None
+    why: str | None = None
 
 
 class CreatedCompetitionOut(Schema):

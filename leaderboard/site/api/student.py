@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import partial
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -42,18 +41,7 @@ from .answers import (
     visible_competitions,
     visible_splits,
 )
-from .base import (
-    ApiError,
-    Scope,
-    Token,
-    answer_later,
-    answered_by_worker,
-    api,
-    declared_answers,
-    file_answer,
-    task_response,
-    token_owner,
-)
+from .base import ApiError, Scope, answer_later, operation, task_response, token_owner
 from .schemas import (
     AnswerOut,
     BoardPage,
@@ -66,7 +54,6 @@ from .schemas import (
     FileOut,
     SubmissionOut,
     SubmissionPage,
-    TaskOut,
 )
 
 REFUSAL_STATUSES = {
@@ -84,7 +71,7 @@ PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a pag
 # --- competitions -----------------------------------------------------------------------------------------------
 
 
-@api.get("competitions", response=declared_answers(404, 422, s200=CompetitionPage), url_name="api_competitions")
+@operation("GET", "competitions", "competitions", CompetitionPage)
 def list_competitions(request: HttpRequest, page: PageNumber = 1) -> CompetitionPage:
     """The competitions you may open, newest first."""
     at = database_now()
@@ -93,7 +80,7 @@ def list_competitions(request: HttpRequest, page: PageNumber = 1) -> Competition
     return CompetitionPage(page=page, pages=pages, total=total, items=lines)
 
 
-@api.get("competitions/{slug:slug}", response=declared_answers(404, s200=CompetitionOut), url_name="api_competition")
+@operation("GET", "competitions/{slug:slug}", "competition", CompetitionOut)
 def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     """One competition: its texts, times, limits and metric."""
     user, at = token_owner(request), database_now()
@@ -124,11 +111,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     )
 
 
-@api.get(
-    "competitions/{slug:slug}/leaderboard",
-    response=declared_answers(403, 404, 409, 422, s200=BoardPage),
-    url_name="api_leaderboard",
-)
+@operation("GET", "competitions/{slug:slug}/leaderboard", "leaderboard", BoardPage)
 def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public", page: PageNumber = 1) -> BoardPage:
     """A page of a board in its order, with baselines between the teams. The private board opens with the reveal."""
     user, at = token_owner(request), database_now()
@@ -168,11 +151,8 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
 # --- submissions ------------------------------------------------------------------------------------------------
 
 
-@api.post(
-    "competitions/{slug:slug}/submissions",
-    response=declared_answers(400, 404, 409, 413, 422, s201=SubmissionOut, s202=TaskOut),
-    auth=Token(Scope.SUBMIT),
-    url_name="api_submissions",
+@operation(
+    "POST", "competitions/{slug:slug}/submissions", "submissions", SubmissionOut, statuses=(201,), scope=Scope.SUBMIT
 )
 def submit(
     request: HttpRequest,
@@ -235,13 +215,15 @@ def submit(
     return Status(201, _submission_out_for(mine, user))
 
 
-@api.post(
+@operation(
+    "POST",
     "submissions/{uuid:submission_id}/convert",
-    response=declared_answers(404, 409, 422, s201=SubmissionOut, s202=TaskOut),
-    auth=Token(Scope.SUBMIT),
-    url_name="api_convert",
+    "convert",
+    SubmissionOut,
+    statuses=(201,),
+    scope=Scope.SUBMIT,
+    by_worker=True,
 )
-@partial(answered_by_worker, is_of_student=True)
 def convert_submission(
     request: HttpRequest,
     submission_id: UUID,
@@ -263,11 +245,7 @@ def convert_submission(
     return Status(201, read_submission(request, converted.pk))
 
 
-@api.get(
-    "competitions/{slug:slug}/submissions",
-    response=declared_answers(404, 422, s200=SubmissionPage),
-    url_name="api_submissions",
-)
+@operation("GET", "competitions/{slug:slug}/submissions", "submissions", SubmissionPage)
 def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> SubmissionPage:
     """Your team's submissions in a competition, newest first; for its hosts and assistants, everybody's."""
     user = token_owner(request)
@@ -281,9 +259,7 @@ def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> S
     return SubmissionPage(page=page, pages=pages, total=total, items=found)
 
 
-@api.get(
-    "submissions/{uuid:submission_id}", response=declared_answers(404, s200=SubmissionOut), url_name="api_submission"
-)
+@operation("GET", "submissions/{uuid:submission_id}", "submission", SubmissionOut)
 def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     """One submission: its status and scores, and every problem of a file that was not scored."""
     user = token_owner(request)
@@ -295,11 +271,7 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     return _submission_out_for(submission, user)
 
 
-@api.get(
-    "tasks/{uuid:task_id}",
-    response=declared_answers(400, 404, 409, 413, 422, 503, 507, s200=AnswerOut, s201=AnswerOut, s202=TaskOut),
-    url_name="api_task",
-)
+@operation("GET", "tasks/{uuid:task_id}", "task", AnswerOut, statuses=(200, 201))
 def answer_of_task(request: HttpRequest, task_id: UUID) -> HttpResponse:
     """The answer to a request that was answered with 202; 202 again until it is done."""
     task = PageTask.objects.filter(pk=task_id, user=token_owner(request), path__startswith="/api/").first()
@@ -311,7 +283,7 @@ def answer_of_task(request: HttpRequest, task_id: UUID) -> HttpResponse:
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-@api.get("competitions/{slug:slug}/files", response=declared_answers(404, s200=FileListOut), url_name="api_files")
+@operation("GET", "competitions/{slug:slug}/files", "files", FileListOut)
 def list_files(request: HttpRequest, slug: str) -> FileListOut:
     """The data files, for members who accepted the rules. The sample submission, made by the site, comes first."""
     page_context = _check_data_access(request, slug)
@@ -322,12 +294,7 @@ def list_files(request: HttpRequest, slug: str) -> FileListOut:
     return FileListOut(items=found)
 
 
-@api.get(
-    "competitions/{slug:slug}/files/{str:name}",
-    response=declared_answers(404, 503),
-    openapi_extra=file_answer("application/octet-stream"),
-    url_name="api_file",
-)
+@operation("GET", "competitions/{slug:slug}/files/{str:name}", "file", file_type="application/octet-stream")
 def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
     """One data file, byte by byte as the host gave it."""
     page_context = _check_data_access(request, slug)
