@@ -40,9 +40,8 @@ def new_competition_in(*, course: Course, user: User) -> Competition:
     if source is None:
         raise CannotHost(_("You host no competition of this course."))
     fields = {name: read_setting(source, name) for name in TAKEN_OVER}
-    slug = copying.free_slug(copying.NEW_TITLE)
     with transaction.atomic():
-        draft = copying.create_default_draft(user=user, course=course, title=copying.NEW_TITLE, slug=slug, **fields)
+        draft = copying.create_default_draft(user=user, course=course, **fields)
         hosts, assistants = list(source.hosts.exclude(pk=user.pk)), list(source.assistants.all())
         draft.hosts.add(*hosts)
         draft.assistants.add(*assistants)

@@ -343,11 +343,10 @@ class SetupForm(PartOfCompetitionForm):
 
 
 class CloneForm(forms.Form):
-    """The title of a copy, and whether it gets the baselines."""
+    """The title of a copy."""
 
     prefix = "copy"
     title = forms.CharField(label=_("Title of the copy"), max_length=120)
-    with_baselines = forms.BooleanField(label=_("Include baselines"), required=False)
 
 
 class FolderForm(forms.Form):

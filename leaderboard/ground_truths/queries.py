@@ -15,6 +15,7 @@ from leaderboard.boards import queries as boards
 from leaderboard.boards import standings
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.models import AuditEntry, AuditEvent
+from leaderboard.common.names import slug_from_title
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import (
     CandidateProblem,
@@ -63,6 +64,22 @@ def metric_or_none(key: str) -> metrics.Metric | None:
         return metrics.get(key)
     except metrics.UnknownMetric:
         return None
+
+
+# --- addresses -------------------------------------------------------------------------------------------------------
+
+
+def free_slug(title: str) -> str:
+    """An unused slug made from a title."""
+    slug = slug_of(title) or "copy"
+    taken = set(Competition.objects.filter(slug__startswith=slug).values_list("slug", flat=True))
+    numbered = (f"{slug}-{number}" for number in range(2, len(taken) + 3))
+    return slug if slug not in taken else next(free for free in numbered if free not in taken)
+
+
+def slug_of(title: str) -> str:
+    """A slug made from a title; `""` if it has no Latin letter."""
+    return slug_from_title(title)[:50].strip("-")
 
 
 # --- findings ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import tempfile
 import tomllib
 import unicodedata
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -40,8 +40,9 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import JobFailed
 from metrics.reading.containers import format_of, is_left_by_system
 
+from ..queries import free_slug
 from ..specs import GroundTruthSpec
-from . import copying, data_files, drafts, publishing
+from . import data_files, drafts, publishing
 
 TIMES = ("opens_at", "closes_at")
 OF_THEIR_OWN = {"overview", "rules", "join_code"}
@@ -53,9 +54,16 @@ SPLIT_SECRET = "split_secret.txt"
 
 
 def import_folder(
-    folder: Path, *, user: User, launch: bool = False, needs_truth: bool = True, finds_address: bool = False
+    folder: Path,
+    *,
+    user: User,
+    launch: bool = False,
+    needs_truth: bool = True,
+    finds_address: bool = False,
+    changes: Mapping[str, Any] | None = None,
 ) -> Competition:
-    """Make a competition from a folder. Raises `CannotHost` with the file and the key that is wrong.
+    """Make a competition from a folder, with `changes` of its fields. Raises `CannotHost` with the file and the key
+    that is wrong.
 
     A folder that cannot be imported completely leaves nothing behind. With `finds_address` a number is added to a slug
     that is taken; without, the folder is refused.
@@ -64,11 +72,11 @@ def import_folder(
     fields = {name: spec[name] for name in PLAIN_FIELDS if name in spec}
     fields |= {name: _read_time(spec, name) for name in TIMES}
     if finds_address and Competition.objects.filter(slug=str(spec.get("slug", ""))).exists():
-        fields["slug"] = copying.free_slug(str(spec["slug"]))
+        fields["slug"] = free_slug(str(spec["slug"]))
     fields["overview"] = _read_text(folder / "overview.md")
     fields["rules"] = _read_text(folder / "rules.md")
     try:
-        competition = competitions.create_competition(user=user, **fields)
+        competition = competitions.create_competition(user=user, **{**fields, **(changes or {})})
     except ValidationError as error:
         lines = [f"{name}: {' '.join(messages)}" for name, messages in error.message_dict.items()]
         raise CannotHost(_("competition.toml can't be used."), lines) from error
@@ -160,7 +168,7 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
             ),
         )
         drafts.save_draft(competition=competition, spec=truth_spec)
-        publishing.publish_draft(competition=competition, user=user, is_confirmed=True)
+        publishing.publish_draft(competition=competition, user=user, is_confirmed=True, keeps_draft=True)
 
 
 def _split_secret(folder: Path) -> str:

@@ -24,10 +24,10 @@ from leaderboard.submissions import score
 from metrics.checks.answer_columns import ColumnFacts, is_sample_file, is_train_file, propose_answers
 from metrics.reading.headers import USAGE, letters_of
 
-from ..queries import chosen_answers, current_truth
+from ..queries import chosen_answers, current_truth, free_slug
 from ..specs import GroundTruthSpec
 from . import checks, data_files, drafts, publishing
-from .copying import NEW_TITLE, free_slug
+from .copying import NEW_TITLE
 
 ANSWER_FILE = re.compile(
     r"answer|solution|truth|gold|label|target|outcome|perfect|(^|[^a-z])(key|y)([^a-z]|$)|y_?test"

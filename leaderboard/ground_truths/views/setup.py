@@ -79,9 +79,7 @@ def _start(request: HttpRequest) -> HttpResponseBase:
     zone = viewer_zone(request) or (zone if zone in known_zones() else "UTC")
     title = request.POST.get("name", "").strip()[:120] or copying.NEW_TITLE
     course = Course.proposed_for(user) or ""
-    draft = copying.create_default_draft(
-        user=user, course=course, title=title, slug=copying.free_slug(title), zone=zone
-    )
+    draft = copying.create_default_draft(user=user, course=course, title=title, zone=zone)
     return answer_later(request, path=reverse("host_setup", kwargs={"slug": draft.slug}))
 
 

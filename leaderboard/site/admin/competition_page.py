@@ -15,7 +15,7 @@ from leaderboard.common.responses import signed_in_user
 from leaderboard.competitions.forms import CompetitionForm, wall_text
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.ground_truths.forms import AnswersForm, ParameterForm, SecondaryForm
-from leaderboard.ground_truths.queries import current_truth, metric_or_none
+from leaderboard.ground_truths.queries import current_truth, free_slug, metric_or_none
 from leaderboard.ground_truths.services import copying, data_files, drafts, setup
 from leaderboard.ground_truths.specs import GroundTruthSpec
 
@@ -37,7 +37,7 @@ class AdminCompetitionForm(CompetitionForm):
 
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"]
-        return slug or self.instance.slug or copying.free_slug(self.cleaned_data.get("title", ""))
+        return slug or self.instance.slug or free_slug(self.cleaned_data.get("title", ""))
 
     @property
     def dates(self) -> list[forms.BoundField]:

@@ -69,7 +69,6 @@ def host_settings(request: HttpRequest, page_context: PageContext) -> HttpRespon
         "roster_size": competition.course.roster.filter(left_at=None).count(),
         "teams": competition.teams.count(),
         "submissions": competition.submissions.filter(team__isnull=False).count(),
-        "baselines": competition.baselines.count(),
     }
     return render(request, "site/host_settings.html", context, status=status)
 
