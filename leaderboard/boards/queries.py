@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.core.cache import caches
-from django.db.models import Count, F, Max, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, Max, Min, OuterRef, QuerySet, Subquery
 
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import (
@@ -116,14 +116,9 @@ def shown_standings(ground_truth: GroundTruth, split: Split) -> QuerySet[Standin
     return standings.order_by(F("last_at").desc(), "team_id") if is_hidden(ground_truth, split) else standings
 
 
-def is_better(sort_key: object, received_at: object) -> Q:
-    """Condition for standings that rank above one with this sort key and time of receipt (`Standing.order`)."""
-    return Q(sort_key__lt=sort_key) | Q(sort_key=sort_key, received_at__lt=received_at)
-
-
 def rank_of(standing: Standing) -> int:
     """Rank of a standing: one more than the number of strictly better ones; one query."""
-    better = is_better(standing.sort_key, standing.received_at)
+    better = Standing.is_better(standing.sort_key, standing.received_at)
     return 1 + standings_in_order(standing.ground_truth, Split(standing.split)).filter(better).count()
 
 

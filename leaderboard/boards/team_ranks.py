@@ -17,7 +17,7 @@ from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, GroundTruth, Standing, Team
 from leaderboard.competitions.models.competition import Split
 
-from .queries import LEADERS, is_better, is_hidden, standings_in_order
+from .queries import LEADERS, is_hidden, standings_in_order
 from .rows import Placing, shown_moment
 from .standings import ranked_scores, sign_of
 
@@ -51,7 +51,7 @@ def placings_of(places: Iterable[tuple[int, GroundTruth, Split]]) -> dict[int, P
 def _with_rank(standings: QuerySet[Standing]) -> QuerySet[Standing]:
     board = standings_in_order(OuterRef("ground_truth"), OuterRef("split")).order_by()
     return standings.annotate(
-        above=count_rows(board.filter(is_better(OuterRef("sort_key"), OuterRef("received_at"))), "split"),
+        above=count_rows(board.filter(Standing.is_better(OuterRef("sort_key"), OuterRef("received_at"))), "split"),
         total=count_rows(board, "split"),
     )
 

@@ -318,6 +318,11 @@ class Standing(models.Model):
         """Tie rule: ranks follow the score, then the time of receipt; teams equal in both share a rank."""
         return self.sort_key, self.received_at
 
+    @staticmethod
+    def is_better(sort_key: object, received_at: object) -> Q:
+        """The rule of `order` as a condition: standings that rank above one with this sort key and time of receipt."""
+        return Q(sort_key__lt=sort_key) | Q(sort_key=sort_key, received_at__lt=received_at)
+
 
 class Worker(models.Model):
     """A worker process, which updates its row every few seconds, by the database's clock."""
