@@ -1,7 +1,5 @@
 """Answer files made row by row, with ids that tell nothing; and files of one column, and what they score."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random

@@ -1,7 +1,5 @@
 """Files made of arrays, for metrics of probabilities and scores."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What the tests of the library share. None of them needs Django or the site."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings

@@ -1,8 +1,6 @@
 """What the graders of past competitions compute, each written from its public definition, slowly and plainly, and the
 built-in metric with the parameters that reproduces it."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 The same bytes come as a submission and as a truth file, in the library and on the site.
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

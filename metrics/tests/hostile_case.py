@@ -1,7 +1,5 @@
 """One input of the list, and the files that most of them are submissions for."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from dataclasses import dataclass

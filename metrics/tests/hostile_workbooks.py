@@ -1,7 +1,5 @@
 """Workbooks that want more room or time than there is, each a few megabytes at most."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 import zlib

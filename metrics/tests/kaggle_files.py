@@ -1,7 +1,5 @@
 """Metric files in the style of those that hosts write for Kaggle, each with answers, a submission and its score."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Small files of truths and submissions made of columns, and what the library says about them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How long things may take on a busy machine."""
 
-from __future__ import annotations
-
 import os
 
 

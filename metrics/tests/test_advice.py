@@ -1,7 +1,5 @@
 """A file that a metric refuses names usual metrics that read such values: to Ada in her answers, to Bo in his file."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Files that err together: a copy is found among honest files, and chance alone names nobody."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

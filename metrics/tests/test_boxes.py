@@ -1,7 +1,5 @@
 """Boxes in pictures: who takes whom, and what it is worth, equals the definition worked out box by box."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Ada's mean over queries or shops is the mean of what the metric says of each of them alone."""
 
-from __future__ import annotations
-
 import math
 import random
 

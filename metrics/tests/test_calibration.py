@@ -1,7 +1,5 @@
 """Probabilities are compared with the shares of answers that come true, bin by bin."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

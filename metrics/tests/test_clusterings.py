@@ -1,7 +1,5 @@
 """Metrics of clusterings equal scikit-learn, whatever the clusters are called, and know what each row changes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any

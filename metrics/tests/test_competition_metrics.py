@@ -1,7 +1,5 @@
 """What the files of real competitions leave open: missing items, ties, empty masks, points beside all boxes."""
 
-from __future__ import annotations
-
 import random
 import time
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Ada weighs several metrics into one score, and each part is what it would be alone."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

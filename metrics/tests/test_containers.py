@@ -1,7 +1,5 @@
 """What is accepted in place of a plain CSV, and how everything else is named and left closed."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import pickle

@@ -1,7 +1,5 @@
 """Ada says what each mistake costs, and every row costs what she said."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

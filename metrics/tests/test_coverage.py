@@ -1,7 +1,5 @@
 """A teacher who rebuilds a past competition finds its grader among the metrics, digit for digit."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A file whose values are written otherwise is converted in one round, whatever else a spreadsheet did to it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Olga puts metric files into a folder: Kaggle's, unchanged, and some that mean no good."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Olga installs a library that Ada's metric needs, and nothing else on the site changes."""
 
-from __future__ import annotations
-
 import importlib.util
 import shlex
 import shutil

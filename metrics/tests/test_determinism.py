@@ -1,7 +1,5 @@
 """The same files give the same digits in every process, whatever the hash seed and the order of their rows."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

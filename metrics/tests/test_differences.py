@@ -1,7 +1,5 @@
 """What is another answer in a corrected ground truth, and what only looks like one."""
 
-from __future__ import annotations
-
 import pytest
 
 from metrics.checks.splits import TruthDifference, compare_truths

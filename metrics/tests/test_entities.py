@@ -1,7 +1,5 @@
 """Entities of tagged sentences are those that the script of CoNLL finds, and are averaged as scikit-learn would."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

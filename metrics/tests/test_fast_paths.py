@@ -1,7 +1,5 @@
 """Fast paths return what slow and plain code does."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Each id of a truth is found at its row, and no other text is found."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Forecasts with an interval, a distribution or a scale are judged as scipy, scikit-learn and the definitions do."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A file with no label like the sample's is refused; with some, it is scored and its author is told."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bo scores at home in a notebook: a frame means the CSV file that it would be written to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Distances on the globe against directions in space, computed with 60 decimal digits."""
 
-from __future__ import annotations
-
 import random
 from decimal import Decimal, localcontext
 

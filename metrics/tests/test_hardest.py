@@ -1,7 +1,5 @@
 """Which rows cost several files most, for every metric that knows; and answers put right one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Headers as people write them, in every container and for every reader: read, and the reader says how."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from collections.abc import Callable, Sequence

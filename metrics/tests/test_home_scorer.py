@@ -1,7 +1,5 @@
 """Bo scores at home what the site would score: the same code, the same words, exit codes that programs can use."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Bo scores at home with every kind of metric: built in, Kaggle's file, a file in the form of ours."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

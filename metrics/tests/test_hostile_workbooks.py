@@ -1,7 +1,5 @@
 """Workbooks that want too much are refused in one sentence, within 10 seconds and a gigabyte."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Ids that were written otherwise on the way: converted where each can mean one of the expected only."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Sealed processes import what `PYTHONPATH` reaches, but for folders around the site."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

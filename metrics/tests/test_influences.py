@@ -1,7 +1,5 @@
 """What a metric claims that each row does to its score is what a little more or less of the row does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which metrics fit Ada's answers, and what files that know nothing score under them."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

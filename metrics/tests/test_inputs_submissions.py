@@ -1,7 +1,5 @@
 """What Bo reads about each input of the list, by number."""
 
-from __future__ import annotations
-
 import math
 import tracemalloc
 

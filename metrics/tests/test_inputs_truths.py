@@ -1,7 +1,5 @@
 """What Ada reads about each input of the list when it comes as her answer file, by number."""
 
-from __future__ import annotations
-
 import pytest
 
 import metrics

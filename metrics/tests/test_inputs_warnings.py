@@ -1,7 +1,5 @@
 """What Ada is told about her answers beside their faults, and how rows of one group stay together."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random

@@ -1,7 +1,5 @@
 """The 95 % intervals hold the value of a large sample nearly as often as they say, also where a class is rare."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Olga hosts files that were written for Kaggle, unchanged, and Ada says for each what a submission looks like."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Metrics of labels and of label sets equal scikit-learn, say what they refuse, and know what each row changes."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from collections.abc import Callable, Sequence

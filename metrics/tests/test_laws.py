@@ -1,7 +1,5 @@
 """Laws that every metric file obeys, found by themselves: a new file is under them without a line here."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

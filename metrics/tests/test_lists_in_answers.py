@@ -1,7 +1,5 @@
 """Lists in the cells of Ada's answers: each writing but white space is named, and the separator is proposed."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 

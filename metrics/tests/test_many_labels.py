@@ -1,7 +1,5 @@
 """A file may name millions of labels that the truth does not know; it may not cost more than its size explains."""
 
-from __future__ import annotations
-
 import gc
 import tracemalloc
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Masks as run lengths: areas, overlaps and objects equal what counting pixel by pixel gives."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A message remembers its template and its parameters, and nothing in a file is ever read as a template."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from typing import Any

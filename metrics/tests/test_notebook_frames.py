@@ -1,7 +1,5 @@
 """Bo scores what a notebook holds: the score is that of the file he would upload, or one sentence says what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Metrics of numbers equal scikit-learn, scipy, or their definition written down plainly."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

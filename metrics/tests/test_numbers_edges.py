@@ -1,7 +1,5 @@
 """What metrics of numbers refuse, what they say at the ends of their domains, and what a heavier row does to them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The matrix that a phrase metric draws marks exactly the matches that it counts."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Probabilities are judged as scikit-learn, scipy, Kaggle's pages or the plain definition judge them."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable

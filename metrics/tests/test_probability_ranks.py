@@ -1,7 +1,5 @@
 """Scores that only sort the rows or the labels are judged as scikit-learn, Kaggle's scripts or the definition do."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

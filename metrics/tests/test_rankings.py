@@ -1,7 +1,5 @@
 """Ranked lists of labels: each metric equals its definition, written down plainly, row by row."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable

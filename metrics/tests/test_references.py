@@ -1,8 +1,6 @@
 """Every metric equals an independent implementation on random classes: scikit-learn where it has one, else the
 definition written down as slowly and plainly as possible."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -1,7 +1,5 @@
 """Secondary metrics: the same values as alone, from one reading of the file, and never a reason to lose the score."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

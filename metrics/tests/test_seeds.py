@@ -1,7 +1,5 @@
 """The numbers printed in the seed documents, to the digit; and the question that seed 003 left open."""
 
-from __future__ import annotations
-
 import pytest
 
 import metrics

@@ -1,7 +1,5 @@
 """Which rows are public follows from a secret: who knows the ids, the share and the seed knows no row."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

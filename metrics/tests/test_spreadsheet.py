@@ -1,7 +1,5 @@
 """What a teacher's spreadsheet saves, and what is read from it once the teacher has agreed."""
 
-from __future__ import annotations
-
 import pytest
 
 import metrics

@@ -1,7 +1,5 @@
 """How the library is built: metrics at the top, no import circle, a small public door."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 from graphlib import TopologicalSorter

@@ -1,7 +1,5 @@
 """How files are read beyond the single inputs of the list: many faults at once, large files, exactness."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

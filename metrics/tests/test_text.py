@@ -1,7 +1,5 @@
 """Metrics of texts equal the definitions, written down slowly, whatever the texts hold."""
 
-from __future__ import annotations
-
 import random
 import re
 import string

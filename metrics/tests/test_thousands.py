@@ -1,7 +1,5 @@
 """Points between thousands are refused or told, and three decimals are not mistaken for them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

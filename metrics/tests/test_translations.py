@@ -1,7 +1,5 @@
 """Translations are judged as sacrebleu and the definitions do."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

@@ -1,7 +1,5 @@
 """What a student reads of a file follows from the file alone: never from the answers, and never from the split."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

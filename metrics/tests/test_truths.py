@@ -1,7 +1,5 @@
 """What Ada is told about her answer file before it is published, and how the system splits one that has no split."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

@@ -1,7 +1,5 @@
 """The doubt about a score is what drawing the rows again would show, and two files are compared row by row."""
 
-from __future__ import annotations
-
 import math
 import random
 

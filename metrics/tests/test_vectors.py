@@ -1,7 +1,5 @@
 """Worked cases with the value of each reading. Cases that only Python types can tell apart are skipped by name."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables as Excel and Parquet save them: read as they are shown, refused within limits, never computed."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import time

@@ -1,7 +1,5 @@
 """A list in one cell is recognised in the writings of many programs, and a label with odd letters is left alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from metrics.reading.writings import Writing, read_list, writings_of

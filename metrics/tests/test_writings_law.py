@@ -4,8 +4,6 @@ Every metric that reads labels, lists, texts or numbers is asked, with the writi
 polars and JSON, for all rows and for some.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Random classes: truth and submission files that fit any metric, made from the kinds of column it names."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random
