@@ -120,38 +120,33 @@ def list_findings(truth: Truth) -> Iterator[Finding]:
     for name in truth.target_columns:
         encoded = truth.table.column(name).dictionary_encode()
         cells = encoded.dictionary.to_pylist()[:_MOST_CELLS]
-        rows_of = _RowsOf(plain(encoded.indices, np.int32))
-        yield from _list_findings(truth, name, cells, rows_of)
-        yield from _decimal_labels(truth, name, cells, rows_of)
+        of_row = plain(encoded.indices, np.int32)
+        yield from _list_findings(truth, name, cells, of_row)
+        yield from _decimal_labels(truth, name, cells, of_row)
 
 
-class _RowsOf:
-    """The rows that have some of the distinct cells."""
-
-    def __init__(self, codes: np.ndarray) -> None:
-        self._codes = codes
-
-    def __call__(self, places: Sequence[int]) -> np.ndarray:
-        return np.flatnonzero(np.isin(self._codes, places))
+def _rows_with(places: Sequence[int], of_row: np.ndarray) -> np.ndarray:
+    """The rows that have some of the distinct cells; ``of_row`` is the cell of each row."""
+    return np.flatnonzero(np.isin(of_row, places))
 
 
-def _list_findings(truth: Truth, name: str, cells: Sequence[str], rows_of: _RowsOf) -> Iterator[Finding]:
+def _list_findings(truth: Truth, name: str, cells: Sequence[str], of_row: np.ndarray) -> Iterator[Finding]:
     if SEPARATOR not in truth.params:
         if writing_of_lists(truth.table.column(name).slice(0, _MOST_CELLS).to_pylist()) is not None:
             written = [code for code, cell in enumerate(cells) if read_list(cell).writing != PLAIN]
-            rows, example = rows_of(written), shown(cells[written[0]])
+            rows, example = _rows_with(written, of_row), shown(cells[written[0]])
             message = Message.counted(len(rows), *_LISTS_AS_LABELS, column=shown(name), example=example)
             yield warning("lists_as_labels", message, _WHY_AS_LABELS, name, place_of(truth, rows[0]))
         return
     separator = truth.params[SEPARATOR] or None
-    yield from _joined_by_words(truth, name, cells, rows_of)
+    yield from _joined_by_words(truth, name, cells, of_row)
     if codes := [code for code, cell in enumerate(cells) if _is_foreign(cell, separator)]:
         others = sum(len(cell.split(separator)) > 1 for cell in cells) - len(codes)
         lists = [cells[code] for code in codes]
-        yield _finding_of_lists(truth, name, rows_of(codes), lists, separator, are_most=len(lists) > others)
+        yield _finding_of_lists(truth, name, _rows_with(codes, of_row), lists, separator, are_most=len(lists) > others)
 
 
-def _joined_by_words(truth: Truth, name: str, cells: Sequence[str], rows_of: _RowsOf) -> Iterator[Finding]:
+def _joined_by_words(truth: Truth, name: str, cells: Sequence[str], of_row: np.ndarray) -> Iterator[Finding]:
     """A warning if words such as "and" join labels."""
     separator = truth.params[SEPARATOR] or None
     lists = [list(map(str.strip, cell.split(separator))) for cell in cells]
@@ -162,7 +157,7 @@ def _joined_by_words(truth: Truth, name: str, cells: Sequence[str], rows_of: _Ro
         known = {item for items in lists for item in items}
         plain_lists = [[part for item in items for part in _known_parts(item, known)] for items in lists]
     if codes := [code for code, items in enumerate(lists) if items != plain_lists[code]]:
-        rows, cure = rows_of(codes), (separator or " ").join(plain_lists[codes[0]])
+        rows, cure = _rows_with(codes, of_row), (separator or " ").join(plain_lists[codes[0]])
         facts = {"column": shown(name), "example": shown(cells[codes[0]]), "cure": shown(cure)}
         message = Message.counted(len(rows), *_JOINED_BY_WORDS, **facts)
         yield warning("joined_lists", message, _WHY, name, place_of(truth, rows[0]))
@@ -174,14 +169,14 @@ def _known_parts(item: str, known: Collection[str]) -> list[str]:
     return parts if all(part in known for part in parts) else [item]
 
 
-def _decimal_labels(truth: Truth, name: str, cells: Sequence[str], rows_of: _RowsOf) -> Iterator[Finding]:
+def _decimal_labels(truth: Truth, name: str, cells: Sequence[str], of_row: np.ndarray) -> Iterator[Finding]:
     """A warning if labels are numbers with ``.0``, as pandas writes whole numbers beside a missing one."""
     separator = truth.params.get(SEPARATOR) or None
     is_list = SEPARATOR in truth.params
     labels = [cell.split(separator) if is_list else [cell] for cell in cells]
     codes = [code for code, found in enumerate(labels) if any(map(_DECIMAL.fullmatch, map(str.strip, found)))]
     if codes and all(to_decimal(label.strip()) is not None for found in labels for label in found if label.strip()):
-        rows, example = rows_of(codes), cells[codes[0]]
+        rows, example = _rows_with(codes, of_row), cells[codes[0]]
         cure = _ZEROS.sub("", example)
         message = Message.counted(
             len(rows), *_DECIMAL_LABELS, column=shown(name), example=shown(example), cure=shown(cure)

@@ -1,7 +1,6 @@
 """The parameters of a metric in Kaggle's format: those of its function ``score`` after the first three, and the columns
 of a submission, which the host sets for each truth."""
 
-import collections.abc
 import csv
 import inspect
 import json
@@ -9,7 +8,7 @@ import math
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
@@ -21,16 +20,7 @@ FIRST_THREE = ["solution", "submission", "row_id_column_name"]
 SUBMISSION_COLUMNS = "submission_columns"
 _COLUMN_NAMES = ("_column_name", "_column", "_col_name", "_col")
 _OF_TRUTH_ALONE = re.compile(r"weight|group|fold|strat|usage|split", re.IGNORECASE)
-_LISTS = (
-    list,
-    tuple,
-    set,
-    frozenset,
-    dict,
-    collections.abc.Sequence,
-    collections.abc.Iterable,
-    collections.abc.Mapping,
-)
+_LISTS = (list, tuple, set, frozenset, dict, Sequence, Iterable, Mapping)
 _MAX_LIST_CHARACTERS = 5000
 _LIST_HELP = "Several values, separated by commas, or JSON."
 _WHOLE = re.compile(r"[+-]?\d{1,15}")

@@ -29,7 +29,7 @@ from .parameters import chosen, complete
 from .registry import get
 from .secondary import Asked, SecondaryMetric, prepare_secondary, read_secondary, secondary_values, table_for
 from .types import PreparedTruth
-from .uncertainty import Buckets, buckets_of, hashes_of, probability_better
+from .uncertainty import Buckets, buckets_of, hashes_of
 
 SMALL = 110_000_000
 """Bytes that every submission may have, as a site's uploads may."""
@@ -430,8 +430,8 @@ def compare(first: Result, second: Result, split: str = "overall") -> Comparison
     ours, theirs = first.uncertainty[split].replicates, second.uncertainty[split].replicates
     low, high = np.quantile(ours - theirs, (0.025, 0.975))
     difference = getattr(first, split) - getattr(second, split)
-    better = probability_better(get(first.metric).direction, ours, theirs)
-    return Comparison(difference, float(low), float(high), better)
+    gaps = ours - theirs if get(first.metric).direction == "maximize" else theirs - ours
+    return Comparison(difference, float(low), float(high), float(np.mean((gaps > 0) + 0.5 * (gaps == 0))))
 
 
 def wanted_of_truth(metric: Metric, params: Mapping[str, Any], id_column: str | None) -> Wanted:

@@ -312,9 +312,3 @@ def _uncertainty(
         return Uncertainty(None, least, most, replicates)
     low, high = interval(metric, value, wide, rows)
     return Uncertainty(error, min(max(low, least), value) + 0.0, max(min(high, most), value) + 0.0, replicates)
-
-
-def probability_better(direction: str, ours: np.ndarray, theirs: np.ndarray) -> float:
-    """The share of shared resamples in which the first values are better, ties counting half."""
-    gaps = ours - theirs if direction == "maximize" else theirs - ours
-    return float(np.mean((gaps > 0) + 0.5 * (gaps == 0)))

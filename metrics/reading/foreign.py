@@ -343,7 +343,7 @@ def judge_texts(cells: Cells, texts: Coded, sample: str) -> None:
             is_listed[place] = is_written_as_list(text, ";" if is_phrases else None)
             if text and not is_phrases and not is_listed[place]:
                 return
-    is_filled = _is_filled(texts.array)
+    is_filled = np.diff(raw_cells(texts.array)[0]) > 0
     is_listed[_MOST_LABELS : texts.size] = is_listed[:_MOST_LABELS][is_filled[:_MOST_LABELS]].all()
     findings = _Findings(len(is_listed))
     findings.is_faulty = is_listed
@@ -417,12 +417,6 @@ def is_written_as_list(text: str, separator: str | None) -> bool:
     if separator is not None and separator in text:
         return True
     return text[:1] in _OPENING and bool(text) and read_list(text).writing.quoted
-
-
-def _is_filled(texts: Any) -> np.ndarray:
-    offsets, _ = raw_cells(texts)
-    found: np.ndarray = offsets[1:] > offsets[:-1]
-    return found
 
 
 def _parts_words(cell: str, mark: str) -> bool:

@@ -30,17 +30,7 @@ from ..core.contract import Contributions, Example, Metric, RowSum, Rules, disti
 from ..core.figures import Figure
 from ..core.parameters import Range
 from .numerics.masks import Pixels, RunLengths, beyond, masks_of, objects_that_meet
-from .numerics.overlap_precision import (
-    PARTS,
-    Beta,
-    Step,
-    Stop,
-    last_line,
-    matrices,
-    table_of,
-    thresholds,
-    total,
-)
+from .numerics.overlap_precision import PARTS, Beta, Step, Stop, last_line, matrices, table_of, thresholds, total
 
 Start = Annotated[float, Range(0.5, 0.99), "The first threshold; from 0.5 on an object can match only one other."]
 

@@ -14,15 +14,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 
 from ...core.arrays import Answers, take
-from ...core.contract import (
-    ByParameters,
-    Example,
-    Metric,
-    Rules,
-    SubmissionFormat,
-    WholeColumn,
-    answer_columns,
-)
+from ...core.contract import ByParameters, Example, Metric, Rules, SubmissionFormat, WholeColumn, answer_columns
 from ...core.errors import Problem, shown
 from ...core.evaluate import value_of_arrays
 from ...core.figures import Figure, Grid
