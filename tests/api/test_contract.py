@@ -55,7 +55,6 @@ OPERATIONS = (
     "answer_of_task",
     "list_files",
     "download_file",
-    "convert_submission",
     *HOSTED,
 )
 ASKED = ("list_", "read_", "download_")
