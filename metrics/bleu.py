@@ -27,7 +27,7 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .core.messages import Message
 from .core.parameters import Range
-from .numerics.ngrams import References, TokenKind, first_references, pairs_in_blocks, pieces_of, split_function
+from .numerics.ngrams import References, TokenKind, first_references, pairs_in_blocks, references_in, split_function
 from .numerics.tokens import Lowercase
 from .reading.column_kinds import Words
 
@@ -77,8 +77,9 @@ def last_line(*, order: Order) -> str:
 
 
 def unscorable(truth: Coded, *, order: Order, tokens: TokenKind, lowercase: Lowercase, references: References) -> str:
-    starts, true = truth.once(pieces_of, split_function(tokens, lowercase), references)
-    if (true.counts[starts[:-1]][truth.codes] >= order).any():
+    split = split_function(tokens, lowercase)
+    firsts = (references_in(truth.values[code], references)[0] for code in np.unique(truth.codes))
+    if any(len(split(text)) >= order for text in firsts):
         return ""
     return Message("none of its answers has {order} words.", order=order)
 

@@ -32,7 +32,7 @@ from .numerics.ngrams import (
     first_references,
     in_small_letters,
     parted_words,
-    pieces_of,
+    references_in,
     run_counts,
 )
 from .numerics.tokens import Lowercase
@@ -79,8 +79,8 @@ def total(sums: np.ndarray, *, beta: Beta = 2.0) -> float:
 
 
 def unscorable(truth: Coded, *, references: References) -> str:
-    starts, true = truth.once(pieces_of, characters_of, references)
-    return "" if true.counts[starts[:-1]][truth.codes].any() else Message("all its answers are empty.")
+    firsts = (references_in(truth.values[code], references)[0] for code in np.unique(truth.codes))
+    return "" if any(map(characters_of, firsts)) else Message("all its answers are empty.")
 
 
 chrf = Metric(

@@ -36,6 +36,7 @@ _STEPS = (
     (re.compile(r"([\.,])([^0-9])"), r" \1 \2"),
     (re.compile(r"([0-9])(-)"), r"\1 \2 "),
 )
+_WITHOUT_MARKS = re.compile(r"(?:[^\W_]|\s|(?<=[0-9])[.,](?=[0-9]))*")
 _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 
 
@@ -45,6 +46,8 @@ def mteval_words(text: str) -> list[str]:
     >>> mteval_words("It's 3.5-fold, e.g. now.")
     ["It's", '3.5', '-', 'fold', ',', 'e', '.', 'g', '.', 'now', '.']
     """
+    if _WITHOUT_MARKS.fullmatch(text):
+        return text.split()
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     for entity, character in _ENTITIES:
         text = text.replace(entity, character)

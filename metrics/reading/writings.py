@@ -6,6 +6,7 @@ Programs write the same list in many ways: ``1 5``, ``1,5``, ``1;5``, ``1|5``, `
 so that hosts and students are told and a conversion can be offered.
 """
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -45,6 +46,7 @@ _QUOTED = re.compile(
     r"""(?<!\w)b?(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")(?!\w)|‘([^’]*)’|“([^”]*)”|`([^`]*)`|«([^»]*)»"""
 )
 _BETWEEN = re.compile(r"[\s,;|、，،；]*")
+_BARE = re.compile(r"[\w.-]*")
 _UNREAD = re.compile(r"[\[\](){}]|\.\.\.|…")
 
 
@@ -170,7 +172,7 @@ def writings_of(cells: Iterable[str]) -> Counter[Writing]:
     [(Writing(separator=',', brackets='', quoted=False), 2)]
     """
     found: Counter[Writing] = Counter()
-    for cell in filter(None, cells):
+    for cell in itertools.filterfalse(_BARE.fullmatch, cells):
         read = read_list(cell)
         if len(read.items) > 1 or read.writing != Writing():
             found[read.writing] += 1
