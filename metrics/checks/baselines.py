@@ -21,9 +21,9 @@ from ..core.evaluate import Result, score_prediction
 from ..core.messages import Message, joined
 from ..core.truth import Truth, unscorable_parts
 from ..core.uncertainty import NORMAL
-from ..reading.columns import to_decimal
+from ..reading.columns import fast_numbers, to_decimal
 from ..reading.headers import ANY_HEADER
-from ..reading.tables import csv_bytes, pick, read_table
+from ..reading.tables import columns_csv, csv_bytes, pick, read_table, text_array
 
 MOST_ROWS = 100_000
 """The most rows on which the files are scored; of a larger truth, those with the lowest hashes."""
@@ -74,19 +74,19 @@ def baselines_of(truth: Truth) -> Baselines:
     if small.problems or unscorable_parts(small):
         return Baselines([], 0, {})
     measured = _Measured(small)
-    columns = small.perfect_columns()
-    perfect = [list(cells) for cells in zip(*columns, strict=True)]
-    constants = [measured.constant(name, cells) for name, cells in _constant_answers(small, columns, perfect)]
+    perfect = small.perfect_columns()
+    constants = [measured.constant(name, cells) for name, cells in _constant_answers(small, perfect)]
     files = _all_the_same([one for one in constants if one is not None])
-    wild = _random_rows(small)
-    places = _draw_numbers(len(perfect), 1) % max(len(wild), 1)
+    wild = _random_columns(small)
+    rows = len(perfect[0])
+    places = _draw_numbers(rows, 1) % max(len(wild[0]), 1)
     said_at_random = Message("any answer of this kind, at random")
     random_file = measured.file(Message("Random answers"), said_at_random, wild, places.astype(np.int64))
     perfect_file = None
     if not small.metric.is_custom or is_perfect_known(small):
-        perfect_file = measured.file(Message("Perfect file"), Message("the answers"), perfect, np.arange(len(perfect)))
+        perfect_file = measured.file(Message("Perfect file"), Message("the answers"), perfect, np.arange(rows))
     files += [one for one in (random_file, perfect_file) if one is not None]
-    return Baselines(files, len(perfect), _meaningful_differences(truth, measured, perfect, wild))
+    return Baselines(files, rows, _meaningful_differences(truth, measured, perfect, wild))
 
 
 def apart_of(truth: Truth) -> dict[str, float]:
@@ -94,8 +94,7 @@ def apart_of(truth: Truth) -> dict[str, float]:
     small = _truth_of_few_rows(truth)
     if truth.metric.is_custom or small.problems or unscorable_parts(small):
         return {}
-    perfect = [list(cells) for cells in zip(*small.perfect_columns(), strict=True)]
-    return _meaningful_differences(truth, _Measured(small), perfect, _random_rows(small))
+    return _meaningful_differences(truth, _Measured(small), small.perfect_columns(), _random_columns(small))
 
 
 def _all_the_same(constants: list[ReferenceScore]) -> list[ReferenceScore]:
@@ -123,11 +122,10 @@ def _draw_numbers(size: int, stream: int) -> np.ndarray:
     return np.random.PCG64([_SEED, stream]).random_raw(size) >> np.uint64(11)
 
 
-def reading_of(truth: Truth, rows: Sequence[Sequence[str]]) -> tuple[Any, list[Problem]]:
-    """The metric's prediction for these rows of a submission, without ids, and the problems found."""
-    text = csv_bytes(
-        (truth.id_column, *truth.scored_columns), ([str(place), *cells] for place, cells in enumerate(rows))
-    )
+def reading_of(truth: Truth, columns: Sequence[Sequence[str]]) -> tuple[Any, list[Problem]]:
+    """The metric's prediction for these columns of a submission, without ids, and the problems found."""
+    ids = list(map(str, range(len(columns[0]))))
+    text = columns_csv((truth.id_column, *truth.scored_columns), list(map(text_array, (ids, *columns))))
     table = read_table(text, ANY_HEADER, longest_line=truth.metric.longest_line)
     prediction, problems = truth.read_prediction(table)
     return prediction, table.problems + problems
@@ -141,9 +139,9 @@ class _Measured:
         self.deadline = time.process_time() + SECONDS
         self.splits = tuple(truth.parts) or ("overall",)
 
-    def read(self, rows: Sequence[Sequence[str]]) -> Any:
-        """The metric's prediction for these rows; ``None`` if it refuses one of them."""
-        prediction, problems = reading_of(self.truth, rows)
+    def read(self, columns: Sequence[Sequence[str]]) -> Any:
+        """The metric's prediction for these columns; ``None`` if it refuses a row of them."""
+        prediction, problems = reading_of(self.truth, columns)
         return None if problems else prediction
 
     def result(self, prediction: Any, places: np.ndarray) -> Result | None:
@@ -155,16 +153,17 @@ class _Measured:
         except NotFinite:
             return None
 
-    def file(self, name: str, says: str, rows: Sequence[Sequence[str]], places: np.ndarray) -> ReferenceScore | None:
+    def file(self, name: str, says: str, columns: Sequence[Sequence[str]], places: np.ndarray) -> ReferenceScore | None:
         """The score of one file, or ``None`` if the metric refuses it."""
         result = None
         if self.truth.metric.is_custom:
             # A custom metric runs in another process and reads whole files.
             ids = pick(self.truth.ids.array, self.truth.scored).to_pylist()
+            rows = list(zip(*columns, strict=True))
             cells = ([one, *rows[place]] for one, place in zip(ids, places.tolist(), strict=True))
             with suppress(MetricError):
                 result = self.truth.evaluate(csv_bytes(self.truth.submission_columns, cells))
-        elif rows and (prediction := self.read(rows)) is not None:
+        elif len(columns[0]) and (prediction := self.read(columns)) is not None:
             result = self.result(prediction, places)
         if result is None:
             return None
@@ -174,7 +173,7 @@ class _Measured:
         """The score of a file with the same cells in each row."""
         says = ", ".join(map(shown, cells[:_TOKENS])) + (", …" if len(cells) > _TOKENS else "")
         says = Message("empty") if not any(cells) else says
-        found = self.file(name, says, [cells], np.zeros(len(self.truth.scored), np.int64))
+        found = self.file(name, says, [[cell] for cell in cells], np.zeros(len(self.truth.scored), np.int64))
         return found and replace(found, is_constant=True)
 
 
@@ -190,24 +189,18 @@ def _value(result: Result, split: str) -> dict[str, float | None]:
     return found
 
 
-def _constant_answers(
-    truth: Truth, columns: Sequence[Sequence[str]], perfect: Sequence[Sequence[str]]
-) -> list[tuple[Message, list[str]]]:
+def _constant_answers(truth: Truth, columns: Sequence[Sequence[str]]) -> list[tuple[Message, list[str]]]:
     """Constant answers worth trying, with their names; equal ones are joined."""
-    counts: Counter[tuple[str, ...]] = Counter(map(tuple, perfect))
+    counts: Counter[tuple[str, ...]] = Counter(zip(*columns, strict=True))
     found = [(Message("Sample submission"), truth.constant_prediction)]
     commonest, times = min(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    numbers = [[to_decimal(cell) for cell in column] for column in columns]
-    are_numbers = all(number is not None for column in numbers for number in column)
-    are_numbers = are_numbers and _takes_quantities(
-        truth, {float(number or 0) for column in numbers for number in column}
-    )
-    if not are_numbers or times > _OFTEN * len(perfect):
+    numbers = [read for column in columns if (read := _numbers_in(column)) is not None]
+    are_numbers = len(numbers) == len(columns) and _takes_quantities(truth, numbers)
+    if not are_numbers or times > _OFTEN * len(columns[0]):
         found.append((Message("Most frequent answer"), list(commonest)))
     if are_numbers:
-        floats = [[float(number) for number in column if number is not None] for column in numbers]
-        found.append((Message("Mean"), [_text(fmean(column)) for column in floats]))
-        found.append((Message("Median"), [_text(median(column)) for column in floats]))
+        found.append((Message("Mean"), [_text(fmean(column)) for column in numbers]))
+        found.append((Message("Median"), [_text(median(column)) for column in numbers]))
     elif truth.metric.group != "Masks and boxes" and any(len(cell.split()) > 1 for cell in columns[0]):
         words = Counter(word for cell in columns[0] for word in set(cell.split()))
         top = sorted(words, key=lambda word: (-words[word], word))[:_TOKENS]
@@ -236,22 +229,32 @@ def _text(number: float) -> str:
     return repr(float(f"{number:.12g}")).removesuffix(".0")
 
 
-def _takes_quantities(truth: Truth, answers: set[float]) -> bool:
+def _numbers_in(column: Sequence[str]) -> list[float] | None:
+    """The numbers in these cells; ``None`` if one is no number."""
+    if (fast := fast_numbers(text_array(column))) is not None:
+        return list(fast.tolist())
+    found = [number for cell in column if (number := to_decimal(cell)) is not None]
+    return list(map(float, found)) if len(found) == len(column) else None
+
+
+def _takes_quantities(truth: Truth, columns: Sequence[Sequence[float]]) -> bool:
     """Whether a submission consists of quantities, for which a mean makes sense, not of labels. Custom metrics do not
     declare this: few whole numbers may be class names, but 0 and 1 may also be probabilities."""
     if not truth.metric.is_custom:
-        return isinstance(reading_of(truth, [truth.constant_prediction])[0], np.ndarray)
+        return isinstance(reading_of(truth, [[cell] for cell in truth.constant_prediction])[0], np.ndarray)
+    answers = {number for column in columns for number in column}
     are_whole = all(number.is_integer() for number in answers)
     return not are_whole or len(answers) > _MOST_CLASSES or answers == {0.0, 1.0}
 
 
-def _random_rows(truth: Truth) -> list[list[str]]:
-    """Random rows, with answers like those of some rows of the truth."""
+def _random_columns(truth: Truth) -> list[tuple[str, ...]]:
+    """The columns of random rows, with answers like those of some rows of the truth."""
     rows = min(RANDOM_ROWS, len(truth.scored))
     order = truth.buckets("").order[:rows]
     like = truth.some(truth.scored[order]).target
     dice = random.Random(_SEED)  # noqa: S311
-    return [truth.metric.submission.random(dice, len(truth.scored_columns), like) for _ in range(rows)]
+    width = len(truth.scored_columns)
+    return list(zip(*(truth.metric.submission.random(dice, width, like) for _ in range(rows)), strict=True)) or [()]
 
 
 def _meaningful_differences(
@@ -263,14 +266,16 @@ def _meaningful_differences(
     Each file is right on three of four rows and random elsewhere. The two are measured with independent errors; files
     that err alike on two thirds of the rows differ by the root of a third of that.
     """
-    prediction = None if truth.metric.is_custom else measured.read([*perfect, *wild])
+    rows, more = len(perfect[0]), len(wild[0])
+    both = [[*ours, *theirs] for ours, theirs in zip(perfect, wild, strict=True)]
+    prediction = None if truth.metric.is_custom else measured.read(both)
     if prediction is None:
         return {}
     results = []
     for stream in (2, 4):
-        is_right = _draw_numbers(len(perfect), stream) / 2.0**53 < _RIGHT
-        elsewhere = len(perfect) + (_draw_numbers(len(perfect), stream + 1) % max(len(wild), 1)).astype(np.int64)
-        results.append(measured.result(prediction, np.where(is_right, np.arange(len(perfect)), elsewhere)))
+        is_right = _draw_numbers(rows, stream) / 2.0**53 < _RIGHT
+        elsewhere = rows + (_draw_numbers(rows, stream + 1) % max(more, 1)).astype(np.int64)
+        results.append(measured.result(prediction, np.where(is_right, np.arange(rows), elsewhere)))
     first, second = results
     if first is None or second is None:
         return {}

@@ -19,7 +19,7 @@ from ..reading.column_names import TRIMMED
 from ..reading.columns import NAME_OF_DIGITS, to_decimal
 from ..reading.headers import TRUTH_HEADER, USAGE, known_part
 from ..reading.sources import Source, read_source
-from ..reading.tables import Table, csv_bytes, plain
+from ..reading.tables import Table, columns_csv, csv_bytes, pick, plain, text_array
 from ..reading.text import LONGEST_MASK_LINE
 
 T = TypeVar("T")
@@ -53,9 +53,8 @@ def add_split(
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
     share = min(max(share, 0.0), 1.0)
-    columns = {name: table.column(name).to_pylist() for name in table.names}
     id_name = id_column_of(table, id_column)
-    ids = columns[id_name]
+    ids = table.column(id_name).to_pylist()
     answers = [name for name in table.names if name not in (id_name, group, *roles)] if stratify else []
     strata = _stratum_codes(table, answers)
     earlier_parts: dict[str, str] = {}
@@ -64,12 +63,13 @@ def add_split(
         known_ids = known.column(id_column_of(known, earlier_id_column)).to_pylist()
         earlier_parts = dict(zip(known_ids, known.column(USAGE).to_pylist(), strict=True))
     (key,) = _keyed_hashes(secret, [str(seed)])
-    if group is None:
-        public = _public_rows(ids, strata, share, key)
-        usage = [earlier_parts.get(name, "Public" if row in public else "Private") for row, name in enumerate(ids)]
+    if group is not None:
+        usage = text_array(_by_group(table.column(group).to_pylist(), ids, strata, share, key, earlier_parts))
     else:
-        usage = _by_group(columns[group], ids, strata, share, key, earlier_parts)
-    return csv_bytes([*table.names, USAGE], zip(*columns.values(), usage, strict=True))
+        usage = pick(text_array(["Private", "Public"]), _are_public(ids, strata, share, key))
+        if earlier_parts:
+            usage = text_array(list(map(earlier_parts.get, ids, usage.to_pylist())))
+    return columns_csv([*table.names, USAGE], [*map(table.column, table.names), usage])
 
 
 def remove_columns(truth: Source, names: Iterable[str]) -> bytes:
@@ -77,7 +77,7 @@ def remove_columns(truth: Source, names: Iterable[str]) -> bytes:
     table = _read(truth)
     for name in names:
         table = table.without(name)
-    return csv_bytes(table.names, zip(*(table.column(name).to_pylist() for name in table.names), strict=True))
+    return columns_csv(table.names, list(map(table.column, table.names)))
 
 
 def name_split(truth: Source, column: str) -> bytes:
@@ -134,22 +134,28 @@ def refuse_group(table: Table, id_column: str, group: str) -> None:
 
 def _stratum_codes(table: Table, answers: Sequence[str]) -> np.ndarray:
     """A number for each row, shape (rows,): equal for equal answers, and in their order."""
+    import pyarrow.compute as pc
+
     found = np.zeros(table.rows, np.int64)
     for name in answers:
         encoded = table.column(name).dictionary_encode()
-        ranks = np.argsort(np.argsort(np.array(encoded.dictionary.to_pylist(), object)))
-        both = found * len(ranks) + ranks[plain(encoded.indices, np.int32)]
-        found = np.unique(both, return_inverse=True)[1]
+        ranks = np.empty(len(encoded.dictionary), np.int64)
+        ranks[plain(pc.array_sort_indices(encoded.dictionary), np.uint64)] = np.arange(len(ranks))
+        found = found * len(ranks) + ranks[plain(encoded.indices, np.int32)]
+        if name != answers[0]:  # those of one column leave out no number
+            found = np.unique(found, return_inverse=True)[1]
     return found
 
 
-def _public_rows(ids: Sequence[str], strata: np.ndarray, share: float, key: bytes) -> set[int]:
-    """The public rows: evenly spaced in the order (stratum, keyed hash of the id), so that each stratum gets its share
-    to within one row, and the whole file gets it exactly."""
+def _are_public(ids: Sequence[str], strata: np.ndarray, share: float, key: bytes) -> np.ndarray:
+    """Whether each row is public: rows evenly spaced in the order (stratum, keyed hash of the id), so that each stratum
+    gets its share to within one row, and the whole file gets it exactly."""
     order = _in_order(ids, strata, share, key)
     wanted = min(max(round(share * len(ids)), 1), len(ids) - 1)
     places = np.arange(len(ids) + 1) * wanted // len(ids)
-    return set(order[places[1:] > places[:-1]].tolist())
+    found = np.empty(len(ids), bool)
+    found[order] = places[1:] > places[:-1]
+    return found
 
 
 def _in_order(ids: Sequence[str], strata: np.ndarray, share: float, key: bytes) -> np.ndarray:

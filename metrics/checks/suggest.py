@@ -245,6 +245,8 @@ class _File:
         self._longest = max(int(np.diff(raw_cells(table.column(name))[0]).max(initial=0)) for name in table.names)
         self._natures: dict[tuple[str, ...], Nature] = {}
         self._writings: dict[str, Writing | None] = {}
+        self._first: dict[int, Truth] = {}
+        self._few: dict[int, Table] = {}
 
     def fit(self, metric: Metric) -> SuggestedMetric:
         """Whether and why one metric fits."""
@@ -288,11 +290,28 @@ class _File:
                 most=metric.longest_line,
             )
             return [Problem("long_line", message)]
-        truth = Truth(metric, params, table, layout)
+        truth = self._truth(metric, params, table, layout)
         problems = [one for one in truth.problems if one.column != USAGE]
         if not problems and all(len(rows) for rows in truth.parts.values()) and len(truth.scored):
-            problems = unscorable_parts(truth) or _problems_of_perfect_file(truth)
+            problems = unscorable_parts(truth) or self._problems_of_perfect_file(truth)
         return problems or _problems_with_sample(truth, self.sample)
+
+    def _truth(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> Truth:
+        """The truth of this metric, which shares what an earlier one has read of the same table."""
+        truth = Truth(metric, params, table, layout, like=self._first.get(id(table)))
+        self._first.setdefault(id(table), truth)
+        return truth
+
+    def _problems_of_perfect_file(self, truth: Truth) -> list[Problem]:
+        """The problem if a perfect file does not get the best value; tried on a thousand rows, and not for custom
+        metrics."""
+        if truth.metric.is_custom:
+            return []
+        if id(truth.table) not in self._few:
+            rows = np.sort(truth.buckets("").order[:_TRIED_ROWS])
+            self._few[id(truth.table)] = truth.table.some(truth.scored[rows])
+        small = self._truth(truth.metric, truth.params, self._few[id(truth.table)], truth.layout)
+        return [] if unscorable_parts(small) else _problem_of_perfect_rows(small)
 
     def _reason(self, metric: Metric, nature: Nature, is_usual: bool, params: Mapping[str, Any]) -> str:
         """The reason why a metric fits, or would fit without the strays."""
@@ -383,25 +402,17 @@ def _finds_columns(metric: Metric, nature: Nature, targets: Sequence[str]) -> bo
     return all(len(name) > 2 and name.casefold() in metric.truth.words.casefold() for name in targets)
 
 
-def _problems_of_perfect_file(truth: Truth) -> list[Problem]:
-    """The problem if a perfect file does not get the best value; tried on a thousand rows, and not for custom
-    metrics."""
-    if truth.metric.is_custom:
-        return []
-    small = truth.some(truth.scored[np.sort(truth.buckets("").order[:_TRIED_ROWS])])
-    if unscorable_parts(small):
-        return []
+def _problem_of_perfect_rows(truth: Truth) -> list[Problem]:
     try:
-        perfect = [list(cells) for cells in zip(*small.perfect_columns(), strict=True)]
-        prediction, problems = reading_of(small, perfect)
+        prediction, problems = reading_of(truth, truth.perfect_columns())
         if problems:
             return problems
-        value = score_prediction(small, small.metric.submission.fill(np.arange(len(perfect)), prediction)).overall
+        value = score_prediction(truth, truth.metric.submission.fill(np.arange(len(truth.scored)), prediction)).overall
     except (MetricError, NotFinite) as error:
         return [
             Problem("self_test", Message("A perfect file cannot be scored: {reasons}", reasons=error_message(error)))
         ]
-    best = small.metric.best_with(small.params)
+    best = truth.metric.best_with(truth.params)
     if value == best:
         return []
     message = Message("A perfect file scores {value} instead of {best}.", value=f"{value:g}", best=f"{best:g}")

@@ -358,7 +358,7 @@ def _test_file_warnings(truth: Truth, name: str, source: Source) -> list[Finding
     if truth.id_column not in table.names or table.problems:
         return []
     ids = table.column(truth.id_column)
-    found = truth.ids.find(ids)
+    found = np.arange(len(ids)) if ids.equals(truth.ids.array) else truth.ids.find(ids)
     is_there = np.zeros(truth.rows, bool)
     is_there[found[found >= 0]] = True
     if is_there.sum() * 2 < min(truth.rows, len(ids)):

@@ -14,7 +14,7 @@ from ..reading.headers import SPLITS, TRUTH_HEADER, USAGE, ExpectedHeader
 from ..reading.ids import Ids, blank_ids, on_line
 from ..reading.list_cells import ListFormat, Wanted
 from ..reading.sources import Source, read_source
-from ..reading.tables import Table, csv_bytes, pick, plain
+from ..reading.tables import Table, columns_csv, csv_bytes, is_text, pick, plain
 from ..reading.text import LONGEST_LINE
 from ..reading.workbooks import sheet_notes
 from .advice import with_advice
@@ -56,10 +56,13 @@ class Truth:
     """A ground truth ready to score: parsed and checked, with its ids and encodings kept.
 
     ``scored`` are the rows of the table that count, in file order; ``parts`` maps each split to indices into
-    ``scored``.
+    ``scored``. With ``like``, a truth of the same rows for another metric, it shares ids, splits, resampling, and
+    columns that both read alike.
     """
 
-    def __init__(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> None:
+    def __init__(
+        self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout, like: "Truth | None" = None
+    ) -> None:
         self.metric = metric
         self.params = params
         self.layout = layout
@@ -69,29 +72,32 @@ class Truth:
         self.unscored_columns = layout.unscored
         self.has_split = layout.has_split
         self.table = table
-        self.ids = Ids(table.values(layout.id_column))
+        self.ids: Ids = Ids(table.values(layout.id_column)) if like is None else like.ids
         self.problems: list[Problem] = []
         self.refused: list[np.ndarray] = []
         """Rows of the table with a refused cell, in several arrays."""
-        self.usage = self._read_usage()
-        self.scored = np.flatnonzero(self.usage != 2).astype(np.int32)
-        self.parts = self._parts()
+        self._columns_read: dict[object, tuple[Kind, Any, list[Problem], list[np.ndarray]]] = {}
+        self._buckets: dict[str, Buckets] = {}
+        if like is None:
+            self.usage = self._read_usage()
+            self.scored = np.flatnonzero(self.usage != 2).astype(np.int32)
+            self.parts = self._parts()
+        else:
+            self.usage, self.scored, self.parts = like.usage, like.scored, like.parts
+            self._columns_read, self._buckets = like._columns_read, like._buckets
         self.target = self._read(metric.truth, layout.targets)
         self.answers = self.target
         """The argument ``truth`` of the metric's functions."""
         if layout.roles:
             roles = {role: self._read(metric.roles[role].kind, [name]) for role, name in layout.roles.items()}
             self.answers = Answers(self.target, roles)
-        self._buckets: dict[str, Buckets] = {}
         self.secondary: tuple[SecondaryMetric, ...] = ()
         """Secondary metrics, whose values are part of every result."""
 
     def with_metric(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> "Truth":
-        """The same rows for another metric, sharing ids, splits and resampling."""
-        other = Truth(metric, params, table, layout)
+        """The same rows for another metric."""
+        other = Truth(metric, params, table, layout, like=self)
         other.problems = other.problems or unscorable_parts(other)
-        other.ids, other.usage, other.scored, other.parts = self.ids, self.usage, self.scored, self.parts
-        other._buckets = self._buckets
         return other
 
     @cached_property
@@ -114,7 +120,8 @@ class Truth:
         usage: np.ndarray = codes[coded.codes]
         if (usage == 3).any():
             cells.refuse("unknown_usage", _UNKNOWN_USAGE, np.flatnonzero(usage == 3))
-            self._note([cells])
+            self.problems += cells.problems
+            self.refused += cells.refused
         return usage
 
     def _parts(self) -> dict[str, np.ndarray]:
@@ -131,17 +138,19 @@ class Truth:
 
     def _read(self, kind: Kind, names: Sequence[str]) -> Any:
         """The scored rows of some columns as the kind's array; problems are noted."""
-        rows = None if len(self.scored) == self.table.rows else self.scored
-        columns = [Cells(self.table, name, self.id_column, rows) for name in names]
-        read = kind.read(columns)
-        self._note(columns)
-        return read
-
-    def _note(self, columns: Sequence[Cells]) -> None:
-        """Keep the problems and refused cells of some columns."""
-        for cells in columns:
-            self.problems += cells.problems
-            self.refused += [places if cells.rows is None else cells.rows[places] for places in cells.refused]
+        key = (type(kind), repr(vars(kind)), *names)
+        if key not in self._columns_read:
+            rows = None if len(self.scored) == self.table.rows else self.scored
+            columns = [Cells(self.table, name, self.id_column, rows) for name in names]
+            read = kind.read(columns)
+            problems = [problem for cells in columns for problem in cells.problems]
+            refused = [places if rows is None else rows[places] for cells in columns for places in cells.refused]
+            # The kind is kept, so that no other one has the address of its functions, which the key may hold.
+            self._columns_read[key] = kind, read, problems, refused
+        _kind, found, problems, refused = self._columns_read[key]
+        self.problems += problems
+        self.refused += refused
+        return found
 
     @property
     def rows(self) -> int:
@@ -181,10 +190,15 @@ class Truth:
     def buckets(self, split: str) -> Buckets:
         """The resampling buckets of a split, or of all rows for ``""``; cached."""
         if not self._buckets:
-            hashes = hashes_of(self.ids.array)[self.scored]
+            hashes = self.id_hashes[self.scored]
             self._buckets = {name: buckets_of(hashes[rows]) for name, rows in self.parts.items()}
             self._buckets[""] = buckets_of(hashes)
         return self._buckets.get(split, self._buckets[""])
+
+    @cached_property
+    def id_hashes(self) -> np.ndarray:
+        """A 64-bit hash of each id of the table."""
+        return hashes_of(self.ids.array)
 
     @property
     def largest_submission(self) -> int:
@@ -315,6 +329,8 @@ class Truth:
 
     def perfect_submission(self) -> bytes:
         """A submission made of the answers; ignored rows get the sample's answer."""
+        if self.metric.rules.perfect is None and len(self.scored) == self.rows and not self.unscored_columns:
+            return columns_csv(self.submission_columns, [self.ids.array, *map(self.table.column, self.target_columns)])
         names, columns = self.ids.texts, self.perfect_columns()
         if len(self.scored) < len(names):
             columns = [self._in_all_rows(*pair) for pair in zip(columns, self.constant_prediction, strict=True)]
@@ -456,11 +472,14 @@ def truth_of_table(
     try:
         name = id_column_of(own, id_column)
         metric = metric.adapt(params, name)
-        problems += blank_ids(own, name) + _repeated_ids(own, name)
+        hashes = hashes_of(own.values(name)) if is_text(own.values(name)) else None
+        problems += blank_ids(own, name) + _repeated_ids(own, name, hashes)
         layout = layout_of(metric, own, id_column, params)
     except Refused as refused:
         return None, problems + refused.problems
     truth = Truth(metric, params, own, layout)
+    if hashes is not None:
+        truth.id_hashes = hashes
     problems += truth.problems
     problems = problems or unscorable_parts(truth)
     if not problems:
@@ -468,11 +487,13 @@ def truth_of_table(
     return truth, problems
 
 
-def _repeated_ids(table: Table, column: str) -> list[Problem]:
+def _repeated_ids(table: Table, column: str, hashes: np.ndarray | None) -> list[Problem]:
     import pyarrow as pa
 
-    if table.values(column).type == pa.int64() and np.diff(np.sort(plain(table.values(column), np.int64))).all():
-        return []
+    if hashes is None and table.values(column).type == pa.int64():
+        hashes = plain(table.values(column), np.int64)
+    if hashes is not None and np.diff(np.sort(hashes)).all():
+        return []  # ids of different hashes are different
     ids = table.column(column)
     encoded = ids.dictionary_encode()
     if len(encoded.dictionary) == table.rows:

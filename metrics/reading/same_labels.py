@@ -11,7 +11,7 @@ from typing import Any
 
 from .columns import NAME_OF_DIGITS, to_decimal
 from .repairs import HIDDEN
-from .tables import pick, places_where, raw_cells
+from .tables import pick, places_where, raw_cells, text_array
 
 _CELLS = 20_000
 """Cells looked at together."""
@@ -51,11 +51,9 @@ def normal_labels(labels: Any) -> Any:
 
 def plain_labels(labels: Any) -> Any:
     """The same, and ``10.0`` as ``10``."""
-    import pyarrow as pa
-
     found = normal_labels(labels)
     names = number_names(found, in_any_form=False)
-    return pa.array([names.get(text, text) for text in found.to_pylist()], pa.string()) if names else found
+    return text_array([names.get(text, text) for text in found.to_pylist()]) if names else found
 
 
 def _are_composed(texts: Any) -> bool:

@@ -121,6 +121,22 @@ def _cells(texts: list[str]) -> Cells:
     return Cells(tables.read_table(data.encode(), ANY_HEADER), "y", "id")
 
 
+@pytest.mark.parametrize("odd", ["", "plain", "a,b", 'q"', "two\nlines", "\r", "ß🙂", " lead", "#", "\ufeff"])
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_columns_are_written_as_their_cells(width: int, odd: str) -> None:
+    columns = [["one", odd, "", f"{place}"] for place in range(width)]
+    arrays = list(map(tables.text_array, columns))
+    assert [array.to_pylist() for array in arrays] == columns
+    names = [f"n,{place}" for place in range(width)]
+    assert tables.columns_csv(names, arrays) == tables.csv_bytes(names, zip(*columns, strict=True))
+
+
+def test_ids_of_one_hash_are_still_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metrics.core.truth.hashes_of", lambda ids: np.zeros(len(ids), np.uint64))
+    assert metrics.check_truth("mae", b"id,y\na,1\nb,2\n").ok
+    assert [one.code for one in metrics.check_truth("mae", b"id,y\na,1\na,2\n").findings] == ["repeated_ids"]
+
+
 def test_a_column_of_texts_that_hardly_repeat_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbers_module, "_TRIED", 4)
     for answers, is_left in (("abca", True), ("abab", False), ("abc", False), ("abcaaaaaaa", True)):
