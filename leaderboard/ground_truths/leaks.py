@@ -13,7 +13,7 @@ import math
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import PurePath
@@ -66,13 +66,12 @@ class TruthAnswers:
 
     @cached_property
     def ids(self) -> _TruthIds:
-        return _TruthIds(next((answers.keys() for answers in self.columns.values()), ()))
+        return _TruthIds(next((answers.keys() for answers in self.columns.values()), {}.keys()))
 
     @cached_property
     def in_order(self) -> list[list[str]]:
         """The columns that a file without ids may hold."""
-        columns = [list(answers.values()) for answers in self.columns.values()]
-        return [answers for answers in columns if _informative_answers(answers) >= MIN_INFORMATIVE_ANSWERS]
+        return [list(answers.values()) for answers in self.columns.values()]
 
 
 def describe_leak(offered: bytes, truth: TruthAnswers) -> str:
@@ -96,8 +95,8 @@ def describe_leak(offered: bytes, truth: TruthAnswers) -> str:
 class _TruthIds:
     """The ids of a truth, also found as programs change them: `007` saved as `7`, `7` saved as `7.0`."""
 
-    def __init__(self, ids: Iterable[str]) -> None:
-        self._exact = set(ids)
+    def __init__(self, ids: KeysView[str]) -> None:
+        self._exact = ids
 
     @cached_property
     def _plain(self) -> dict[str, str]:
@@ -107,6 +106,9 @@ class _TruthIds:
     def resolve_id(self, cell: str) -> str:
         """The id that a cell stands for; the cell itself if it is no id."""
         return cell if cell in self._exact else self._plain.get(_normalised_cell(cell), cell)
+
+    def resolve_ids(self, cells: list[str]) -> list[str]:
+        return cells if all(map(self._exact.__contains__, cells)) else list(map(self.resolve_id, cells))
 
     def __contains__(self, name: str) -> bool:
         return name in self._exact
@@ -140,8 +142,9 @@ def _answers_in_order(lines: Iterator[str], sought: Sequence[Sequence[str]]) -> 
                 return None
     except (csv.Error, *UNREADABLE):
         return None
-    whole = [(header[place], len(answers)) for place, answers, named in candidates if row + 1 - named == len(answers)]
-    return whole[0] if whole else None
+    whole = [(place, answers) for place, answers, named in candidates if row + 1 - named == len(answers)]
+    found = [(header[place], len(answers)) for place, answers in whole if _are_informative(answers)]
+    return found[0] if found else None
 
 
 def _continues_order(candidate: tuple[int, Sequence[str], int], row: int, cells: Sequence[str]) -> bool:
@@ -154,9 +157,9 @@ def _continues_order(candidate: tuple[int, Sequence[str], int], row: int, cells:
     )
 
 
-def _informative_answers(answers: Sequence[str]) -> int:
-    """Number of answers that are not the commonest one."""
-    return len(answers) - max(Counter(answers).values(), default=0)
+def _are_informative(answers: Sequence[str]) -> bool:
+    """Whether enough answers are not the commonest one."""
+    return len(answers) - max(Counter(answers).values(), default=0) >= MIN_INFORMATIVE_ANSWERS
 
 
 def _leaked_by_id(truth: dict[str, str], offered: dict[str, str]) -> int:
@@ -230,7 +233,7 @@ def _read_columns(
     for block in _blocks_of(reader):
         rows = [row for row in block if place < len(row)]
         keys = [row[place].strip() for row in rows]
-        keys = [truth.ids.resolve_id(key) for key in keys] if truth else keys
+        keys = truth.ids.resolve_ids(keys) if truth else keys
         for name in list(columns):
             at = places[name]
             cells = [(key, row[at].strip()) for key, row in zip(keys, rows, strict=True) if at < len(row)]
@@ -288,7 +291,8 @@ def _add_cells(columns: Answers, name: str, cells: list[tuple[str, str]], truth:
     if truth is None:
         columns[name].update(cells)
     elif name in truth.columns:
-        columns[name].update((key, cell) for key, cell in cells if key in truth.columns[name])
+        answers_by_id = truth.columns[name]
+        columns[name].update([pair for pair in cells if pair[0] in answers_by_id])
     else:
         for key, cell in cells:
             answers = [column[key] for column in truth.columns.values() if key in column]
@@ -322,6 +326,7 @@ def _tables_in(data: bytes) -> Iterator[Iterator[str]]:
                     with archive.open(member) as part:
                         yield lines_of(part)  # type: ignore[arg-type]
         else:
-            yield lines_of(io.BufferedReader(io.BytesIO(data)))
+            encoding = "utf-16" if data[:2] in UTF_16 else "utf-8-sig"
+            yield io.TextIOWrapper(io.BytesIO(data[:MAX_CHARACTERS]), encoding, errors="replace", newline="")
     except UNREADABLE:
         return

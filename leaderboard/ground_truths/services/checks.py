@@ -25,7 +25,7 @@ from metrics.core.messages import with_templates
 from metrics.reading.headers import USAGE, read_header
 
 from ..specs import non_answer_columns, role_columns, secondary_of
-from .data_files import data_files_to_compare, leak_findings, sample_lines
+from .data_files import LeakSearch, data_files_to_compare, sample_lines
 
 log = logging.getLogger(__name__)
 
@@ -49,10 +49,12 @@ CURABLE_BY_SETTINGS = frozenset(
 
 @dataclass(frozen=True)
 class SplitFile:
-    """A draft's answers in a temporary folder with their `Usage` column, and the problems that prevent a split."""
+    """A draft's answers in a temporary folder with their `Usage` column, the problems that prevent a split, and the
+    search of the data files for these answers."""
 
     path: Path
     problems: list[dict[str, Any]]
+    leaks: LeakSearch | None = None
 
 
 def check_draft(draft: TruthDraft, split: SplitFile | None = None) -> dict[str, Any]:
@@ -67,6 +69,7 @@ def check_draft(draft: TruthDraft, split: SplitFile | None = None) -> dict[str, 
         report = _check_file(
             draft,
             split.path,
+            split.leaks,
             metric=draft.metric,
             id_column=draft.id_column or None,
             secondary=secondary_of(draft),
@@ -255,17 +258,27 @@ def published_split(competition: Competition) -> GroundTruth | None:
     return competition.ground_truth if competition.launched_at else None
 
 
-def _check_file(checked: TruthDraft | GroundTruth, truth: Path, **settings: Any) -> dict[str, Any]:
+def _check_file(
+    checked: TruthDraft | GroundTruth, truth: Path, leaks: LeakSearch | None = None, **settings: Any
+) -> dict[str, Any]:
     """The library's report on an answer file, with findings about data files that contain the answers."""
     sample, tests = data_files_to_compare(checked.competition)
+    if leaks is None or leaks.other_columns != frozenset(non_answer_columns(checked)):
+        leaks = search_leaks(checked, truth)
     report = table_jobs.run_page_job(
         "check_truth", truth=str(truth), params=checked.params, sample=sample, tests=tests, **settings
     )
     if id_column := report["id_column"]:  # None if the file could not be read
-        leaks = leak_findings(checked.competition, truth.read_bytes(), id_column, non_answer_columns(checked))
-        report["findings"] = leaks + report["findings"]
+        if id_column != leaks.id_column:
+            leaks = LeakSearch(checked, truth, id_column)
+        report["findings"] = leaks.findings() + report["findings"]
     report["ok"] = not blocking_in(report)
     return report
+
+
+def search_leaks(checked: TruthDraft | GroundTruth, truth: Path) -> LeakSearch:
+    """A search of the data files for the answers in a file, by its ID column as far as that is known before a check."""
+    return LeakSearch(checked, truth, checked.id_column or next(iter(header_of(truth)), ""))
 
 
 def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import zipfile
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -107,24 +108,33 @@ def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
     remove_file(data_file.file_key)
 
 
-def leak_findings(
-    competition: Competition, truth: bytes, id_column: str, other_columns: Iterable[str] = ()
-) -> list[dict[str, Any]]:
-    """Findings about data files that contain the answers of a truth file, or cannot be checked for them.
+class LeakSearch:
+    """A search of the data files for the answers in a truth's file, which may have its `other_columns`
+    (`non_answer_columns`). It has a thread, because sealed processes check the same files meanwhile."""
 
-    They may contain the `other_columns` (`non_answer_columns`).
-    """
+    def __init__(self, truth: GroundTruth | TruthDraft, path: Path, id_column: str) -> None:
+        self.id_column, self.other_columns = id_column, frozenset(non_answer_columns(truth))
+        files = [(file.name, path_of(file.file_key)) for file in truth.competition.data_files.all()]
+        answers = TruthAnswers(path.read_bytes(), id_column, self.other_columns)
+        thread = ThreadPoolExecutor(1)
+        self._found = thread.submit(_leak_findings, answers, files)
+        thread.shutdown(wait=False)
+
+    def findings(self) -> list[dict[str, Any]]:
+        """Findings about data files that contain the answers, or cannot be checked for them."""
+        return self._found.result()
+
+
+def _leak_findings(answers: TruthAnswers, files: Iterable[tuple[str, Path]]) -> list[dict[str, Any]]:
     findings = []
-    answers = TruthAnswers(truth, id_column, other_columns)
-    for data_file in competition.data_files.all():
-        if is_table_unread(data_file.name):
-            message = metrics.Message("The data file “{name}” wasn't checked for answers.", name=data_file.name)
+    for name, path in files:
+        if is_table_unread(name):
+            message = metrics.Message("The data file “{name}” wasn't checked for answers.", name=name)
             why = metrics.Message("We only check CSV files. Make sure it contains no answers, or upload it as CSV.")
             findings.append(metrics.Finding(DATA_UNREAD, message, blocking=False, why=why))
-        leak = describe_leak(path_of(data_file.file_key).read_bytes(), answers)
-        if leak:
+        if leak := describe_leak(path.read_bytes(), answers):
             message = metrics.Message(
-                "The data file “{name}” {leak}. Students could download the answers.", name=data_file.name, leak=leak
+                "The data file “{name}” {leak}. Students could download the answers.", name=name, leak=leak
             )
             why = metrics.Message("Remove the file, or upload it without the answers of the scored ids.")
             findings.append(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why))

@@ -211,6 +211,7 @@ def _check_answers(draft: TruthDraft, *, suggests_metrics: bool) -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         split = checks.split_file(draft, Path(folder))
+        split = replace(split, leaks=checks.search_leaks(draft, split.path))
         draft.fits = checks.suggest_metrics(draft, split)
         if draft.metric:
             draft.report = checks.check_draft(draft, split)
