@@ -41,7 +41,7 @@ class Notice(models.Model):
     kind = models.CharField(max_length=40)
     title = models.CharField(max_length=200)
     text = models.TextField(blank=True)
-    # Names in title and text, each as the values of a `Mention`.
+    # Kind, key and name of each person, team and file whose name the text may have in “quotes”.
     mentions = models.JSONField(default=list, editable=False)
     link = models.CharField(max_length=300, blank=True)
     key = models.CharField(max_length=100, blank=True, editable=False)

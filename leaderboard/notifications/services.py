@@ -22,7 +22,6 @@ from leaderboard.competitions.services import CannotHost
 from . import kinds
 from .kinds import Delivery, NoticeKind, NoticeText
 from .models import Announcement, Notice, NoticeChoice
-from .personal_data import extract_mentions, mark_mention
 from .queries import announcement_readers
 
 log = logging.getLogger(__name__)
@@ -110,16 +109,20 @@ def _fill_in(notice: NoticeText, competition: Competition | None, facts: Mapping
     values = {name: _fact_text(fact, zone) for name, fact in facts.items()}
     if competition:
         values |= {"competition": competition.title, "slug": competition.slug}
-    one_line = " ".join((notice.title % values).split())
-    title, in_title = extract_mentions("title", one_line, MAX_TITLE_CHARACTERS)
-    plain = (notice.text % values).replace("\0", "").strip()
-    text, in_text = extract_mentions("text", plain, MAX_TEXT_CHARACTERS)
-    return {"title": title, "text": text, "mentions": [*in_title, *in_text], "link": notice.link % values}
+    title = " ".join((notice.title % values).split())[:MAX_TITLE_CHARACTERS]
+    text = (notice.text % values).replace("\0", "").strip()[:MAX_TEXT_CHARACTERS]
+    named = {name: fact for name, fact in facts.items() if isinstance(fact, User | Team | Submission)}
+    mentions = [(fact._meta.model_name, str(fact.pk), values[name]) for name, fact in named.items()]
+    return {"title": title, "text": text, "mentions": mentions, "link": notice.link % values}
 
 
 def _fact_text(fact: Any, zone: str) -> Any:
-    if isinstance(fact, User | Team | Submission):
-        return mark_mention(fact)
+    if isinstance(fact, User):
+        return fact.get_username()
+    if isinstance(fact, Team):
+        return fact.name
+    if isinstance(fact, Submission):
+        return fact.file_name
     if isinstance(fact, datetime):
         return moment_text(fact, zone)
     return fact() if callable(fact) else fact
