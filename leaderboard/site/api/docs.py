@@ -46,54 +46,19 @@ def not_found(request: HttpRequest, path: str) -> HttpResponse:
 
 
 def _operation_facts(method: str, path: str, details: Document, site: str) -> Document:
-    """One operation for the template. Its answers are in the OpenAPI document."""
-    fields = [
-        {
-            "name": parameter["name"],
-            "place": parameter["in"],
-            "kind": _type_text(parameter["schema"]),
-            "is_required": parameter["required"],
-            "description": parameter.get("description", ""),
-        }
-        for parameter in details["parameters"]
-    ]
-    for body in details.get("requestBody", {}).get("content", {}).values():
-        fields += _form_fields(body["schema"])
+    """One operation for the template. Its parameters and answers are in the OpenAPI document."""
+    bodies = details.get("requestBody", {}).get("content", {}).values()
+    fields = {name for body in bodies for name in body["schema"].get("properties", {})}
     return {
         "id": details["operationId"],
         "method": method.upper(),
         "path": path,
         "summary": details.get("description", ""),
-        "fields": fields,
-        "curl": _curl_command(method, path, site, [field["name"] for field in fields if field["place"] == "form"]),
+        "curl": _curl_command(method, path, site, fields),
     }
 
 
-def _form_fields(schema: Document) -> list[Document]:
-    return [
-        {
-            "name": name,
-            "place": "form",
-            "kind": _type_text(details),
-            "is_required": name in schema.get("required", []),
-            "description": details.get("description", ""),
-        }
-        for name, details in schema.get("properties", {}).items()
-    ]
-
-
-def _type_text(schema: Document) -> str:
-    """A type as text: “string or null”, “list of uuid”, “public or private”."""
-    if "anyOf" in schema:
-        return " or ".join(_type_text(each) for each in schema["anyOf"])
-    if "enum" in schema:
-        return " or ".join(f"“{value}”" for value in schema["enum"])
-    if schema.get("type") == "array":
-        return f"list of {_type_text(schema.get('items', {}))}"
-    return str(schema.get("format") or schema.get("type") or "object")
-
-
-def _curl_command(method: str, path: str, site: str, fields: list[str]) -> str:
+def _curl_command(method: str, path: str, site: str, fields: set[str]) -> str:
     address = f"{site}{path}".replace("{slug}", "my-competition").replace("{submission_id}", "ID")
     lines = ['curl -H "Authorization: Bearer $LEADERBOARD_TOKEN"']
     sent = [f"  -F {name}={value}" for name, value in EXAMPLE_VALUES.items() if name in fields]
