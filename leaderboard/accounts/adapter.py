@@ -22,13 +22,11 @@ from django.conf import settings
 from django.contrib.auth import SESSION_KEY, update_session_auth_hash
 from django.core import signing
 from django.core.exceptions import ValidationError
-from django.core.mail import EmailMessage
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, parse_cookie
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from leaderboard.common import outbox
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.names import clean_text, lookalike_key
 from leaderboard.common.responses import client_address_of
@@ -195,12 +193,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return bool(super().is_safe_url(url))
         except ValueError:
             return False
-
-    def render_mail(self, *given: Any, **named: Any) -> EmailMessage:
-        """The message with its lines wrapped like every e-mail of this site."""
-        message: EmailMessage = super().render_mail(*given, **named)
-        message.body = outbox.wrap_email_text(str(message.body))
-        return message
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """The name without invisible characters. Raises `ValidationError` if it looks like another account's name."""

@@ -8,9 +8,7 @@ Message-ID, so mail programs show one.
 from __future__ import annotations
 
 import logging
-import re
 import smtplib
-import textwrap
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -203,7 +201,7 @@ def _message_of(email: OutgoingEmail) -> EmailMessage | None:
 
 def _send_message(message: EmailMessage, server: Any) -> None:
     """Pass an e-mail to the mail server, connecting first if needed. Raises `EmailNotSent`."""
-    message.connection, message.body = server, wrap_email_text(str(message.body))
+    message.connection = server
     try:
         server.open()
         message.send()
@@ -231,21 +229,3 @@ def _note_outcome(email: OutgoingEmail, error: EmailNotSent | None) -> Outcome:
     refused_all_at = None if error.answers else Now()
     mine.update(due_at=database_now() + pause, refused_all_at=refused_all_at, last_error=str(error)[:100])
     return Outcome.DELAYED
-
-
-# --- line breaks ------------------------------------------------------------------------------------------------
-
-EMAIL_WIDTH = 72
-_FIXED_LINE = re.compile(r" {4}|\t|[ \t]*\|")
-"""Lines of code and tables, whose meaning would change."""
-
-
-def wrap_email_text(text: str) -> str:
-    """Wrap the lines of a plain text at 72 characters, never within a link; wrapping twice changes nothing."""
-    return "\n".join(line if _FIXED_LINE.match(line) else _wrapped_line(line) for line in text.split("\n"))
-
-
-def _wrapped_line(line: str) -> str:
-    if len(line) <= EMAIL_WIDTH:  # with its spaces, such as that of a signature
-        return line
-    return textwrap.fill(line, EMAIL_WIDTH, break_long_words=False, break_on_hyphens=False)
