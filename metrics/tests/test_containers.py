@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import pickle
 import tarfile
 import zipfile
 import zlib
@@ -66,24 +65,10 @@ def test_what_a_mac_or_windows_adds_is_no_second_file(name: str) -> None:
 NAMED = [
     (zipped(("[Content_Types].xml", b"<x/>"), ("word/document.xml", b"<x/>")), "Word"),
     (zipped(("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"), method=0), "OpenDocument"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 100, "old Excel"),
-    (b"BZh91AY&SY", "bzip2"),
-    (b"\xfd7zXZ\x00\x00", "xz"),
-    (b"\x28\xb5\x2f\xfd\x04", "Zstandard"),
-    (b"7z\xbc\xaf\x27\x1c\x00", "7-Zip"),
-    (b"Rar!\x1a\x07\x01\x00", "RAR"),
     (tarred(CSV), "tar archive"),
     (gzip.compress(tarred(CSV)), "tar archive"),
-    (b"\x93NUMPY\x01\x00", "NumPy"),
-    (pickle.dumps({"id": [1]}), "pickle"),
-    (b"%PDF-1.7\n", "PDF"),
-    (b"\x89PNG\r\n\x1a\n", "PNG"),
-    (b"\n <!DOCTYPE html><html>", "web page"),
     (b"<html><body>Log in</body></html>", "web page"),
     (b'{"id": 1}', "JSON"),
-    (b'[{"id": 1}]', "JSON"),
-    (b"{\\rtf1\\ansi", "RTF"),
-    (b"#!/bin/sh\nrm -rf /\n", "script"),
 ]
 
 

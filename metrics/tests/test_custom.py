@@ -4,7 +4,6 @@ import json
 import os
 import pickle
 import random
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -423,26 +422,6 @@ def test_only_one_finite_number_is_a_score(drop: Drop) -> None:
         assert "where one finite number is needed" in caught.value.host_details
 
 
-# --- files that mean no good ------------------------------------------------------------------------------------
-
-
-AND_GO = "import os\ntry: {}\nexcept OSError: pass\nos._exit(0)"
-
-
-def _below(parent: int) -> list[int]:
-    """The processes that a process started, and those that they started."""
-    found = subprocess.run(["pgrep", "-P", str(parent)], capture_output=True, text=True, check=False).stdout.split()
-    return [one for child in map(int, found) for one in (child, *_below(child))]
-
-
-def _lives(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
-
-
 # --- broken files, doctests -------------------------------------------------------------------------------------
 
 
@@ -476,24 +455,6 @@ def test_a_file_cannot_take_the_name_of_a_built_in_metric(drop: Drop) -> None:
         assert f"A metric of this site is called {key}" in drop(key, body("return 1.0")).error
     assert not metrics.get("accuracy").is_custom
     assert "begin with a letter" in drop("9lives", body("return 1.0")).error
-
-
-DEEP = """
-import os
-def score(solution, submission, row_id_column_name):
-    if os.path.exists("a"):
-        return 1.0
-    home = os.getcwd()
-    for place in range(1200):
-        os.mkdir("a")
-        os.chdir("a")
-        open("kept", "w").close()
-    os.chdir(home)
-    os.mkdir("closed", 0o300)
-    open("closed/kept", "w").close()
-    os.mkdir("closed/empty", 0)
-    return 1.0
-"""
 
 
 def test_failed_doctests_are_shown_and_forbid_nothing(drop: Drop) -> None:

@@ -98,7 +98,6 @@ DTYPES: dict[str, st.SearchStrategy[Any]] = {
     "object": WORDS | WHOLE | FLOATS | st.booleans() | st.none(),
 }
 
-
 KEYS = ["rmse", "log_loss", "roc_auc", "accuracy", "f1", "word_jaccard", "multiclass_log_loss"]
 
 
@@ -117,9 +116,7 @@ def test_a_column_of_any_type_is_read_like_its_own_csv(data: st.DataObject) -> N
     ids = data.draw(columns(rows) | st.just(pd.Series(range(rows))))
     truth = pd.DataFrame({"id": ids, "y": data.draw(columns(rows))})
     sent = pd.DataFrame({"id": ids, "y": data.draw(columns(rows))}).sample(frac=1, random_state=1)
-    key = data.draw(
-        st.sampled_from(["rmse", "log_loss", "roc_auc", "accuracy", "f1", "word_jaccard", "multiclass_log_loss"])
-    )
+    key = data.draw(st.sampled_from(KEYS))
     read_frames = read(key, truth, sent)
     assert read_frames == read(key, as_file(truth), as_file(sent))
     assert read_frames == read(key, as_file(truth), sent) == read(key, truth, as_file(sent))

@@ -390,6 +390,15 @@ def test_ada_is_told_which_parameter_is_wrong(key: str, given: dict[str, object]
     assert words in caught.value.errors[next(iter(given))]
 
 
+@every_metric
+def test_no_number_leaves_the_range_of_its_parameter(metric: metrics.Metric) -> None:
+    for one in metric.parameters:
+        beyond = (one.minimum, -1, "at least|over"), (one.maximum, 1, "at most")
+        for end, step, words in ((end, step, words) for end, step, words in beyond if end is not None):
+            with pytest.raises(metrics.ParameterError, match=f"Must be ({words}) "):
+                metrics.clean_params(metric.key, {one.name: end + step})
+
+
 def test_parameters_come_as_texts_from_forms() -> None:
     assert metrics.clean_params("thresholded_f1", {"threshold": "0.25", "count": "3", "average": "micro"}) == {
         "threshold": 0.25,

@@ -90,24 +90,6 @@ def test_ada_is_told_when_no_row_has_a_weight() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "given", "words"),
-    [
-        ("tweedie_deviance", {"power": 0.5}, "at least 1"),
-        ("tweedie_deviance", {"power": 3.5}, "at most 3"),
-        ("pinball", {"quantile": 1.5}, "at most 1"),
-        ("smape", {"scale": 50}, "not one of"),
-        ("log_mae_by_group", {"floor": 0}, "over 0"),
-        ("laplace_log_likelihood", {"sigma_minimum": 0}, "over 0"),
-        ("mean_haversine", {"radius": 0}, "over 0"),
-        ("rmsle", {"offset": -1}, "at least 0"),
-    ],
-)
-def test_parameters_have_bounds(key: str, given: dict[str, float], words: str) -> None:
-    with pytest.raises(metrics.ParameterError, match=words):
-        metrics.clean_params(key, given)
-
-
-@pytest.mark.parametrize(
     "key", ["mse", "r2", "explained_variance", "columnwise_rmse", "smape", "max_error", "weighted_mae"]
 )
 def test_endless_scores_are_refused_and_never_shown(key: str) -> None:

@@ -118,10 +118,6 @@ OF_NUMBERS: dict[str, Writing] = {
 ROWS = 8
 
 
-def oddly_spaced(text: str) -> str:
-    return text.replace(" ", "\u00a0\u200b")
-
-
 def doubly_spaced(text: str) -> str:
     return text.replace(" ", "  ")
 
