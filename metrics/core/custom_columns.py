@@ -12,9 +12,9 @@ import numpy as np
 
 from ..reading.column_kinds import LARGEST, TOO_LARGE
 from ..reading.columns import NOT_FINITE, Cells, Kind, to_decimal
-from ..reading.tables import pick
+from ..reading.tables import pick, plain
 from ..reading.text import LONGEST_MASK_LINE
-from .arrays import Answers, take
+from .arrays import Answers
 from .messages import Message, Plural
 
 _NO_NUMBERS = {"nan", "na", "n/a", "#n/a", "null", "none", "<na>", "inf", "+inf", "-inf", "infinity", "-infinity"}
@@ -90,9 +90,6 @@ class AnyColumns(Kind):
             else:
                 _check(cells, constant[place])
         return Columns({cells.column: cells.array for cells in columns})
-
-    def fill(self, places: np.ndarray, values: Any) -> Any:
-        return take(values, places)
 
     def sample(self, truth: Any) -> list[str]:
         return list(self.cells) or list(truth.constant_prediction(self.names))
@@ -173,7 +170,7 @@ def _numbers(array: Any) -> np.ndarray | None:
         numbers = pc.if_else(pc.equal(array, ""), "0", array).cast(pa.float64())
     except pa.ArrowInvalid:
         return None
-    return np.frombuffer(numbers.buffers()[1], np.float64)[numbers.offset : numbers.offset + len(numbers)]
+    return plain(numbers, np.float64)
 
 
 def _constant_answer(array: Any, width: int) -> str:

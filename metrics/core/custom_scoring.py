@@ -144,7 +144,7 @@ def score_library_form(truth: PreparedTruth, table: Table, places: np.ndarray, l
     Raises ``SubmissionError`` for cells that only a secondary metric refuses, and ``MetricFailed``.
     """
     metric = truth.metric
-    columns = [Cells(table, name, truth.id_column) for name in _sent_columns(truth, table)]
+    columns = [Cells(table, truth.name_in(table, name), truth.id_column) for name in truth.submission_columns[1:]]
     prediction = metric.submission.read(columns, truth.target)
     if problems := [problem for cells in columns for problem in cells.problems]:
         raise SubmissionError(problems)
@@ -268,13 +268,8 @@ def _submission_csv(truth: PreparedTruth, table: Table, places: np.ndarray) -> b
     """The submission in the order of the scored rows, under the truth's ids; missing rows are left out."""
     there = places >= 0
     ids = pick(truth.table.column(truth.id_column), truth.scored[there])
-    arrays = [pick(table.column(name), places[there]) for name in _sent_columns(truth, table)]
+    arrays = [pick(table.column(truth.name_in(table, name)), places[there]) for name in truth.submission_columns[1:]]
     return _csv_of_arrays(list(truth.submission_columns), [ids, *arrays])
-
-
-def _sent_columns(truth: PreparedTruth, table: Table) -> list[str]:
-    """The scored columns by their names in a submission, whose last column may have an alias."""
-    return [name if name in table.names else table.names[-1] for name in truth.submission_columns[1:]]
 
 
 def _stand_in_csv(truth: PreparedTruth, table: Table, *, is_varied: bool = False) -> bytes:

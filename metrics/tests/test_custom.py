@@ -783,6 +783,12 @@ def test_answers_that_its_rules_cannot_score_fail_with_a_reason_for_the_host(dro
     assert "cannot be scored" in found.host_details
 
 
+def test_a_column_under_its_other_name_is_found_in_any_order(drop: Drop) -> None:
+    text = source_of("rmse").replace("= Metric(", '= Metric(\n    format=SubmissionFormat(aliases=("guess",)),')
+    drop("own_rmse", text.replace("import Example, Metric", "import Example, Metric, SubmissionFormat"))
+    assert score("own_rmse", "id,y\n1,5\n2,7\n", "guess,id\n5,1\n7,2\n").overall == 0
+
+
 def test_a_kind_of_column_of_its_own_is_refused(drop: Drop) -> None:
     text = source_of("rmse").replace("\nown_rmse = ", "\nclass Mine(Number):\n    pass\n\n\nown_rmse = ")
     assert "cannot read Mine" in drop("own_rmse", text.replace("truth=Number()", "truth=Mine()")).error
