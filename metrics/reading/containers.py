@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from ..core.errors import Problem, Refused, SubmissionError, shown
 from ..core.messages import Message, joined
 from .list_cells import UNKNOWN, Wanted
-from .workbook_limits import check_member_count
+from .workbook_limits import BROKEN_ARCHIVE, broken, check_member_count
 from .workbooks import parquet_to_csv, xlsx_to_csv
 
 LIMIT = 500_000_000
@@ -27,7 +27,6 @@ _APPLES = "__MACOSX/"
 _LEFT_BY_SYSTEMS = (".ds_store", "thumbs.db", "desktop.ini")
 
 _CHUNK = 1 << 20
-_BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 _SLACK = 1 << 16  # tiny archives may compress better than the ratio
 
 _TAR = Message("a tar archive (.tar, .tar.gz)")
@@ -103,14 +102,10 @@ def refuse_container(name: str) -> Problem:
     """The problem of a file that is not a table; ``name`` is a result of ``container_of``."""
     kind = _NAMES.get(name, name)
     if kind in _ARCHIVES:
-        return _broken(
+        return broken(
             Message("This is {kind}, which isn't unpacked. Send the CSV in it, as it is or as .zip.", kind=kind)
         )
-    return _broken(Message("This is {kind}, not a CSV file. Save or export it as CSV (UTF-8, comma).", kind=kind))
-
-
-def _broken(message: str) -> Problem:
-    return Problem("container", message)
+    return broken(Message("This is {kind}, not a CSV file. Save or export it as CSV (UTF-8, comma).", kind=kind))
 
 
 def read_container(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:
@@ -143,7 +138,7 @@ def unpack(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None, 
         raise Refused(refuse_container(nested))
     if nested is not None:
         what = _NAMES.get(nested, nested)
-        raise Refused(_broken(Message("Inside the archive is {kind}, not a CSV file.", kind=what)))
+        raise Refused(broken(Message("Inside the archive is {kind}, not a CSV file.", kind=what)))
     return inner
 
 
@@ -186,11 +181,11 @@ def _unpack_gzip(data: bytes, limit: int) -> bytes:
                 _check_size(total, len(data), limit)
                 rest = inflater.unconsumed_tail
     except zlib.error:
-        raise Refused(_broken(Message("The gzip file is damaged and cannot be unpacked."))) from None
+        raise Refused(broken(Message("The gzip file is damaged and cannot be unpacked."))) from None
     if not inflater.eof:
-        raise Refused(_broken(Message("The gzip file is cut off: its end is missing.")))
+        raise Refused(broken(Message("The gzip file is cut off: its end is missing.")))
     if inflater.unused_data.strip(b"\x00") or data[place:].strip(b"\x00"):
-        raise Refused(_broken(Message("The gzip file holds more than one member; one CSV is expected.")))
+        raise Refused(broken(Message("The gzip file holds more than one member; one CSV is expected.")))
     return b"".join(parts)
 
 
@@ -201,8 +196,8 @@ def _opened_zip(data: bytes) -> Iterator[tuple[zipfile.ZipFile, zipfile.ZipInfo]
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             yield archive, _only_member(archive.infolist())
-    except _BROKEN_ZIP:
-        raise Refused(_broken(Message("The zip archive is damaged or encrypted."))) from None
+    except BROKEN_ARCHIVE:
+        raise Refused(broken(Message("The zip archive is damaged or encrypted."))) from None
 
 
 def _unpack_zip(data: bytes, limit: int) -> bytes:
@@ -239,21 +234,21 @@ def _only_member(members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
         if found:
             names = joined([shown(m.filename) for m in found[:5]], ", ")
             message = joined([message, Message("Found: {names}.", names=names)])
-        raise Refused(_broken(message))
+        raise Refused(broken(message))
     if min(m.header_offset for m in members):
-        raise Refused(_broken(Message("The zip archive has other bytes before its first file: it is damaged.")))
+        raise Refused(broken(Message("The zip archive has other bytes before its first file: it is damaged.")))
     member = found[0]
     if (member.external_attr >> 16) & 0o170000 == 0o120000:
-        raise Refused(_broken(Message("The zip archive holds a link instead of a CSV file.")))
+        raise Refused(broken(Message("The zip archive holds a link instead of a CSV file.")))
     name = member.filename.replace("\\", "/")
     if name.startswith("/") or ".." in name.split("/") or ":" in name:
         raise Refused(
-            _broken(Message("The path {path} in the zip archive is not allowed.", path=shown(member.filename)))
+            broken(Message("The path {path} in the zip archive is not allowed.", path=shown(member.filename)))
         )
     if member.flag_bits & 1:
-        raise Refused(_broken(Message("The zip archive is encrypted; send it without a password.")))
+        raise Refused(broken(Message("The zip archive is encrypted; send it without a password.")))
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise Refused(_broken(Message("The zip archive uses an unusual compression; use plain 'deflate'.")))
+        raise Refused(broken(Message("The zip archive uses an unusual compression; use plain 'deflate'.")))
     return member
 
 
@@ -264,7 +259,7 @@ def _check_size(total: int, packed: int, limit: int) -> None:
         message = Message(
             "The archive unpacks to more than {times} times its size and was not read further.", times=RATIO
         )
-        raise Refused(_broken(message))
+        raise Refused(broken(message))
 
 
 def _too_large(limit: int) -> Problem:

@@ -4,8 +4,6 @@ A frame means the file that ``frame.to_csv(index=False)`` writes, cell by cell; 
 Parquet file of it does. What such a file would not say is settled before: where the ids are, and lists in cells.
 """
 
-import csv
-import io
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +18,7 @@ from .headers import USAGE, Header, HeaderRule, header_of
 from .list_cells import Wanted, is_nested, joined_cells
 from .tables import SPARE_ROWS, Table, is_text, plain, raw_cells, trimmed
 from .text import HIGH_CONTROL, LONGEST_LINE, checked_text
-from .workbooks import arrow_to_csv, data_columns, with_named_range
+from .workbooks import arrow_to_csv, data_columns, header_bytes, with_named_range
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -300,10 +298,8 @@ def _of_arrow(table: Any, wanted: Wanted) -> Frame:
             lists = None if names[place] == id_column else wanted.lists
             columns[place] = pa.array(joined_cells(column.to_pylist(), names[place], lists), pa.string())
     whole = pa.table(columns, names=names)
-    header = io.StringIO(newline="")
-    csv.writer(header, lineterminator="\n").writerow(names)
     return Frame(
-        _names_in(header.getvalue().encode("utf-8", "surrogatepass")),
+        _names_in(header_bytes(names)),
         lambda: map(_plain_array, columns),
         lambda: arrow_to_csv(whole.to_batches(), names, sys.maxsize, whole),
     )

@@ -46,7 +46,7 @@ _ROW = re.compile(r"[0-9]{1,7}")
 _NUMBER_OF_TEXT = re.compile(r"[0-9]{1,8}")
 _OF_OTHER_PARTS = ("sheetData", "si", "sheet", "Relationship")
 """Elements that are refused in the wrong part: calamine reads any part as a sheet that the workbook lists as one."""
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+BROKEN_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 
 
 def measured_workbook(data: bytes, limit: int) -> bytes:
@@ -60,16 +60,21 @@ def measured_workbook(data: bytes, limit: int) -> bytes:
             members = archive.infolist()
             if "xl/workbook.xml" not in archive.namelist():
                 message = Message("This is an Office file, but no Excel workbook. Save the table as CSV or .xlsx.")
-                raise Refused(Problem("container", message))
+                raise Refused(broken(message))
             parts = [member for member in members if _PARTS.fullmatch(member.filename)]
             parts.sort(key=lambda part: part.filename.lower() != _STRINGS)
             _check_sizes(parts, limit)
             with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as measured:
                 measured.writestr("_rels/.rels", _ENTRANCE)
                 _copy_parts(archive, parts, measured)
-    except _BROKEN:
+    except BROKEN_ARCHIVE:
         raise damaged_workbook() from None
     return out.getvalue()
+
+
+def broken(message: str) -> Problem:
+    """The problem of a file that cannot be opened, or is not a table."""
+    return Problem("container", message)
 
 
 def check_member_count(data: bytes) -> None:
@@ -77,12 +82,12 @@ def check_member_count(data: bytes) -> None:
     count = data.count(_DIRECTORY_ENTRY)
     if count > MAX_ARCHIVE_MEMBERS:
         message = Message("The archive holds {count} files and was not opened.", count=count)
-        raise Refused(Problem("container", message))
+        raise Refused(broken(message))
 
 
 def damaged_workbook() -> Refused:
     """The error for a workbook that cannot be read."""
-    return Refused(Problem("container", Message("The Excel file is damaged or encrypted. Save it as a new file.")))
+    return Refused(broken(Message("The Excel file is damaged or encrypted. Save it as a new file.")))
 
 
 def too_large(limit: int) -> Refused:
@@ -291,7 +296,7 @@ class _Lists(_Part):
     def _list(self, targets: Sequence[str], name: str) -> None:
         if self.seen.intersection(targets):
             message = Message("The Excel file lists one sheet several times. Save it as a new file.")
-            raise Refused(Problem("container", message))
+            raise Refused(broken(message))
         self.seen.update(targets)
         if len(name) > MAX_NAME_CHARACTERS:
             raise damaged_workbook()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import Problem, Refused, shown
 from ..core.messages import Message, joined
 from .list_cells import UNKNOWN, Wanted, is_nested, joined_cells
-from .workbook_limits import MAX_CELLS, measured_workbook, too_large, too_many_cells
+from .workbook_limits import MAX_CELLS, broken, measured_workbook, too_large, too_many_cells
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
@@ -45,12 +45,12 @@ def xlsx_to_csv(data: bytes, limit: int, notes: list[Problem], _wanted: object =
         with calamine.load_workbook(io.BytesIO(measured)) as workbook:
             return _first_filled_sheet(workbook, limit, notes)
     except calamine.PasswordError:
-        raise Refused(_broken(Message("The Excel file is protected by a password. Save it without one."))) from None
+        raise Refused(broken(Message("The Excel file is protected by a password. Save it without one."))) from None
     except BaseException as error:
         # calamine panics at invalid dates; the class of the panic is not an `Exception` and cannot be imported.
         kinds = (calamine.CalamineError, OSError, ValueError, OverflowError)
         if isinstance(error, kinds) or type(error).__name__ == "PanicException":
-            raise Refused(_broken(Message("The Excel file cannot be read. Save it as CSV (UTF-8, comma)."))) from None
+            raise Refused(broken(Message("The Excel file cannot be read. Save it as CSV (UTF-8, comma)."))) from None
         raise
 
 
@@ -61,7 +61,7 @@ def _first_filled_sheet(workbook: "CalamineWorkbook", limit: int, notes: list[Pr
     count = len(sheets)
     if count > MAX_SHEETS:
         message = Message("The Excel file has {count} sheets, more than {most}.", count=count, most=MAX_SHEETS)
-        raise Refused(_broken(message))
+        raise Refused(broken(message))
     visible = [place for place, sheet in enumerate(sheets) if sheet.visible == SheetVisibleEnum.Visible]
     for place in visible:
         sheet = workbook.get_sheet_by_index(place)
@@ -176,7 +176,7 @@ def parquet_to_csv(data: bytes, limit: int, _notes: list[Problem], wanted: Wante
         return arrow_to_csv(batches, names, limit, file.read(columns=times), wanted)
     except (pa.ArrowException, OSError, ValueError):
         raise Refused(
-            _broken(Message("The Parquet file is damaged or of a kind that is not read. Save it as CSV."))
+            broken(Message("The Parquet file is damaged or of a kind that is not read. Save it as CSV."))
         ) from None
 
 
@@ -197,11 +197,14 @@ def arrow_to_csv(batches: Iterable[Any], names: list[str], limit: int, times: An
         pyarrow.csv.write_csv(pa.table(columns, names=names), out, options)
         if out.tell() > limit:
             raise too_large(limit)
-    if out.tell():
-        return out.getvalue()
+    return out.getvalue() or header_bytes(names)
+
+
+def header_bytes(names: Sequence[str]) -> bytes:
+    """The first line of a CSV file."""
     header = io.StringIO(newline="")
     csv.writer(header, lineterminator="\n").writerow(names)
-    return header.getvalue().encode()
+    return header.getvalue().encode("utf-8", "surrogatepass")  # the reader reports the line of an invalid character
 
 
 def data_columns(schema: Any) -> list[str]:
@@ -297,7 +300,3 @@ def _writable_column(column: Any, name: str, kind_of_times: Any, wanted: Wanted)
         return texts
     texts = pc.replace_substring_regex(texts, "Z$", "+00:00")
     return pc.replace_substring_regex(texts, "([+-][0-9]{2})([0-9]{2})$", r"\1:\2")
-
-
-def _broken(message: Message) -> Problem:
-    return Problem("container", message)
