@@ -153,12 +153,14 @@ def export_platforms(*, account: User, at: datetime) -> PersonalData:
 def connect_account(*, person: LtiPerson, user: User) -> None:
     """Make later launches of this person sign in as `user`, and delete the account that their first launch made, if it
     is unused. Raises `LaunchRefused`."""
+    made = person.user
     with transaction.atomic():
-        hooks.hold(account=person.user)
-        person = LtiPerson.objects.select_for_update().get(pk=person.pk)
-        made = person.user
-        if made.pk == user.pk:
+        hooks.hold(account=made)
+        connected = LtiPerson.objects.select_for_update().get(pk=person.pk).user_id
+        if connected == user.pk:
             return
+        if connected != made.pk:  # meanwhile, in another browser: that account was made by no launch
+            raise LaunchRefused("connected already")
         is_used = made.has_usable_password() or made.submissions.exists() or is_mfa_enabled(made)
         if is_used or made.is_staff or User.objects.filter(OWN_ROLES, pk=made.pk).exists():
             raise LaunchRefused("account in use")

@@ -305,6 +305,36 @@ def students_of_one_name_who_open_an_activity(number: int) -> list[str]:
     return found
 
 
+def one_person_who_connects_two_earlier_accounts(number: int) -> list[str]:
+    """A student has signed in with two accounts, each in two browsers. The accounts are an institution's, without a
+    password, and unused."""
+    from leaderboard.accounts.models import User
+    from leaderboard.lti import people, places
+    from leaderboard.lti.launching import LaunchRefused
+    from leaderboard.lti.models import LtiPerson
+
+    [launch], accounts = _launches(number, "kai"), [User(username=f"kai-{number}-{place}") for place in range(2)]
+    made = places.arrive(launch).user
+    for account in accounts:
+        account.set_unusable_password()
+        account.save()
+    person = LtiPerson.objects.select_related("user").get(platform=launch.platform)
+
+    def event(place: int) -> object:
+        with suppress(LaunchRefused):
+            people.connect_account(person=person, user=accounts[place % 2])
+            return True
+        return None
+
+    found = at_once(event)
+    person.refresh_from_db()
+    assert person.user in accounts
+    assert User.objects.filter(pk__in=[account.pk for account in accounts]).count() == 2
+    assert not User.objects.filter(pk=made.pk).exists()
+    assert (person.user.lti_seats.count(), person.user.roster_entries.count()) == (1, 1)
+    return found
+
+
 def a_registration_link_that_is_opened_several_times(number: int) -> list[str]:
     from leaderboard.lti import registering
     from leaderboard.lti.models import Registration
@@ -464,6 +494,7 @@ RACES = {
         a_competition_moved_while_students_submit,
         one_student_who_opens_an_activity_several_times,
         students_of_one_name_who_open_an_activity,
+        one_person_who_connects_two_earlier_accounts,
         a_registration_link_that_is_opened_several_times,
         grades_released_while_marks_are_sent,
         activities_opened_while_grades_are_released,

@@ -129,6 +129,13 @@ def test_all_who_open_an_activity_at_once_come_in(name: str, pets: Competition, 
         assert Counter(outcomes) == {"done": PROCESSES}
 
 
+def test_a_person_is_connected_with_one_earlier_account_and_no_other_one_is_lost(
+    pets: Competition, tmp_path: Path
+) -> None:
+    for outcomes in race("one_person_who_connects_two_earlier_accounts", tmp_path):
+        assert Counter(outcomes) == {"done": 2, "nothing": 2}
+
+
 def test_a_registration_link_works_for_one_of_several_platforms(pets: Competition, tmp_path: Path) -> None:
     for outcomes in race("a_registration_link_that_is_opened_several_times", tmp_path):
         assert Counter(outcomes) == {"done": 1, "nothing": PROCESSES - 1}
