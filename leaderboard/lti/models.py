@@ -167,6 +167,11 @@ class LtiLink(models.Model):
         return self.deployment.platform
 
     @property
+    def open_competition(self) -> Competition | None:
+        """The competition, unless it was deleted."""
+        return None if self.competition is None or self.competition.is_in_bin else self.competition
+
+    @property
     def section(self) -> str:
         """The title of the platform's course, if several of its courses share the competition."""
         linked = LtiLink.objects.filter(competition=self.competition_id)

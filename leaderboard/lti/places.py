@@ -53,9 +53,7 @@ def arrive(launch: Launch) -> Arrival:
 def _arrive(launch: Launch) -> Arrival:
     links = LtiLink.objects.select_related("competition__course", "competition__ground_truth")
     link = links.filter(deployment=launch.deployment, context=launch.context, resource=launch.resource).first()
-    competition = link.competition if link is not None else None
-    if competition is not None and competition.is_in_bin:
-        competition = None
+    competition = link.open_competition if link is not None else None
     if launch.is_instructor:
         return _arrive_as_teacher(launch, competition)
     if not launch.is_learner:
@@ -86,16 +84,25 @@ def _arrive_as_student(launch: Launch, competition: Competition) -> Arrival:
     user, is_new = people.account_of(launch, competition.course)
     link, notice = _save_link(launch), ""
     if not competition.is_run_by(user):
-        entry = people.link_to_class_list(launch, competition, user, section=link.section)
+        people.link_to_class_list(launch, competition, user, section=link.section)
         seat = {"link": link, "subject": launch.subject}
         Seat.objects.update_or_create(competition=competition, user=user, defaults=seat)
-        try:
-            if competition.launched_at is None:
-                raise CannotJoin(_("This competition isn't open yet. Open the activity again later."))
-            enter_competition(user=user, competition=competition, entry=entry)
-        except CannotJoin as error:
-            notice = str(error)
+        notice = enter(user=user, competition=competition)
     return Arrival(user, link, reverse("overview", args=[competition.slug]), is_new, notice)
+
+
+def enter(*, user: User, competition: Competition) -> str:
+    """Make a student on the class list a member of the competition; returns why they can't be, or ""."""
+    entry = competition.course.roster.filter(user=user).first()
+    if entry is None or competition.is_run_by(user):
+        return ""
+    if competition.launched_at is None:
+        return _("This competition isn't open yet. Open the activity again later.")
+    try:
+        enter_competition(user=user, competition=competition, entry=entry)
+    except CannotJoin as error:
+        return str(error)
+    return ""
 
 
 def _save_link(launch: Launch) -> LtiLink:

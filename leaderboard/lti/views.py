@@ -12,11 +12,9 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, logout
 from django.contrib.auth.views import redirect_to_login
-from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.crypto import constant_time_compare
 from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
@@ -26,13 +24,13 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from leaderboard.accounts.models import User, token_digest
 from leaderboard.accounts.people import set_can_host
 from leaderboard.accounts.personal_data import CannotDelete
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.names import clean_text
 from leaderboard.common.responses import absolute_url, posted_number, see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
 
 from . import launching, marks, people, places, registering, signing_key
@@ -43,9 +41,8 @@ log = logging.getLogger(__name__)
 
 BACKEND = "leaderboard.accounts.adapter.OneHashBackend"
 BROWSER_SECONDS = 86_400
-# What the session keeps of a launch: the activity, and the account that it named.
-LINK, NAMED = "lti_link", "lti_account"
-ACCOUNT_SALT, ACCOUNT_SECONDS = "lti account", 1800
+# What the session keeps of a launch: the activity, the account that it named, and the person who has another one.
+LINK, NAMED, PERSON = "lti_link", "lti_account", "lti_person"
 NOT_LAUNCHED = gettext_lazy("Open the activity in your learning platform first.")
 Decorator = Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]
 framed = cast(Decorator, csp_replace({"frame-ancestors": ["*"]}))
@@ -139,7 +136,7 @@ def _enter(request: HttpRequest, arrival: places.Arrival) -> HttpResponse:
         messages.warning(request, arrival.notice)
     if arrival.is_new and arrival.path != reverse("lti_connect"):
         words = _("Already have an account here? Sign in to connect it.")
-        messages.info(request, format_html('<a href="{}">{}</a>', _account_address(request, link, user), words))
+        messages.info(request, format_html('<a href="{}">{}</a>', reverse("lti_account"), words))
     if request.user.is_anonymous:
         messages.info(request, _("Sign in with your password and second factor to go on."))
         return redirect_to_login(arrival.path)
@@ -154,35 +151,85 @@ def lti_jwks(request: HttpRequest) -> HttpResponse:
     return JsonResponse(signing_key.public_keys())
 
 
-# --- the teacher connects an activity ---------------------------------------------------------------------------
+# --- connecting an activity, and an account that the person had before ------------------------------------------
+
+
+@open_page_to(SiteAudience.SIGNED_IN)
+def lti_account(request: HttpRequest) -> HttpResponse:
+    """On to signing in with an earlier account: out of the one that the launch made, while the session keeps the
+    launch."""
+    user = signed_in_user(request.user)
+    link = _launched_link(request)
+    person = user.lti_people.filter(platform=link.platform).order_by("-pk").first()
+    if person is None or request.session.get(NAMED) != user.pk or user.has_usable_password():
+        raise Http404(NOT_LAUNCHED)
+    logout(request)
+    request.session[LINK], request.session[PERSON], request.session[NAMED] = link.pk, person.pk, user.pk
+    return redirect_to_login(reverse("lti_connect"))
 
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def lti_connect(request: HttpRequest) -> HttpResponse:
-    """The choice of the competition for the activity from which the teacher has just come."""
-    user = signed_in_user(request.user)
-    link = LtiLink.objects.select_related("deployment__platform").filter(pk=request.session.get(LINK, 0)).first()
-    if link is None or request.session.get(NAMED) != user.pk:
+    """The choice of the competition for the activity from which the teacher has just come. After `lti_account` also
+    the question whether the person of the launch is the one who has signed in now."""
+    user, link = signed_in_user(request.user), _launched_link(request)
+    named = request.session.get(NAMED)
+    launched = LtiPerson.objects.filter(pk=request.session.get(PERSON, 0), user=named)
+    person = None if named == user.pk else launched.select_related("user", "platform").first()
+    if person is None and named != user.pk:
         raise Http404(NOT_LAUNCHED)
-    chosen = request.POST.get("competition", "")
-    competitions, may_make = places.competitions_to_connect(user, link), places.may_make_competitions(user, link)
-    if request.method == "POST" and chosen == "new" and may_make:
+    if person is None and link.open_competition:
+        return see_other("overview", slug=link.open_competition.slug)
+    may_make = person is None and places.may_make_competitions(user, link)
+    competitions = [] if link.open_competition else places.competitions_to_connect(user, link)
+    if request.method == "POST":
+        return _connect(request, person, link, competitions, may_make=may_make)
+    context = {"link": link, "person": person, "competitions": competitions, "may_make": may_make}
+    return render(request, "lti/connect.html", context)
+
+
+def _launched_link(request: HttpRequest) -> LtiLink:
+    """The activity of the last launch in this session."""
+    links = LtiLink.objects.select_related("deployment__platform", "competition__course")
+    link = links.filter(pk=request.session.get(LINK, 0)).first()
+    if link is None:
+        raise Http404(NOT_LAUNCHED)
+    return link
+
+
+def _connect(
+    request: HttpRequest, person: LtiPerson | None, link: LtiLink, competitions: list[Competition], *, may_make: bool
+) -> HttpResponse:
+    user, chosen = signed_in_user(request.user), request.POST.get("competition", "")
+    if person is not None:
+        try:
+            people.connect_account(person=person, user=user)
+        except (LaunchRefused, CannotDelete) as error:
+            messages.error(request, _("This activity opens another account that is in use. Ask your administrator."))
+            log.warning("an account was not connected: %s", type(error).__name__)
+            return redirect("home")
+        request.session[NAMED] = user.pk
+        open_competition = link.open_competition
+        if open_competition or not chosen:
+            messages.success(request, _("Connected. The activity now opens this account."))
+        if open_competition:
+            if notice := places.enter(user=user, competition=open_competition):
+                messages.warning(request, notice)
+            return see_other("overview", slug=open_competition.slug)
+        if not chosen:
+            return see_other("lti_connect")
+    if chosen == "new" and may_make:
         if not user.is_host:
             set_can_host(account=user, can_host=True, user=None)
         return see_other("host_new")
-    if request.method == "POST":
-        competition = next((one for one in competitions if one.slug == chosen), None)
-        try:
-            places.connect(link=link, competition=competition, user=user)
-        except CannotHost as error:
-            messages.error(request, str(error))
-            return see_other("lti_connect")
-        assert competition is not None, "checked by connect"
-        messages.success(request, _("Connected. Students who open the activity are in the competition."))
-        return see_other("host_competition", slug=competition.slug)
-    context = {"link": link, "competitions": competitions, "may_make": may_make}
-    context["account_address"] = _account_address(request, link, user)
-    return render(request, "lti/connect.html", context)
+    competition = next((one for one in competitions if one.slug == chosen), None)
+    try:
+        places.connect(link=link, competition=competition, user=user)
+    except CannotHost as error:
+        messages.error(request, str(error))
+        return see_other("lti_connect")
+    messages.success(request, _("Connected. Students who open the activity are in the competition."))
+    return see_other("host_competition", slug=chosen)
 
 
 @open_to(Audience.HOSTS)
@@ -203,54 +250,6 @@ def host_send_again(request: HttpRequest, page_context: PageContext, link_id: in
         number = marks.send_again(link=get_object_or_404(LtiLink, pk=link_id, competition=competition))
         messages.info(request, _("Sending %(number)s grades again.") % {"number": number})
     return see_other("host_grade_release", slug=competition.slug)
-
-
-# --- an account that the person had before ----------------------------------------------------------------------
-
-
-def _account_address(request: HttpRequest, link: LtiLink, user: User) -> str:
-    """The page that connects an earlier account with the person who has just been launched in this browser; "" if
-    their account is not one that a launch made."""
-    person = user.lti_people.filter(platform=link.platform).order_by("-pk").first()
-    browser = request.COOKIES.get(_browser_cookie(), "")
-    # Without the cookie the page would be usable in every browser that has none.
-    if person is None or user.has_usable_password() or not browser:
-        return ""
-    token = signing.dumps([person.pk, user.pk, link.pk, token_digest(browser)], salt=ACCOUNT_SALT)
-    return f"{reverse('lti_account')}?person={token}"
-
-
-@open_page_to(SiteAudience.ANYONE)
-def lti_account(request: HttpRequest) -> HttpResponse:
-    """Sign in with an earlier account, then connect it with the person of the last launch in this browser."""
-    try:
-        token = request.GET.get("person", "")
-        person_id, user_id, link_id, browser = signing.loads(token, salt=ACCOUNT_SALT, max_age=ACCOUNT_SECONDS)
-    except signing.BadSignature:
-        raise Http404(NOT_LAUNCHED) from None
-    if not constant_time_compare(browser, token_digest(request.COOKIES.get(_browser_cookie(), ""))):
-        raise Http404(NOT_LAUNCHED)
-    people_of_launch = LtiPerson.objects.select_related("user", "platform").filter(user=user_id)
-    person = get_object_or_404(people_of_launch, pk=person_id)
-    if request.user.is_authenticated and request.user.pk == person.user_id:
-        logout(request)
-    if request.user.is_anonymous:
-        return redirect_to_login(request.get_full_path())
-    user = signed_in_user(request.user)
-    if request.method == "POST":
-        try:
-            people.connect_account(person=person, user=user)
-        except (LaunchRefused, CannotDelete) as error:
-            messages.error(request, _("This activity opens another account that is in use. Ask your administrator."))
-            log.warning("an account was not connected: %s", type(error).__name__)
-            return redirect("home")
-        request.session[LINK], request.session[NAMED] = link_id, user.pk
-        link = get_object_or_404(LtiLink, pk=link_id)
-        messages.success(request, _("Connected. The activity now opens this account."))
-        if link.competition is None:
-            return see_other("lti_connect")
-        return see_other("overview", slug=link.competition.slug)
-    return render(request, "lti/account.html", {"person": person})
 
 
 # --- platforms --------------------------------------------------------------------------------------------------

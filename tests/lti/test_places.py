@@ -237,20 +237,44 @@ def test_two_people_with_one_address_are_two_accounts(moodle: FakePlatform, ada:
     assert RosterEntry.objects.count() == 2
 
 
-def test_a_teacher_connects_the_account_that_she_had(moodle: FakePlatform, ada: User) -> None:
-    make_competition(ada)
+def has_earlier_account(fake: FakePlatform, subject: str, *, earlier: User, roles: list[str] = INSTRUCTOR) -> Client:
+    """The browser of a person after a first launch, in which they have signed in with the account that they had."""
     client = Client()
-    moodle.launch(client, "ada.lms", roles=INSTRUCTOR)
-    made = account_of(client)
-    assert made is not None
-    page = client.get("/lti/connect/").content.decode()
-    address = page.partition('href="/lti/account/')[2].partition('"')[0]
-    assert client.get("/lti/account/" + address).status_code == 302
-    client.force_login(ada)
-    assert client.post("/lti/account/" + address)["Location"] == "/lti/connect/"
+    fake.launch(client, subject, roles=roles)
+    assert client.get("/lti/account/")["Location"].startswith("/accounts/login/")
+    client.force_login(earlier)
+    return client
+
+
+def test_a_teacher_connects_the_account_that_she_had_and_the_competition_in_one_step(
+    moodle: FakePlatform, ada: User
+) -> None:
+    make_competition(ada)
+    client = has_earlier_account(moodle, "ada.lms", earlier=ada)
+    made = LtiPerson.objects.get().user
+    assert made.username in client.get("/lti/connect/").content.decode()
+    assert client.post("/lti/connect/", {"competition": "pets"})["Location"] == "/host/pets/"
     assert LtiPerson.objects.get().user == ada
     assert not User.objects.filter(pk=made.pk).exists()
-    assert client.post("/lti/connect/", {"competition": "pets"})["Location"] == "/host/pets/"
+    assert LtiLink.objects.get().competition is not None
+
+
+def test_a_teacher_without_a_competition_connects_the_account_that_she_had(moodle: FakePlatform, ada: User) -> None:
+    client = has_earlier_account(moodle, "ada.lms", earlier=ada)
+    assert client.post("/lti/connect/")["Location"] == "/lti/connect/"
+    assert LtiPerson.objects.get().user == ada
+    assert client.get("/lti/connect/").status_code == 200
+
+
+def test_a_student_who_connects_the_account_that_they_had_is_in_the_competition(
+    moodle: FakePlatform, ada: User, bo: User
+) -> None:
+    pets = connected(moodle, ada)
+    client = has_earlier_account(moodle, "bo.lms", earlier=bo, roles=LEARNER)
+    assert client.post("/lti/connect/")["Location"] == "/c/pets/"
+    assert list(Membership.objects.filter(competition=pets).values_list("user", flat=True)) == [bo.pk]
+    assert list(pets.course.roster.values_list("user", flat=True)) == [bo.pk]
+    assert Seat.objects.get().user == bo
 
 
 def test_a_teacher_who_may_host_connects_the_account_that_she_had(moodle: FakePlatform, ada: User) -> None:
@@ -259,50 +283,29 @@ def test_a_teacher_who_may_host_connects_the_account_that_she_had(moodle: FakePl
     client = Client()
     moodle.launch(client, "ada.lms", roles=INSTRUCTOR)
     client.post("/lti/connect/", {"competition": "new"})
-    address = client.get("/lti/connect/").content.decode().partition('href="/lti/account/')[2].partition('"')[0]
+    client.get("/lti/account/")
     client.force_login(ada)
-    client.post("/lti/account/" + address)
+    client.post("/lti/connect/")
     assert LtiPerson.objects.get().user == ada
 
 
-def test_the_link_that_connects_an_account_works_in_no_other_browser(moodle: FakePlatform, ada: User) -> None:
-    """Else Dee could send Ada a link by which Dee's launches open Ada's account."""
-    attacker = Client()
+def test_an_account_is_connected_in_the_browser_of_the_launch_alone(moodle: FakePlatform, ada: User) -> None:
+    """Else Dee could have Ada press a button by which Dee's launches open Ada's account."""
+    attacker, victim = Client(), Client()
     moodle.launch(attacker, "dee", roles=INSTRUCTOR)
-    page = attacker.get("/lti/connect/").content.decode()
-    address = page.partition('href="/lti/account/')[2].partition('"')[0]
-    victim = Client()
+    attacker.get("/lti/account/")
     victim.force_login(ada)
-    assert victim.post("/lti/account/" + address).status_code == 404
+    assert victim.get("/lti/account/").status_code == 404
+    assert victim.post("/lti/connect/").status_code == 404
     assert LtiPerson.objects.get().user != ada
 
 
-def test_without_the_cookie_of_the_launch_no_link_connects_an_account(moodle: FakePlatform, ada: User) -> None:
-    """Else the link would work in every browser that has no such cookie."""
-    attacker = Client()
-    moodle.launch(attacker, "dee", roles=INSTRUCTOR)
-    del attacker.cookies["lti"]
-    assert "/lti/account/" not in attacker.get("/lti/connect/").content.decode()
-
-
-def test_the_link_that_connects_an_account_works_once(moodle: FakePlatform, ada: User, cy: User) -> None:
-    client = Client()
-    moodle.launch(client, "ada.lms", roles=INSTRUCTOR)
-    page = client.get("/lti/connect/").content.decode()
-    address = "/lti/account/" + page.partition('href="/lti/account/')[2].partition('"')[0]
-    client.force_login(ada)
-    assert client.post(address).status_code == 303
+def test_an_account_is_connected_once(moodle: FakePlatform, ada: User, cy: User) -> None:
+    client = has_earlier_account(moodle, "ada.lms", earlier=ada)
+    assert client.post("/lti/connect/").status_code == 303
     client.force_login(cy)
-    assert client.post(address).status_code == 404
+    assert client.post("/lti/connect/").status_code == 404
     assert LtiPerson.objects.get().user == ada
-
-
-def test_the_link_that_connects_an_account_is_none_of_a_registration(moodle: FakePlatform) -> None:
-    client = Client()
-    moodle.launch(client, "dee", roles=INSTRUCTOR)
-    page = client.get("/lti/connect/").content.decode()
-    token = page.partition('href="/lti/account/?person=')[2].partition('"')[0]
-    assert client.get(f"/lti/register/lti%20account/?seen={token}").status_code == 400
 
 
 def test_a_host_cannot_get_at_what_a_student_has_elsewhere_by_the_class_list(
