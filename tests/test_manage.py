@@ -264,6 +264,7 @@ def test_olga_reads_what_is_wrong_and_no_traceback(
         (["tests/grades"], ["tests/grades"], None),
         (["-m", "long"], ["-m", "long"], None),
         (["--postgres", "--all", "-k", "board"], ["-k", "board"], "postgres://started"),
+        (["--postgres", "tests/grades"], ["tests/grades"], "postgres://started"),
     ],
 )
 def test_test_hands_its_words_to_pytest(
