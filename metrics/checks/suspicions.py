@@ -312,9 +312,10 @@ def _answers_follow_ids(truth: Truth, column: _Column) -> Iterator[Finding]:
     between-class share for labels)."""
     if len(column.codes) < 3 * _MIN_ROWS:
         return
-    # Of many rows, some are looked at first: a share far below the limit among so many is below it among all.
-    some = truth.buckets("").order[:_MANY_ROWS]
-    if len(column.codes) > 2 * _MANY_ROWS and _explained_by_ids(truth, column, some) < _MAX_EXPLAINED / 2:
+    # A correlation far below the limit in so many rows is below it in all. The share of classes is not: it grows with
+    # their number.
+    is_large = column.labels is None and len(column.codes) > 2 * _MANY_ROWS
+    if is_large and _explained_by_ids(truth, column, truth.buckets("").order[:_MANY_ROWS]) < _MAX_EXPLAINED / 2:
         return
     share = _explained_by_ids(truth, column, np.arange(len(column.codes)))
     if share < _MAX_EXPLAINED:
