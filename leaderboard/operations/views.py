@@ -8,10 +8,7 @@ Downloads: the metrics library as a wheel for pip, and the command line of this 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from django import forms
@@ -109,13 +106,6 @@ class OperatorForm(forms.ModelForm):  # type: ignore[type-arg]
         strip=False,
         help_text=gettext_lazy("At least eight characters. Not only digits, not a common password."),
     )
-    demo = forms.BooleanField(
-        label=gettext_lazy("Add three example competitions"),
-        required=False,
-        help_text=gettext_lazy(
-            "One live, one finished, one ready to launch, with invented people. You can remove them later."
-        ),
-    )
 
     class Meta:
         model = User
@@ -129,8 +119,6 @@ class OperatorForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.fields["email"].required = True
-        if demo.demo_competitions():
-            del self.fields["demo"]
 
     def clean(self) -> dict[str, object] | None:
         cleaned = super().clean()
@@ -156,9 +144,6 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
             return render(request, "operations/setup.html", {"is_used": True}, status=410)
         login(request, operator)
         messages.success(request, _("Welcome, %(name)s. You're the administrator of this site.") % {"name": operator})
-        if form.cleaned_data.get("demo"):
-            _start_demo()
-            messages.info(request, _("We're creating the example competitions. Reload this page in a moment."))
         return redirect("home")
     return render(request, "operations/setup.html", {"form": form}, status=422 if form.errors else 200)
 
@@ -176,19 +161,6 @@ def _create_operator(secret: str, given: dict[str, str]) -> User | None:
             return operator
     except IntegrityError:
         return None
-
-
-def _start_demo() -> None:
-    """Make the demo in a separate process, which outlives this request."""
-    command = [sys.executable, "-m", "leaderboard", "demo"]
-    subprocess.Popen(
-        command,
-        cwd=folders.ROOT,
-        env={**os.environ, "VAR_DIR": str(settings.VAR_DIR)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    )
 
 
 @open_page_to(SiteAudience.OPERATORS)

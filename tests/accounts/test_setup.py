@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from io import StringIO
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -13,20 +11,12 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import SetupLink, User
-from leaderboard.competitions.models import Competition
 from leaderboard.operations.management.commands import setup_link
 
 OLGA = {"username": "olga", "email": "olga@example.org", "password": "a long enough phrase"}
 
 
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    found: list[Any] = []
-    monkeypatch.setattr("leaderboard.operations.views.subprocess.Popen", lambda command, **_: found.append(command))
-    return found
-
-
-def test_olga_becomes_the_operator_once(client: Client, db: None, started: list[Any]) -> None:
+def test_olga_becomes_the_operator_once(client: Client, db: None) -> None:
     secret = SetupLink.issue()
     assert "Create the administrator account" in client.get(f"/setup/{secret}/").content.decode()
     response = client.post(f"/setup/{secret}/", OLGA, follow=True)
@@ -40,27 +30,6 @@ def test_olga_becomes_the_operator_once(client: Client, db: None, started: list[
     assert again.status_code == 410
     assert "setup link no longer works" in again.content.decode()
     assert User.objects.count() == 1
-    assert not started
-
-
-def test_the_demo_is_started_beside_the_site(client: Client, db: None, started: list[Any]) -> None:
-    client.post(f"/setup/{SetupLink.issue()}/", OLGA | {"demo": "on"})
-    assert [command[-1] for command in started] == ["demo"]
-
-
-def test_the_demo_is_there_for_who_asks_for_it(client: Client, db: None, started: list[Any]) -> None:
-    page = client.get(f"/setup/{SetupLink.issue()}/").content.decode()
-    box = re.search(r'<input type="checkbox" name="demo"[^>]*>', page)
-    assert box
-    assert "checked" not in box[0]
-
-
-def test_a_site_that_has_the_demo_offers_no_second_one(client: Client, pets: Competition, started: list[Any]) -> None:
-    Competition.objects.update(is_demo=True)
-    address = f"/setup/{SetupLink.issue()}/"
-    assert 'name="demo"' not in client.get(address).content.decode()
-    assert client.post(address, OLGA | {"demo": "on"}).status_code == 302
-    assert not started
 
 
 def test_an_unknown_link_says_so(client: Client, db: None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
 
 from django import forms
 from django.http import HttpRequest
@@ -23,10 +22,7 @@ DATES = ("opens_at", "closes_at", "zone")
 
 
 class AdminCompetitionForm(CompetitionForm):
-    """The form of the host's pages, with proposed dates for a new competition and the field `hosts` for operators."""
-
-    class Meta(CompetitionForm.Meta):
-        fields: ClassVar = [*CompetitionForm.Meta.fields, "hosts"]
+    """The form of the host's pages, with proposed dates for a new competition."""
 
     def propose_dates(self, zone: str) -> None:
         now = timezone.now()

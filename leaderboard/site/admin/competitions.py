@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 
 import metrics
 from leaderboard.common.display_time import day_and_time_text
-from leaderboard.common.models import AuditEntry, AuditEvent
+from leaderboard.common.models import AuditEntry
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.host_responses import REFUSALS, add_refusal, refusal_lines
@@ -43,9 +43,9 @@ def _uses_no_answers(request: HttpRequest) -> bool:
 @admin.register(Competition)
 class CompetitionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     form = AdminCompetitionForm
+    fields = (*AdminCompetitionForm.Meta.fields,)
     list_display = ("title", "state", "answers", "deadline", "team_count", "page")
     search_fields = ("title", "slug", "course__title")
-    autocomplete_fields = ("hosts",)
     actions = ("use_answers", "launch", "open_page")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Competition]:
@@ -65,12 +65,6 @@ class CompetitionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def has_delete_permission(self, request: HttpRequest, obj: Competition | None = None) -> bool:
         return False
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        return [name for name in AdminCompetitionForm.Meta.fields if name != "hosts" or _is_operator(request)]
-
-    def get_autocomplete_fields(self, request: HttpRequest) -> tuple[str, ...]:
-        return ("hosts",) if _is_operator(request) else ()
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.parameters_view)
@@ -131,20 +125,9 @@ class CompetitionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         """Save by the services, so that rules get a new version and cached boards are invalidated."""
         user = signed_in_user(request.user)
         competitions.change_competition(competition=competition, user=user, **page.settings.fields_for_verb)
-        if "hosts" in page.settings.cleaned_data:
-            self._set_hosts(request, competition, page.settings.cleaned_data["hosts"])
         competition.refresh_from_db()
         page.save_answers(competition)
         self.log_change(request, competition, "")
-
-    def _set_hosts(self, request: HttpRequest, competition: Competition, chosen: Any) -> None:
-        before = set(competition.hosts.all())
-        competition.hosts.set(chosen or [signed_in_user(request.user)])
-        after = set(competition.hosts.all())
-        changes = [*((AuditEvent.HOST_ADDED, host) for host in after - before)]
-        changes += [(AuditEvent.HOST_REMOVED, host) for host in before - after]
-        for event, host in sorted(changes, key=lambda pair: pair[1].pk):
-            AuditEntry.append(event, user=signed_in_user(request.user), competition=competition, account=host)
 
     def _act(self, request: HttpRequest, competition: Competition) -> HttpResponse:
         """Do the action of the pressed button; a redirect to where its effect is visible."""
