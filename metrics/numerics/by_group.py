@@ -3,7 +3,6 @@
 There are two such metrics, one per direction, because a metric has one direction, whatever its parameters.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -21,7 +20,7 @@ from ..core.parameters import Longest, chosen
 from ..core.uncertainty import totals_of
 from ..reading.column_kinds import Label
 from ..reading.columns import Cells
-from .other_metrics import has_influence, influence_of_arrays, metric_named, split_parameters
+from .other_metrics import has_influence, influence_of_arrays, metric_named, split_parameters, words_in
 from .sums import exact_sum, group_numbers, group_sums
 
 _SHOWN = 50
@@ -55,10 +54,7 @@ class Inner:
 @lru_cache(maxsize=256)
 def inner_of(text: str, direction: str) -> Inner:
     """The metric in a text such as ``ndcg_at_k k=10``. Raises ``ValueError`` with a message."""
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        raise ValueError(Message("A quotation mark is open at the end.")) from None
+    words = words_in(text)
     metric = metric_named(words[0])
     if metric.direction != direction:
         raise ValueError(Message(_OTHER_WAY[direction], metric=metric.key))

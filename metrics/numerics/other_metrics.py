@@ -1,5 +1,6 @@
 """Metrics that another metric is made of: as a host writes them, and their values on arrays."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,15 @@ from ..core.errors import ParameterError, shown
 from ..core.evaluate import finite_rows
 from ..core.messages import Message, joined
 from ..core.parameters import chosen, complete
+
+
+def words_in(text: str) -> list[str]:
+    """The words of a metric as a host writes it; names with spaces are in quotes. Raises ``ValueError`` with a
+    message."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise ValueError(Message("A quotation mark is open at the end.")) from None
 
 
 def metric_named(key: str) -> Metric:

@@ -199,9 +199,8 @@ class Kind:
 # --- numbers ----------------------------------------------------------------------------------------------------
 
 _DIGITS = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"
-GRAMMAR = _DIGITS + r"([eE][+-]?[0-9]+)?"
+PLAIN_NUMBER = re.compile(_DIGITS + r"([eE][+-]?[0-9]+)?")
 """The numbers that Arrow's parser accepts, without ``inf`` and ``nan``."""
-_NUMBER = re.compile(GRAMMAR)
 _EXACT = re.compile(_DIGITS + r"([eE][+-]?0*[0-9]{1,9})?")
 """Numbers whose exponent a ``Decimal`` can hold."""
 NAME_OF_DIGITS = re.compile(r"[+-]?0[0-9]")
@@ -310,6 +309,16 @@ def fast_numbers(array: Any) -> np.ndarray | None:
     return values if np.isfinite(values).all() else None
 
 
+def numbers_in(texts: Any) -> np.ndarray:
+    """The values of an Arrow array of texts; NaN for those that are not plain numbers."""
+    values = fast_numbers(texts)
+    if values is not None:
+        return values
+    encoded = texts.dictionary_encode()
+    known = [float(text) if PLAIN_NUMBER.fullmatch(text) else np.nan for text in encoded.dictionary.to_pylist()]
+    return np.array(known, np.float64)[plain(encoded.indices, np.int32)]
+
+
 def _read_numbers_slowly(cells: Cells) -> np.ndarray:
     """The numbers by our grammar, with problems for refused cells; each distinct text is parsed once."""
     cells.refuse_line_breaks()
@@ -317,7 +326,7 @@ def _read_numbers_slowly(cells: Cells) -> np.ndarray:
     numbers = np.full(max(1, len(coded.values)), np.nan)
     bad: dict[tuple[str, Plural], list[int]] = {}
     for code, text in enumerate(coded.values):
-        if _NUMBER.fullmatch(text):
+        if PLAIN_NUMBER.fullmatch(text):
             numbers[code] = float(text)
             if not np.isfinite(numbers[code]):
                 bad.setdefault(("not_finite", NOT_FINITE), []).append(code)
@@ -348,11 +357,8 @@ def read_ranked(cells: Cells) -> tuple[Coded, np.ndarray]:
     flat = pick(parts, fine).flatten()
     coded = pick(flat, np.arange(0, len(flat), 2)).dictionary_encode()
     texts = pick(flat, np.arange(1, len(flat), 2))
-    values = fast_numbers(texts)
-    if values is None:
-        numbers = [float(text) if _NUMBER.fullmatch(text) else np.nan for text in texts.to_pylist()]
-        values = np.array(numbers, np.float64)
-        cells.refuse("not_a_number", _NO_CONFIDENCE, fine[~np.isfinite(values)])
+    values = numbers_in(texts)
+    cells.refuse("not_a_number", _NO_CONFIDENCE, fine[~np.isfinite(values)])
     codes = np.zeros(len(array), np.int64)
     codes[fine] = plain(coded.indices, np.int32) + 1
     confidence = np.zeros(len(array))

@@ -4,7 +4,6 @@ A box may begin with its class and then, in a submission, with its confidence: `
 this file has labelled boxes and labelled points: ``label x y width height …`` and ``label x y …``.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random as Dice
@@ -17,7 +16,7 @@ from ...core.errors import shown
 from ...core.figures import Figure
 from ...core.messages import Message, Plural
 from ...numerics.cells import blocks, expand, starts_of
-from ...reading.columns import GRAMMAR, Cells, Kind, fast_numbers
+from ...reading.columns import PLAIN_NUMBER, Cells, Kind, numbers_in
 from ...reading.tables import pick, plain
 from ...reading.text import LONGEST_MASK_LINE
 from .overlap_precision import matrices
@@ -31,8 +30,6 @@ Classes = Annotated[bool, "Whether each box begins with its class."]
 
 LARGEST = 1e9
 """The largest coordinate or confidence allowed, so that areas are finite."""
-
-_NUMBER = re.compile(GRAMMAR)
 
 
 class BoxList(Kind):
@@ -92,7 +89,7 @@ def boxes_of(column: Coded, layout: str, classes: bool, confidence: bool) -> Box
     usable = np.flatnonzero(~faults[owner])
     owner, texts = owner[usable].reshape(-1, width)[:, 0], pick(texts, usable)
     grid = np.arange(len(texts)).reshape(-1, width)
-    values = _numbers(pick(texts, grid[:, classes:].ravel())).reshape(-1, width - classes)
+    values = numbers_in(pick(texts, grid[:, classes:].ravel())).reshape(-1, width - classes)
     faults[owner[~(np.abs(values) <= LARGEST).all(axis=1)]] = True
     fine = np.flatnonzero(~faults[owner])
     values = values[fine]
@@ -131,16 +128,6 @@ def _labels(texts: Any) -> tuple[np.ndarray, list[str]]:
     vocabulary = sorted(names)
     rank = {name: place for place, name in enumerate(vocabulary)}
     return np.array([rank[name] for name in names], np.int64)[plain(encoded.indices, np.int32)], vocabulary
-
-
-def _numbers(texts: Any) -> np.ndarray:
-    """The values, NaN for texts that are not plain numbers."""
-    values = fast_numbers(texts)
-    if values is None:
-        encoded = texts.dictionary_encode()
-        known = [float(text) if _NUMBER.fullmatch(text) else np.nan for text in encoded.dictionary.to_pylist()]
-        values = np.array(known, np.float64)[plain(encoded.indices, np.int32)]
-    return values
 
 
 def parts_of(classes: bool, confidence: bool, layout: str) -> str:
@@ -325,7 +312,7 @@ def items_of(cell: str, numbers: int) -> list[Item] | None:
     found = []
     for start in range(0, len(words), width):
         texts = words[start + 1 : start + width]
-        if not all(map(_NUMBER.fullmatch, texts)):
+        if not all(map(PLAIN_NUMBER.fullmatch, texts)):
             return None
         values = tuple(map(float, texts))
         if not all(abs(value) <= LARGEST for value in values):

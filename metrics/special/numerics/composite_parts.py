@@ -6,7 +6,6 @@ grade weights=quadratic``. Parts are separated by line ends or semicolons.
 
 import math
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -15,7 +14,7 @@ from typing import Any
 from ...core.contract import Metric
 from ...core.errors import shown
 from ...core.messages import Message, joined
-from ...numerics.other_metrics import metric_named, split_parameters
+from ...numerics.other_metrics import metric_named, split_parameters, words_in
 
 MOST_PARTS = 30
 EACH = "*"
@@ -86,10 +85,7 @@ def parts_of(text: str, direction: str) -> tuple[CompositePart, ...]:
 
 
 def _part_of(line: str, direction: str) -> CompositePart:
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        raise ValueError(Message("A quotation mark is open at the end.")) from None
+    words = words_in(line)
     weight = _weight_of(words[0])
     if len(words) < 2:
         raise ValueError(Message("The metric is missing: write the weight, the metric and its columns."))
