@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
+from datetime import datetime
 from typing import NamedTuple
+from uuid import UUID
 
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
@@ -17,8 +19,9 @@ from leaderboard.boards.charts import score_histogram
 from leaderboard.boards.rows import Placing
 from leaderboard.boards.standings import sign_of
 from leaderboard.common import numbers
+from leaderboard.common.queries import only_row
 from leaderboard.competitions.access import PageContext
-from leaderboard.competitions.models import GroundTruth, Score, Standing, Submission
+from leaderboard.competitions.models import GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
 
 from . import converting, submit_conditions
@@ -133,7 +136,7 @@ def _first_twin(submission: Submission) -> Submission | None:
 def _compare_scores(
     page_context: PageContext, submission: Submission, ground_truth: GroundTruth, own: Score, *, is_off_board: bool
 ) -> BoardComparison:
-    """Three queries at most. A file that is not ranked is not compared with the board."""
+    """Four queries at most. A file that is not ranked is not compared with the board."""
     team_id, sign = submission.team_id, sign_of(ground_truth)
     best = earlier_best_score(submission, ground_truth)
     difference = sign * (best.value - own.value) if best else None
@@ -157,21 +160,42 @@ def _compare_scores(
     if best and page_context.competition.revealed_at is None:
         order = (sign * best.value, best.submission.received_at)
         rank_before = 1 + sum(row.order < order for row in board if row.team_id != team_id)
-    better = [(number, row) for number, row in zip(ranks, board, strict=True) if number < rank]
+    better = [(number, row.team_id) for number, row in zip(ranks, board, strict=True) if number < rank]
     return replace(
         comparison,
         placing=Placing(rank, len(board), standing.value, str(standing.submission_id)),
         rank_before=rank_before,
         ranks_won=rank_before - rank if rank_before else 0,
-        next_better=neighbour_of(standing.value, *better[-1], page_context.competition) if better else None,
+        next_better=_neighbour(standing.value, *better[-1], ground_truth) if better else None,
     )
 
 
-def _public_board(ground_truth: GroundTruth) -> list[Standing]:
-    """The standings of the public board; [] if it is hidden."""
+class _BoardScore(NamedTuple):
+    """The columns of a standing that a comparison needs; whole objects of a large board took half the page's time."""
+
+    team_id: int
+    submission_id: UUID
+    value: float
+    sort_key: float
+    received_at: datetime
+
+    @property
+    def order(self) -> tuple[float, datetime]:
+        return self.sort_key, self.received_at
+
+
+def _public_board(ground_truth: GroundTruth) -> list[_BoardScore]:
+    """The scores of the public board in its order; [] if it is hidden."""
     if boards.is_hidden(ground_truth, Split.PUBLIC):
         return []
-    return list(boards.standings_in_order(ground_truth, Split.PUBLIC).select_related("team"))
+    standings = boards.standings_in_order(ground_truth, Split.PUBLIC)
+    return [_BoardScore(*row) for row in standings.values_list(*_BoardScore._fields)]
+
+
+def _neighbour(own_value: float, rank: int, team_id: int, ground_truth: GroundTruth) -> Neighbour | None:
+    standings = boards.standings_in_order(ground_truth, Split.PUBLIC).select_related("team")
+    standing = only_row(standings.filter(team=team_id))
+    return None if standing is None else neighbour_of(own_value, rank, standing, ground_truth.competition)
 
 
 def _steps_of(
