@@ -24,7 +24,7 @@ from metrics.core.errors import Refused
 from metrics.core.messages import with_templates
 from metrics.reading.containers import read_container
 from metrics.reading.cures import cures_for, text_columns_for
-from metrics.reading.headers import ANY_HEADER, TRUTH_HEADER
+from metrics.reading.headers import ANY_HEADER, TRUTH_HEADER, HeaderRule
 from metrics.reading.sources import read_file
 from metrics.reading.spreadsheet import convert_spreadsheet
 from metrics.reading.tables import read_table
@@ -32,6 +32,7 @@ from metrics.reading.text import LONGEST_MASK_LINE
 
 from .process_limits import confine_process, limit_processor_time
 
+DESCRIBED_BYTES = 250_000
 PREVIEW_BYTES, PREVIEW_LINES, LONGEST_PREVIEW = 4096, 4, 120
 FILES = ("truth", "submission", "sample", "earlier")
 """Arguments that name a file; `submissions` and `tests` name several."""
@@ -70,15 +71,25 @@ def describe_table(truth: Path) -> dict[str, Any]:
         data = read_file(truth)
     except Refused:
         return _describe_table(b"")
-    found = _describe_table(data)
+    found = _describe_table(data, TRUTH_HEADER)
     if found["is_sound"] and len(found["columns"]) > 1:
         return found
-    plain = convert_spreadsheet(data)
-    return {**_describe_table(plain.text), "is_sound": False} if plain else found
+    if plain := convert_spreadsheet(_both_ends(data)) or convert_spreadsheet(data):
+        return {**_describe_table(plain.text, TRUTH_HEADER, ANY_HEADER), "is_sound": False}
+    return found if found["columns"] else _describe_table(data, ANY_HEADER)
 
 
-def _describe_table(data: bytes) -> dict[str, Any]:
-    for header in (TRUTH_HEADER, ANY_HEADER):
+def _both_ends(data: bytes) -> bytes:
+    """The first and the last lines of a large text, which tell what its columns are: converting all takes seconds."""
+    if len(data) < 3 * DESCRIBED_BYTES or data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data
+    first, last = data.rfind(b"\n", 0, DESCRIBED_BYTES), data.find(b"\n", len(data) - DESCRIBED_BYTES)
+    return data[:first] + data[last:]
+
+
+def _describe_table(data: bytes, *headers: HeaderRule) -> dict[str, Any]:
+    """The facts by the first of these rules that accepts the header; no columns if none does."""
+    for header in headers:
         with suppress(Refused):
             table = read_table(data, header, longest_line=LONGEST_MASK_LINE)
             columns = [asdict(column) for column in describe_columns(table)]

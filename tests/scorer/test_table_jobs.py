@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from leaderboard import scoring
-from leaderboard.scoring import table_jobs
+from leaderboard.scoring import page_jobs, table_jobs
 from leaderboard.scoring.client import JobLimits
 
 pytestmark = pytest.mark.slow
@@ -56,3 +56,15 @@ def test_the_jobs_of_a_page_share_a_waiting_process_that_outlives_each_of_them(
         os.kill(int(waiting), signal.SIGKILL)
         assert table_jobs.run_page_job("describe_table", truth=str(tmp_path / "truth.csv"))["rows"] == 2
     assert waiting_processes() == before
+
+
+def test_a_large_file_with_semicolons_is_described_by_both_its_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [f"{row};{row * 7919 % 101},5;{'Public' if row < 300 else 'Private'}" for row in range(900)]
+    (tmp_path / "truth.csv").write_text("\n".join(["id;y;Teil", *rows, ""]))
+    for described in (200, 1_000_000):
+        monkeypatch.setattr(page_jobs, "DESCRIBED_BYTES", described)
+        found = page_jobs.do_job("describe_table", truth=str(tmp_path / "truth.csv"))
+        assert [(one["name"], one["kind"]) for one in found["columns"]][1:] == [("y", "numbers"), ("Usage", "usage")]
+        assert not found["is_sound"]
