@@ -161,6 +161,15 @@ def test_a_table_that_nobody_can_look_into_is_said_to_be_one(pets: Competition) 
     ]
 
 
+def test_a_host_reads_that_students_get_semicolons(pets: Competition) -> None:
+    data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id;weight\r\n90;1,5\r\n"])
+    data_files.add_data_file(competition=pets, file_name="test.csv", chunks=[b"id,note\r\n1,a;b\r\n"])
+    found = checks.recheck_ground_truth(competition=pets).report
+    assert found["ok"]
+    (warning,) = (one["message"] for one in found["findings"] if one["code"] == "data_separator")
+    assert warning.startswith("The data file “train.csv”: The columns are separated by semicolons")
+
+
 def test_the_column_of_groups_is_no_answer(ada: User) -> None:
     competition = make_competition(ada, launched=False)
     grouped = "id,label,farm\n" + "".join(f"{i},{'cat' if i % 5 else 'dog'},{i % 4}\n" for i in range(1, 41))

@@ -25,14 +25,15 @@ from leaderboard.competitions.services import CannotHost
 from metrics.checks.answer_columns import is_sample_file
 from metrics.core.custom_parameters import first_lines
 from metrics.core.messages import with_templates
+from metrics.reading.headers import sniff
 
 from ..leaks import TruthAnswers, describe_leak, is_table_unread, open_table
 from ..specs import non_answer_columns
 
-HEAD_ROWS = 6
+HEAD_ROWS, HEAD_BYTES = 6, 65_536
 SAMPLE = "sample_submission.csv"
 ANSWERS_IN_DATA = "answers_in_data"
-DATA_UNREAD = "data_unread"
+DATA_UNREAD, DATA_SEPARATOR = "data_unread", "data_separator"
 MAX_TEST_FILE_BYTES = 50_000_000
 MAX_TEST_FILES = 10
 
@@ -132,7 +133,13 @@ def _leak_findings(answers: TruthAnswers, files: Iterable[tuple[str, Path]]) -> 
             message = metrics.Message("The data file “{name}” wasn't checked for answers.", name=name)
             why = metrics.Message("We only check CSV files. Make sure it contains no answers, or upload it as CSV.")
             findings.append(metrics.Finding(DATA_UNREAD, message, blocking=False, why=why))
-        if leak := describe_leak(path.read_bytes(), answers):
+        data = path.read_bytes()
+        for problem in sniff(data[:HEAD_BYTES], len(data), None) if name.casefold().endswith(".csv") else ():
+            if problem.code == "separator":
+                message = metrics.Message("The data file “{name}”: {problem}", name=name, problem=problem.message)
+                why = metrics.Message("Students get the file as it is, and most programs would read one column.")
+                findings.append(metrics.Finding(DATA_SEPARATOR, message, blocking=False, why=why))
+        if leak := describe_leak(data, answers):
             message = metrics.Message(
                 "The data file “{name}” {leak}. Students could download the answers.", name=name, leak=leak
             )
