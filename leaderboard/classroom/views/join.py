@@ -141,7 +141,7 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
         return render(request, "classroom/invitation.html", status=404)
     if request.user.is_anonymous:
         join_team = lambda user: joining.join_by_invitation(user=user, invitation=invitation)  # noqa: E731
-        return _sign_up(request, team.competition, join_team, {"invitation": invitation}, is_team=True)
+        return _sign_up(request, team.competition, join_team, {"invitation": invitation}, team=team)
     user = signed_in_user(request.user)
     membership = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
     if membership and membership.team_id == team.pk:
@@ -163,7 +163,8 @@ class JoinSignUpView(SignUpView):
     template_name = "classroom/join_sign_up.html"
     competition: Any = None
     enter: Any = None
-    is_listed = is_team = False
+    is_listed = False
+    team: Any = None
 
     def get_form_class(self) -> type[JoinSignUpForm]:
         return JoinSignUpForm
@@ -183,13 +184,13 @@ class JoinSignUpView(SignUpView):
         return reverse("overview", args=[membership.competition.slug]) if membership else self.request.path
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """The competition and its hosts, and nothing about other students."""
+        """The competition, its hosts and the name of the team that invites; nothing else about other students."""
         return {
             **super().get_context_data(**kwargs),
             "competition": self.competition,
             "state": self.competition.state(timezone.now()),
             "host": _host_of(self.competition),
-            "is_team": self.is_team,
+            "team": self.team,
         }
 
 
@@ -200,7 +201,7 @@ def _sign_up(
     way: dict[str, str],
     *,
     is_listed: bool = False,
-    is_team: bool = False,
+    team: Team | None = None,
 ) -> HttpResponse:
     """The page on which a visitor makes an account and joins; without local passwords, or too late, to sign in.
 
@@ -210,10 +211,10 @@ def _sign_up(
     refusal = _closed_refusal(competition)
     if refusal or not settings.LOCAL_PASSWORDS:
         host = _host_of(competition)
-        response = _signed_out_page(request, competition, host=host, refusal=refusal, is_team=is_team)
+        response = _signed_out_page(request, competition, host=host, refusal=refusal, team=team)
     else:
         setattr(request, WAY_IN, way)
-        view = JoinSignUpView.as_view(competition=competition, enter=enter, is_listed=is_listed, is_team=is_team)
+        view = JoinSignUpView.as_view(competition=competition, enter=enter, is_listed=is_listed, team=team)
         response = view(request)
     return remember_way_in(response, **way) if way else response
 
@@ -225,11 +226,11 @@ def _host_of(competition: Competition) -> str:
 
 
 def _signed_out_page(
-    request: HttpRequest, competition: Competition, *, host: str = "", refusal: str = "", is_team: bool = False
+    request: HttpRequest, competition: Competition, *, host: str = "", refusal: str = "", team: Team | None = None
 ) -> HttpResponse:
     """The page for visitors who must sign in first; `host` is shown to those with a code or link."""
     context = {"competition": competition, "state": competition.state(timezone.now())}
-    context |= {"host": host, "refusal": refusal, "is_team": is_team}
+    context |= {"host": host, "refusal": refusal, "team": team}
     return render(request, "classroom/join_signed_out.html", context)
 
 
