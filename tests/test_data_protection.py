@@ -86,8 +86,7 @@ def test_no_page_may_ask_another_server(settings: LazySettings) -> None:
 
 
 def test_what_a_person_takes_along_is_listed(bo: User) -> None:
-    taken = io.BytesIO()
-    export_account(account=bo, target=taken, at=database_now())
     (row,) = re.findall(r"^\| access, portability .*$", PAGE, flags=re.M)
-    with zipfile.ZipFile(taken) as archive:
+    with zipfile.ZipFile(io.BytesIO(), "w") as archive:
+        export_account(archive, account=bo, at=database_now())
         assert {f"{name}.json" for name in re.findall(r"`(\w+)`", row)} == set(archive.namelist())

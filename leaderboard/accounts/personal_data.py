@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 import zipfile
 from contextlib import suppress
 from datetime import datetime
-from typing import IO, Any
+from typing import Any
 
 from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import LogEntry
@@ -18,6 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from leaderboard.common.file_formats import add_to_zip
 from leaderboard.common.models import AuditEntry, AuditEvent, OutgoingEmail
 from leaderboard.common.storage import open_stored
 
@@ -55,8 +55,8 @@ def log_rights_changes(*, account: User, before: dict[str, bool], user: User | N
 # --- export -----------------------------------------------------------------------------------------------------
 
 
-def export_account(*, account: User, target: IO[bytes], at: datetime) -> None:
-    """Write a zip with all data about a person that they may see themselves; no secrets, no names of others."""
+def export_account(archive: zipfile.ZipFile, *, account: User, at: datetime) -> None:
+    """Fill a zip file with all data about a person that they may see themselves; no secrets, no names of others."""
     own = hooks.PersonalData(
         {
             "profile": _account_profile(account),
@@ -76,17 +76,12 @@ def export_account(*, account: User, target: IO[bytes], at: datetime) -> None:
     )
     parts = [own, *hooks.export(account=account, at=at)]
     files = [file for part in parts for file in part.files]
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, value in (text for part in parts for text in part.texts.items()):
-            archive.writestr(f"{name}.json", json.dumps(value, indent=1, cls=DjangoJSONEncoder, ensure_ascii=False))
-        for file in files:
-            # A file that is missing in the storage is missing here too.
-            with (
-                suppress(FileNotFoundError),
-                open_stored(file.key, file.sha256) as stored,
-                archive.open(file.name, "w") as copy,
-            ):
-                shutil.copyfileobj(stored, copy)
+    for name, value in (text for part in parts for text in part.texts.items()):
+        archive.writestr(f"{name}.json", json.dumps(value, indent=1, cls=DjangoJSONEncoder, ensure_ascii=False))
+    for file in files:
+        # A file that is missing in the storage is missing here too.
+        with suppress(FileNotFoundError), open_stored(file.key, file.sha256) as stored:
+            add_to_zip(archive, zipfile.ZipInfo(file.name, at.timetuple()[:6]), stored)
     with transaction.atomic():
         AuditEntry.append(AuditEvent.ACCOUNT_EXPORTED, user=account, account=account, after={"files": len(files)})
 

@@ -3,7 +3,6 @@ and its deletion."""
 
 from __future__ import annotations
 
-import tempfile
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +14,7 @@ from django.contrib.auth import logout
 from django.contrib.auth.hashers import make_password
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -23,9 +22,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.names import clean_text
-from leaderboard.common.responses import absolute_url, posted_number, see_other, signed_in_user
+from leaderboard.common.responses import absolute_url, posted_number, see_other, signed_in_user, zip_download
 from leaderboard.common.shared_cache import count_tries, count_try, note_wrong_try
-from leaderboard.common.storage import scratch_folder
 
 from . import personal_data
 from .adapter import may_use_password
@@ -183,11 +181,8 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
         )
         return see_other("account")
     count_try("export", user.pk, seconds=HOUR)
-    # A nameless file in the storage's folder: it need not fit into memory, and a crash leaves nothing behind.
-    target = tempfile.TemporaryFile(dir=scratch_folder())  # noqa: SIM115 - the answer closes it
-    personal_data.export_account(account=user, target=target, at=timezone.now())
-    target.seek(0)
-    return FileResponse(target, as_attachment=True, filename="my-data.zip", content_type="application/zip")
+    at = timezone.now()
+    return zip_download("my-data.zip", lambda archive: personal_data.export_account(archive, account=user, at=at))
 
 
 @sensitive_post_parameters("password")

@@ -19,6 +19,7 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.ground_truths.services.drafts import save_draft
 from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.scoring import table_jobs
+from metrics.checks.hardest_rows import HardRow as LibraryRow
 
 MAX_TEAMS = 10
 MAX_SUSPICIOUS = 20
@@ -31,19 +32,10 @@ PLACEHOLDERS = ("-1", "-9", "-99", "-999", "-9999", "99", "999", "9999", "99999"
 
 
 @dataclass(frozen=True)
-class HardRow:
-    """A row of a report for templates: the fields of `metrics.checks.hardest_rows.HardRow`, and its index `number`."""
+class HardRow(LibraryRow):
+    """A row of a report for templates, with its index `number`."""
 
-    number: int
-    id: str
-    split: str
-    truth: Sequence[str]
-    answers: Sequence[tuple[str, int]]
-    lost: float
-    other: str
-    agree: int
-    off: float
-    around: float
+    number: int = 0
 
     @property
     def team_median_text(self) -> str:
@@ -93,7 +85,7 @@ def read_report(report: RowReport) -> HardRowsReport:
     outliers = residuals["outliers"]
     outlier_ids = {row["id"] for row in outliers}
     stored = [*outliers, *(row for row in found["rows"] if row["id"] not in outlier_ids)]
-    rows = [HardRow(number, **row) for number, row in enumerate(stored)]
+    rows = [HardRow(number=number, **row) for number, row in enumerate(stored)]
     if residuals["points"]:
         suspicious = rows[: len(outliers)]
     else:

@@ -224,9 +224,9 @@ def test_pages_of_a_course_refuse_visitors(pets: Competition, client: Client) ->
 
 
 def test_a_student_takes_along_what_the_class_list_holds(birds: Competition, bo: User) -> None:
-    archive = io.BytesIO()
-    export_account(account=bo, target=archive, at=timezone.now())
-    (row,) = json.loads(zipfile.ZipFile(archive).read("rosters.json"))
+    with zipfile.ZipFile(io.BytesIO(), "w") as archive:
+        export_account(archive, account=bo, at=timezone.now())
+        (row,) = json.loads(archive.read("rosters.json"))
     assert (row["course__title"], row["name"], row["student_id"]) == ("STAT 451", "Bo Berg", "7")
 
 

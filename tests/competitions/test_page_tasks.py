@@ -254,8 +254,9 @@ def test_forms_go_after_some_days_and_with_their_account(scored: Competition, de
     assert signed_in(ada).get(page).status_code == 404
     make_competition(dee, slug="birds")
     signed_in(dee).post("/host/birds/rows/", {"action": "find", "file": upload()})
-    export_account(account=dee, target=(exported := io.BytesIO()), at=timezone.now())
-    assert "/host/birds/rows/" in zipfile.ZipFile(exported).read("forms.json").decode()
+    with zipfile.ZipFile(io.BytesIO(), "w") as exported:
+        export_account(exported, account=dee, at=timezone.now())
+        assert "/host/birds/rows/" in exported.read("forms.json").decode()
     Competition.objects.get(slug="birds").hosts.add(ada)
     delete_account(account=dee, user=dee)
     assert not PageTask.objects.exists()

@@ -227,7 +227,7 @@ def test_only_the_best_file_of_the_first_ten_teams_is_read(with_uncertainties: C
 
 
 def test_ten_times_as_much_that_chance_says_is_no_slip() -> None:
-    row = hardest_rows.HardRow(0, "1", "", ("740",), (), 0.0, "74.2", 0, 14.0, 9.0)
+    row = hardest_rows.HardRow("1", "", ("740",), (), 0.0, "74.2", 0, 14.0, 9.0)
     assert row.guess == "point"
     assert replace(row, other="120").guess == ""
     assert replace(row, truth=("-999",), other="30").guess == "placeholder"

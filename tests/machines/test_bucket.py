@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -362,8 +363,8 @@ def test_a_competition_lives_in_a_bucket(
         assert publishing.sample_submission_of(pets.ground_truths.get()).startswith(b"id,label")
         forget(settings)
     folders.export_folder(pets, tmp_path / "exported")
-    with (tmp_path / "mine.zip").open("wb") as target:
-        personal_data.export_account(account=bo, target=target, at=submission.received_at)
+    with zipfile.ZipFile(tmp_path / "mine.zip", "w") as archive:
+        personal_data.export_account(archive, account=bo, at=submission.received_at)
     assert storage.can_write()
     forget(settings)
     assert broken_promises() == []

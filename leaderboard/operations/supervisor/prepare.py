@@ -21,12 +21,6 @@ from .place import Trouble
 NO_MIGRATE = "--no-migrate"
 
 
-def apply_migrations() -> None:
-    """Apply migrations; cheap if there are none to apply."""
-    if not is_migrated():
-        call_command("migrate", interactive=False, verbosity=0)
-
-
 def make_operator(username: str, password: str, email: str) -> None:
     """Create the operator of an unattended set-up; an existing account of that name is left as it is. Raises
     `Trouble`."""
@@ -83,11 +77,11 @@ def prepare_site(*, migrates: bool) -> int:
     answer: dict[str, str | None]
     try:
         django.setup()
-        if migrates:
-            apply_migrations()
-        elif not is_migrated():
-            json.dump({"link": None}, sys.stdout)
-            return 0
+        if not is_migrated():
+            if not migrates:
+                json.dump({"link": None}, sys.stdout)
+                return 0
+            call_command("migrate", interactive=False, verbosity=0)
         make_operator(*(os.environ.get(name, "") for name in ("ADMIN_USERNAME", "ADMIN_PASSWORD", "ADMIN_EMAIL")))
         answer = {"link": setup_link()}
     except Trouble as trouble:
