@@ -11,6 +11,7 @@ from typing import Any
 from django.core.cache import caches
 from django.db.models import Count, F, Max, Min, OuterRef, QuerySet, Subquery
 
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import (
     Baseline,
@@ -259,7 +260,9 @@ def baseline_rows(ground_truth: GroundTruth, split: Split) -> list[BoardRowData]
     """Rows of the baselines with a score, best first; on a hidden board by name and without scores."""
     sign, secondary_metrics = sign_of(ground_truth), secondary_metrics_of(ground_truth)
     hides = is_hidden(ground_truth, split)
-    scores = reference_scores(ground_truth.competition_id, split).filter(ground_truth=ground_truth)
+    scores = _baseline_scores.rows(
+        competition=ground_truth.competition_id, ground_truth=ground_truth.pk, split=str(split)
+    )
     rows = [
         BoardRowData(
             rank=None,
@@ -272,13 +275,19 @@ def baseline_rows(ground_truth: GroundTruth, split: Split) -> list[BoardRowData]
             is_baseline=True,
             secondary=() if hides else shown_secondary_values(secondary_metrics, score.secondary),
         )
-        for score in scores.select_related("submission__baseline")
+        for score in scores
         if score.submission.baseline is not None
     ]
     return sorted(rows, key=lambda row: (_sort_key_of_row(row, sign), row.name))
 
 
-def reference_scores(competition_id: int, split: Split) -> QuerySet[Score]:
+@PreparedQuery
+def _baseline_scores(competition: int, ground_truth: int, split: str) -> QuerySet[Score]:
+    scores = reference_scores(competition, split).filter(ground_truth=ground_truth)
+    return scores.select_related("submission__baseline")
+
+
+def reference_scores(competition_id: int, split: str) -> QuerySet[Score]:
     """Scores of a competition's baselines on a split, under every ground truth.
 
     By subqueries that start at the few baselines: for a join the database would read all scores of a ground truth.

@@ -16,6 +16,7 @@ from django.db.models.functions import RowNumber
 
 from leaderboard.common import numbers
 from leaderboard.common.hooks import on
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.competitions import hooks
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
@@ -311,20 +312,17 @@ def update_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
 def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) -> None:
     """Replace a team's public standing where the new score is better, or create its first one."""
     ground_truth = scored[0][1]
-    teams = {submission.team_id for submission, _, _ in scored}
-    rows = Standing.objects.filter(ground_truth=ground_truth, team__in=teams, split=Split.PUBLIC)
-    facts = rows.values_list("team_id", "pk", "sort_key", "received_at")
-    current = {team_id: (pk, (sort_key, received_at)) for team_id, pk, sort_key, received_at in facts}
+    teams = list({submission.team_id for submission, _, _ in scored})
+    current = {row.team_id: row for row in _public_standings.rows(ground_truth=ground_truth.pk, teams=teams)}
     sign, made, is_better = sign_of(ground_truth), [], False
     for submission, _, public in scored:
         best = make_standing(sign, submission.team_id, submission.pk, public, submission.received_at)
         if best.team_id not in current:
             made.append(_on_board(best, ground_truth, Split.PUBLIC))
             continue
-        key, order = current[best.team_id]
-        if best.order < order:
+        if best.order < current[best.team_id].order:
             is_better = True
-            Standing.objects.filter(pk=key).update(
+            Standing.objects.filter(pk=current[best.team_id].pk).update(
                 submission=submission,
                 value=public,
                 sort_key=best.sort_key,
@@ -333,6 +331,12 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
     Standing.objects.bulk_create(made)
     if made or is_better:
         _add_score_decimals(ground_truth)
+
+
+@PreparedQuery
+def _public_standings(ground_truth: int, teams: list[int]) -> QuerySet[Standing]:
+    rows = Standing.objects.filter(ground_truth=ground_truth, team__in=teams, split=Split.PUBLIC)
+    return rows.only("team", "sort_key", "received_at")
 
 
 def _add_score_decimals(ground_truth: GroundTruth) -> None:

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -17,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.common.clock import time_since_arrival
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.responses import STOP_POLLING, see_other, sha256_of, signed_in_user
 from leaderboard.common.storage import TooLarge, clean_name, path_of
 from leaderboard.competitions.access import Audience, PageContext, open_to
@@ -180,8 +182,13 @@ def _submission_to_show(request: HttpRequest, page_context: PageContext) -> Subm
             raise Http404(_("You have no submission with this number.")) from error
     if page_context.membership is None:
         return None
-    waiting = Submission.objects.filter(team=page_context.membership.team_id, status=Submission.Status.PENDING)
-    return waiting.select_related("user", "team").first()
+    return _waiting_file.only_row(team=page_context.membership.team_id)
+
+
+@PreparedQuery
+def _waiting_file(team: int) -> QuerySet[Submission]:
+    waiting = Submission.objects.filter(team=team, status=Submission.Status.PENDING)
+    return waiting.select_related("user", "team")[:1]
 
 
 def _submit_page(
