@@ -61,10 +61,7 @@ FOR_PAGES = {
     "leaderboard.competitions.tasks.answer_page": 6,
     "leaderboard.submissions.tasks.preview_conversion": 6,
     "leaderboard.notifications.tasks.send_due_emails": 0,
-    "leaderboard.lti.tasks.fetch_keys": 0,
-    "leaderboard.lti.tasks.ask_platform": 0,
-    "leaderboard.lti.tasks.read_roster": 0,
-    "leaderboard.lti.tasks.send_marks": 0,
+    "leaderboard.lti.tasks.ask_platforms": 0,
 }
 """Tasks with their priority, 0 before 9: an e-mail goes in seconds however many forms wait."""
 app.conf.task_routes = {name: {"queue": PAGES_QUEUE, "priority": FOR_PAGES[name]} for name in FOR_PAGES}

@@ -44,7 +44,7 @@ ROLE = "http://purl.imsglobal.org/vocab/lis/v2/membership#"
 # A teacher in the student view of Canvas, who is a learner too.
 TEST_USER = "http://purl.imsglobal.org/vocab/lti/system/person#TestUser"
 
-FETCH_KEYS = "leaderboard.lti.tasks.fetch_keys"
+ASK_PLATFORMS = "leaderboard.lti.tasks.ask_platforms"
 
 # By the reason of a refusal: the heading of its page, and what to do.
 REFUSALS = {
@@ -239,7 +239,7 @@ def _check_key(token: str, platform: Platform) -> None:
     now = database_now()
     may_ask = platform.keys_tried_at is None or platform.keys_tried_at < now - timedelta(minutes=1)
     if may_ask and Platform.objects.filter(pk=platform.pk, keys_fetched_at__isnull=False).update(keys_fetched_at=None):
-        wake_workers(FETCH_KEYS, platform.pk)
+        wake_workers(ASK_PLATFORMS)
     if may_ask or platform.keys_fetched_at is None:
         raise KeysNeeded
     raise LaunchRefused("key")

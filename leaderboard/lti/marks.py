@@ -21,9 +21,9 @@ from leaderboard.grades.models import GradeRelease
 from leaderboard.grades.reasons import Reason
 from leaderboard.grades.rules import GradeRules
 
+from .launching import ASK_PLATFORMS
 from .models import LtiLink, PlatformMark, Seat
 
-SEND_MARKS = "leaderboard.lti.tasks.send_marks"
 MAX_COMMENT = 1000
 CHANGED = ["subject", "points", "comment", "out_of", "number", "state", "tries", "problem"]
 TIMES = ["wanted_at", "next_at", "last_stamp"]
@@ -43,14 +43,9 @@ def want_released_marks(*, release: GradeRelease) -> None:
 
 
 @on(hooks.withdrawn)
-def take_withdrawn_marks_back(*, release: GradeRelease) -> None:
-    if release.competition is not None:
-        take_back_marks(competition=release.competition)
-
-
-def take_back_marks(*, competition: Competition) -> None:
-    """Take all marks of a competition back."""
-    want_marks(competition=competition, marks=_no_marks(competition), out_of=1.0)
+def take_marks_back(*, release: GradeRelease) -> None:
+    if competition := release.competition:
+        want_marks(competition=competition, marks=_no_marks(competition), out_of=1.0)
 
 
 def _no_marks(competition: Competition) -> dict[int, tuple[float | None, str]]:
@@ -83,8 +78,8 @@ def want_marks(*, competition: Competition, marks: Mapping[int, tuple[float | No
                 changed.append(row)
     PlatformMark.objects.bulk_create([row for row in changed if row.pk is None], batch_size=500)
     PlatformMark.objects.bulk_update([row for row in changed if row.number > 1], [*CHANGED, *TIMES], batch_size=200)
-    for link in {row.link_id for row in changed}:
-        wake_workers_after_commit(SEND_MARKS, link)
+    if changed:
+        wake_workers_after_commit(ASK_PLATFORMS)
 
 
 def _want(mark: PlatformMark, points: float | None, comment: str, out_of: float) -> bool:
@@ -123,7 +118,7 @@ def send_again(*, link: LtiLink) -> int:
     number = again.update(state=State.WAITING, tries=0, problem="", wanted_at=Now(), next_at=Now())
     if number:
         LtiLink.objects.filter(pk=link.pk).update(lineitem="", out_of=None)
-        wake_workers_after_commit(SEND_MARKS, link.pk)
+        wake_workers_after_commit(ASK_PLATFORMS)
     return number
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -31,7 +31,7 @@ class Platform(models.Model):
     # The audience of our token requests; empty: `token_url`.
     audience = models.CharField(max_length=200, blank=True)
     name = models.CharField(_("name"), max_length=100)
-    # moodle, canvas, …; decides about wording only.
+    # moodle, canvas, …; Canvas names the sections of people.
     family = models.CharField(max_length=40, blank=True)
     teachers_may_host = models.BooleanField(_("Its teachers may host competitions"), default=False)
     vouches_for_addresses = models.BooleanField(_("It confirms e-mail addresses"), default=False)
@@ -56,11 +56,6 @@ class Platform(models.Model):
     @property
     def is_on(self) -> bool:
         return self.approved_at is not None and self.off_at is None
-
-    @property
-    def ticks(self) -> list[dict[str, Any]]:
-        fields = [one for one in self._meta.fields if one.name in TICKS]
-        return [{"name": one.name, "label": one.verbose_name, "value": getattr(self, one.name)} for one in fields]
 
 
 class Deployment(models.Model):
@@ -91,9 +86,6 @@ class Registration(models.Model):
     platform = models.OneToOneField(Platform, null=True, on_delete=models.CASCADE, related_name="registration")
     problem = models.CharField(max_length=200, blank=True)
 
-    def __str__(self) -> str:
-        return f"made {self.created_at:%Y-%m-%d %H:%M}"
-
     @property
     def state(self) -> str:
         if self.used_at is None:
@@ -111,9 +103,6 @@ class LoginTry(models.Model):
     target = models.CharField(max_length=400)
     expires_at = models.DateTimeField(db_index=True)
 
-    def __str__(self) -> str:
-        return f"{self.platform_id} until {self.expires_at:%H:%M}"
-
 
 class LtiPerson(models.Model):
     """A user of a platform, with the account here. One account may have several."""
@@ -126,9 +115,6 @@ class LtiPerson(models.Model):
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["platform", "subject"], name="lti_person_once")]
-
-    def __str__(self) -> str:
-        return f"{self.subject} ({self.platform_id})"
 
 
 class LtiLink(models.Model):
@@ -180,8 +166,7 @@ class LtiLink(models.Model):
 
     @property
     def is_roster_awaited(self) -> bool:
-        asked, read = self.roster_asked_at, self.roster_read_at
-        return asked is not None and (read is None or read < asked)
+        return self.roster_asked_at is not None and self.roster_read_at is None
 
 
 class Seat(models.Model):
@@ -195,9 +180,6 @@ class Seat(models.Model):
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["competition", "user"], name="seat_once")]
-
-    def __str__(self) -> str:
-        return f"{self.user_id} in {self.link_id}"
 
 
 class PlatformMark(models.Model):
@@ -240,9 +222,6 @@ class PlatformMark(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["next_at"], condition=Q(state="waiting"), name="marks_waiting"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.points} · {self.state}"
 
     @property
     def is_in_platform(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -22,10 +22,9 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.competitions.wake_ups import wake_workers_after_commit
 
 from . import people
-from .launching import Launch, LaunchRefused
+from .launching import ASK_PLATFORMS, Launch, LaunchRefused
 from .models import LtiLink, Seat
 
-READ_ROSTER = "leaderboard.lti.tasks.read_roster"
 ROSTER_INTERVAL = timedelta(hours=1)
 MAX_TRIES = 5
 
@@ -72,7 +71,7 @@ def _arrive_as_teacher(launch: Launch, competition: Competition | None) -> Arriv
     link = _save_link(launch)
     if competition is None:
         return Arrival(user, link, reverse("lti_connect"), is_new)
-    is_old = link.roster_read_at is None or link.roster_read_at < database_now() - ROSTER_INTERVAL
+    is_old = link.roster_asked_at is None or link.roster_asked_at < database_now() - ROSTER_INTERVAL
     # A list in preview may be one that a host has just uploaded.
     if is_old and not RosterDraft.objects.filter(course=competition.course).exists():
         ask_for_roster(link)
@@ -152,13 +151,12 @@ def connect(*, link: LtiLink, competition: Competition | None, user: User) -> No
 def ask_for_roster(link: LtiLink) -> None:
     """Have a worker read the platform's class list into the preview of an import."""
     if link.memberships_url:
-        LtiLink.objects.filter(pk=link.pk).update(roster_asked_at=database_now())
-        wake_workers_after_commit(READ_ROSTER, link.pk)
+        LtiLink.objects.filter(pk=link.pk).update(roster_asked_at=database_now(), roster_read_at=None)
+        wake_workers_after_commit(ASK_PLATFORMS)
 
 
 def links_to_read() -> list[int]:
     """Activities whose class list was asked for and not read yet."""
-    waiting = LtiLink.objects.filter(roster_asked_at__isnull=False, competition__isnull=False)
-    unread = waiting.filter(Q(roster_read_at=None) | Q(roster_read_at__lt=F("roster_asked_at")))
-    unread = unread.filter(deployment__platform__off_at=None)
-    return list(unread.exclude(memberships_url="").values_list("pk", flat=True)[:20])
+    unread = LtiLink.objects.filter(roster_read_at=None, deployment__platform__off_at=None)
+    unread = unread.exclude(roster_asked_at=None).exclude(competition=None).exclude(memberships_url="")
+    return list(unread.values_list("pk", flat=True)[:20])

@@ -5,15 +5,21 @@ Called by tasks only. Addresses come from signed launches of approved platforms;
 
 from __future__ import annotations
 
-import json
-import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urljoin
 
-from . import signing_key
+import jwt
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from django.conf import settings
+
+from leaderboard.common.folders import made_once
+
 from .addresses import NoAnswer, PlatformSession, host_of, object_of
 from .models import Platform
 
@@ -28,7 +34,6 @@ ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 ASSERTION_SECONDS = 60
 MAX_PAGES = 200
-_NEXT = re.compile(r"<([^>]*)>[^,]*;\s*rel=\"?next\"?", re.IGNORECASE)
 
 
 class PlatformProblem(Exception):
@@ -67,10 +72,9 @@ class PlatformClient(PlatformSession):
         A refused token is replaced once: the platform may have ended it early.
         """
         headers = {"Accept": "*/*" if kind == SCORE_TYPE else kind, "Content-Type": kind}
-        content = None if body is None else json.dumps(body).encode()
         for is_again in (False, True):
             headers["Authorization"] = f"Bearer {self._token(renew=is_again)}"
-            response = self._answer(method, address, headers=headers, data=content)
+            response = self._answer(method, address, headers=headers, json=body)
             if response.status_code != 401:
                 break
         if not 200 <= response.status_code < 300:
@@ -86,8 +90,8 @@ class PlatformClient(PlatformSession):
             seen.add(address)
             response = self.ask("GET", address, kind=kind)
             yield json_of(response)
-            found = _NEXT.search(response.headers.get("Link", ""))
-            address = urljoin(address, found[1]) if found else ""
+            found = response.links.get("next", {}).get("url", "")
+            address = urljoin(address, found) if found else ""
 
     def _token(self, *, renew: bool) -> str:
         key = (self.platform.token_url, self.platform.client_id, self.scope)
@@ -110,7 +114,7 @@ class PlatformClient(PlatformSession):
         form = {
             "grant_type": "client_credentials",
             "client_assertion_type": ASSERTION_TYPE,
-            "client_assertion": signing_key.sign(assertion),
+            "client_assertion": sign(assertion),
             "scope": self.scope,
         }
         response = self._answer("POST", platform.token_url, data=form)
@@ -139,3 +143,41 @@ def json_of(response: Any) -> Any:
         return response.json()
     except (ValueError, RecursionError):
         raise PlatformProblem("no JSON", response) from None
+
+
+# --- the RSA key of this site, in the file `lti_key` next to `secret_key` -----------------------------------------
+
+
+def sign(claims: dict[str, Any]) -> str:
+    """The claims as a JWT, signed with RS256."""
+    key = _load_key()
+    return jwt.encode(claims, key, algorithm="RS256", headers={"kid": _key_id(key)})
+
+
+def public_keys() -> dict[str, Any]:
+    """The JWK set with the public key."""
+    key = _load_key()
+    public: dict[str, Any] = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    return {"keys": [{**public, "kid": _key_id(key), "alg": "RS256", "use": "sig"}]}
+
+
+def _key_id(key: rsa.RSAPrivateKey) -> str:
+    public = serialization.PublicFormat.SubjectPublicKeyInfo
+    return sha256(key.public_key().public_bytes(serialization.Encoding.DER, public)).hexdigest()[:32]
+
+
+def _load_key() -> rsa.RSAPrivateKey:
+    return _read_key(made_once(settings.VAR_DIR / "lti_key", _new_key))
+
+
+@lru_cache(maxsize=1)
+def _read_key(text: str) -> rsa.RSAPrivateKey:
+    key = serialization.load_pem_private_key(text.encode(), password=None)
+    assert isinstance(key, rsa.RSAPrivateKey), "the file lti_key holds an RSA key"
+    return key
+
+
+def _new_key() -> str:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    return key.private_bytes(serialization.Encoding.PEM, *form).decode()

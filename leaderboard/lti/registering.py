@@ -7,14 +7,15 @@ platform can do nothing before an operator has approved it.
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.urls import reverse
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from leaderboard.accounts.models import User, token_digest
 from leaderboard.common.clock import database_now
@@ -22,20 +23,36 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.wake_ups import wake_workers_after_commit
 
 from .addresses import NoAnswer, PlatformSession, host_of, is_usable_address, object_of
-from .launching import FETCH_KEYS, is_identifier
+from .launching import ASK_PLATFORMS, is_identifier
 from .models import MAX_ADDRESS, REGISTRATION_LIFETIME, TICKS, Deployment, Platform, PlatformMark, Registration
 from .platform_services import LINEITEM_SCOPE, ROSTER_SCOPE, SCORE_SCOPE
 
-ASK_PLATFORM = "leaderboard.lti.tasks.ask_platform"
 PLATFORM_CLAIM = "https://purl.imsglobal.org/spec/lti-platform-configuration"
 TOOL_CLAIM = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 KEYS_LAST, TRY_AGAIN_AFTER = timedelta(hours=1), timedelta(minutes=1)
 MAX_NAME, MAX_TOKEN = 200, 20_000
-FAMILIES = ("moodle", "canvas", "brightspace", "desire2learn", "blackboard", "sakai", "ilias", "openedx")
 
 NO_ANSWER = gettext_noop("The platform's address couldn't be read. Check it and start again with a new link.")
 BAD_ANSWER = gettext_noop("The platform's answer was incomplete or named other hosts.")
 KNOWN_ALREADY = gettext_noop("This platform is registered already with the same client ID.")
+
+# By the state of a registration: the heading of its page, and its text; of one that failed its problem.
+TEXTS = {
+    "gone": (
+        gettext_lazy("This registration link no longer works"),
+        gettext_lazy("Each link works once, for 24 hours. Make a new one under “Learning platforms”."),
+    ),
+    "unused": (
+        gettext_lazy("Paste this address in your platform"),
+        gettext_lazy("Your platform opens it during its dynamic registration."),
+    ),
+    "waiting": (gettext_lazy("Asking your platform"), gettext_lazy("This page looks again by itself.")),
+    "done": (
+        gettext_lazy("Registered"),
+        gettext_lazy("Now approve the platform in Leaderboard under “Learning platforms”."),
+    ),
+    "failed": (gettext_lazy("Registration didn't work"), ""),
+}
 
 
 def new_link() -> str:
@@ -59,7 +76,7 @@ def begin_registration(found: Registration, *, configuration_url: str, token: st
     if not Registration.objects.filter(pk=found.pk, used_at=None).update(used_at=database_now(), **facts):
         return None
     if is_usable:
-        wake_workers_after_commit(ASK_PLATFORM, found.pk)
+        wake_workers_after_commit(ASK_PLATFORMS)
     return Registration.objects.get(pk=found.pk)
 
 
@@ -138,8 +155,7 @@ def _register(session: PlatformSession, configuration: dict[str, Any], token: st
 
 
 def _family_of(configuration: dict[str, Any]) -> str:
-    code = str(object_of(configuration.get(PLATFORM_CLAIM)).get("product_family_code", "")).casefold()
-    return next((family for family in FAMILIES if family in code), "")
+    return str(object_of(configuration.get(PLATFORM_CLAIM)).get("product_family_code", "")).casefold()[:40]
 
 
 def _tool_configuration(configuration: dict[str, Any]) -> dict[str, Any]:
@@ -167,26 +183,23 @@ def _tool_configuration(configuration: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def platforms_without_fresh_keys() -> QuerySet[Platform]:
+def platforms_without_fresh_keys() -> list[int]:
     now = database_now()
     stale = Q(keys_fetched_at=None) | Q(keys_fetched_at__lt=now - KEYS_LAST)
     waited = Q(keys_tried_at=None) | Q(keys_tried_at__lt=now - TRY_AGAIN_AFTER)
-    return Platform.objects.filter(stale, waited, off_at=None).exclude(approved_at=None)
+    due = Platform.objects.filter(stale, waited, off_at=None).exclude(approved_at=None)
+    return list(due.values_list("pk", flat=True)[:20])
 
 
-def fetch_keys(platform: Platform) -> bool:
-    """Fetch and store a platform's keys; False without a usable answer, then the old ones stay."""
-    Platform.objects.filter(pk=platform.pk).update(keys_tried_at=database_now())
-    try:
-        with PlatformSession() as session:
-            response = session.get(platform.keys_url)
-            keys = object_of(response.json() if response.status_code == 200 else None)
-    except (NoAnswer, ValueError, RecursionError):
-        return False
-    if not isinstance(keys.get("keys"), list):
-        return False
-    Platform.objects.filter(pk=platform.pk).update(keys=keys, keys_fetched_at=database_now())
-    return True
+def fetch_keys(number: int) -> None:
+    """Fetch and store a platform's keys; without a usable answer the old ones stay."""
+    rows = Platform.objects.filter(pk=number)
+    rows.update(keys_tried_at=database_now())
+    with suppress(NoAnswer, ValueError, RecursionError), PlatformSession() as session:
+        response = session.get(rows.get().keys_url)
+        keys = object_of(response.json() if response.status_code == 200 else None)
+        if isinstance(keys.get("keys"), list):
+            rows.update(keys=keys, keys_fetched_at=database_now())
 
 
 # --- operators --------------------------------------------------------------------------------------------------
@@ -223,7 +236,7 @@ def approve_platform(*, platform: Platform, user: User | None) -> None:
     platform.save()
     after = {tick: getattr(platform, tick) for tick in ("issuer", *TICKS)}
     AuditEntry.append(AuditEvent.LTI_APPROVED, user=user, about=str(platform), after=after)
-    wake_workers_after_commit(FETCH_KEYS, platform.pk)
+    wake_workers_after_commit(ASK_PLATFORMS)
 
 
 @transaction.atomic

@@ -6,25 +6,36 @@ request. A lost answer repeats one mark; equal marks are never sent again, becau
 
 from __future__ import annotations
 
+import math
 import time
+import uuid
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
-from leaderboard.common.claims import Claim, claim_key, claim_rows, has_no_lease
+from leaderboard.common.claims import Claim, claim_rows, has_no_lease
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
 
-from .columns import column_of, whole_maximum
+from .addresses import is_usable_address, object_of
 from .models import LtiLink, PlatformMark
-from .platform_services import LINEITEM_SCOPE, SCORE_SCOPE, SCORE_TYPE, PlatformClient, PlatformProblem
+from .platform_services import (
+    LINEITEM_SCOPE,
+    LINEITEM_TYPE,
+    LINEITEMS_TYPE,
+    SCORE_SCOPE,
+    SCORE_TYPE,
+    PlatformClient,
+    PlatformProblem,
+    json_of,
+)
 
 GIVE_UP_AFTER = timedelta(hours=24)
 MAX_PAUSE_SECONDS = 300.0
@@ -57,14 +68,14 @@ def links_with_due_marks() -> list[int]:
     return list(due.order_by().values_list("link", flat=True).distinct()[:20])
 
 
-def send_marks(link_id: int, wake_up_id: str) -> bool:
-    """Send due marks of a column, one after the other; returns whether some remain."""
+def send_marks(link_id: int) -> None:
+    """Send due marks of a column, one after the other."""
     link = LtiLink.objects.select_related("deployment__platform", "competition").filter(pk=link_id).first()
     if link is None or not link.platform.is_on:
-        return False
+        return
     outcomes, ends_at = Counter[str](), time.monotonic() + TURN_SECONDS
-    for turn in range(TURN_MARKS):
-        mark = _claim_next(link, claim_key(wake_up_id, turn + 1))
+    for _turn in range(TURN_MARKS):
+        mark = _claim_next(link)
         if mark is None:
             break
         outcome = _send_mark(mark, link)
@@ -77,10 +88,9 @@ def send_marks(link_id: int, wake_up_id: str) -> bool:
             AuditEntry.append(
                 AuditEvent.MARKS_SENT, user=None, competition=link.competition, about=str(link), after=after
             )
-    return due_marks().filter(link=link).exists()
 
 
-def _claim_next(link: LtiLink, key: Any) -> PlatformMark | None:
+def _claim_next(link: LtiLink) -> PlatformMark | None:
     """Claim the next due mark, and store the time that is sent with it; None when none is due.
 
     From now on it is not known what the platform has, which an empty `sent_out_of` says; the result keeps the old one.
@@ -88,7 +98,7 @@ def _claim_next(link: LtiLink, key: Any) -> PlatformMark | None:
     for mark in due_marks().filter(link=link).order_by("next_at", "pk")[:5]:
         stamp = max(int(database_now().timestamp()), mark.last_stamp + 1)
         same = PlatformMark.objects.filter(pk=mark.pk, number=mark.number, last_stamp=mark.last_stamp, tries=mark.tries)
-        if claim_rows(same, key, last_stamp=stamp, sent_out_of=None):
+        if claim_rows(same, uuid.uuid4(), last_stamp=stamp, sent_out_of=None):
             claimed = PlatformMark.objects.get(pk=mark.pk)
             claimed.sent_out_of = mark.sent_out_of
             return claimed
@@ -173,3 +183,79 @@ def _body_of(mark: PlatformMark) -> dict[str, Any]:
     points = mark.points if maximum == mark.out_of else mark.points * maximum / mark.out_of
     given = {"scoreGiven": round(points, 9), "scoreMaximum": maximum, "comment": mark.comment}
     return {**body, **given, "activityProgress": "Completed", "gradingProgress": "FullyGraded"}
+
+
+# --- the column -------------------------------------------------------------------------------------------------
+
+
+def whole_maximum(out_of: float) -> float:
+    """The maximum that is sent: the points themselves if they are whole, else 100, because Open edX takes whole ones
+    only."""
+    return out_of if math.isfinite(out_of) and out_of == int(out_of) and out_of >= 1 else 100.0
+
+
+def column_of(link: LtiLink, client: PlatformClient, out_of: float) -> str:
+    """The address of the activity's column: known, claimed by the launch, found by our name, or made.
+
+    The maximum of one that this site made follows `out_of`. Raises `PlatformProblem`, with the code "column" if the
+    platform lets us have none.
+    """
+    maximum = whole_maximum(out_of)
+    facts = {**_name_of(link), "label": str(link.competition), "scoreMaximum": maximum}
+    if not link.lineitem:
+        found = _claimed_column(link, client) or _named_column(link, client)
+        column = found or _make_column(link, client, facts)
+        _store(link, lineitem=column, is_own_column=not found, out_of=None if found else maximum)
+    elif link.is_own_column and link.out_of != maximum:
+        client.ask("PUT", link.lineitem, kind=LINEITEM_TYPE, body={**facts, "id": link.lineitem})
+        _store(link, out_of=maximum)
+    return link.lineitem
+
+
+def _store(link: LtiLink, **facts: Any) -> None:
+    LtiLink.objects.filter(pk=link.pk).update(**facts)
+    for name, value in facts.items():
+        setattr(link, name, value)
+
+
+def _name_of(link: LtiLink) -> dict[str, str]:
+    """Our name of the column and the platform's name of the activity."""
+    return {"resourceId": f"competition-{link.competition_id}", "resourceLinkId": link.resource}
+
+
+def _claimed_column(link: LtiLink, client: PlatformClient) -> str:
+    """The column that the launch named, if it belongs to this activity: Open edX names the first one of a block,
+    whatever was launched (openedx/xblock-lti-consumer#707)."""
+    if not link.claimed_lineitem:
+        return ""
+    try:
+        found = object_of(json_of(client.ask("GET", link.claimed_lineitem, kind=LINEITEM_TYPE)))
+    except PlatformProblem as problem:
+        if problem.status in (401, 403, 404, 405):
+            return ""
+        raise
+    return link.claimed_lineitem if found.get("resourceLinkId") in (link.resource, None, "") else ""
+
+
+def _named_column(link: LtiLink, client: PlatformClient) -> str:
+    if not link.lineitems_url:
+        return ""
+    name, between = _name_of(link)["resourceId"], "&" if "?" in link.lineitems_url else "?"
+    address = f"{link.lineitems_url}{between}{urlencode({'resource_id': name}, quote_via=quote)}"
+    for page in client.pages(address, LINEITEMS_TYPE):
+        for one in map(object_of, page if isinstance(page, list) else []):
+            is_ours = one.get("resourceId") == name
+            if is_ours and one.get("resourceLinkId") in (None, "", link.resource) and is_usable_address(one.get("id")):
+                return str(one["id"])
+    return ""
+
+
+def _make_column(link: LtiLink, client: PlatformClient, facts: dict[str, Any]) -> str:
+    try:
+        made = client.ask("POST", link.lineitems_url, kind=LINEITEM_TYPE, body=facts) if link.lineitems_url else None
+    except PlatformProblem as problem:
+        raise PlatformProblem("column") if problem.is_final else problem from None
+    address = object_of(json_of(made)).get("id") if made is not None else None
+    if not is_usable_address(address):
+        raise PlatformProblem("column")
+    return str(address)

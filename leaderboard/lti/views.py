@@ -12,6 +12,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, logout
 from django.contrib.auth.views import redirect_to_login
+from django.forms import modelform_factory
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -27,13 +28,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from leaderboard.accounts.people import set_can_host
 from leaderboard.accounts.personal_data import CannotDelete
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.names import clean_text
 from leaderboard.common.responses import absolute_url, posted_number, see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
 
-from . import launching, marks, people, places, registering, signing_key
+from . import launching, marks, people, places, platform_services, registering
 from .launching import KeysNeeded, LaunchRefused
 from .models import TICKS, LtiLink, LtiPerson, Platform
 
@@ -45,6 +45,7 @@ BROWSER_SECONDS = 86_400
 LINK, NAMED, PERSON = "lti_link", "lti_account", "lti_person"
 NOT_LAUNCHED = gettext_lazy("Open the activity in your learning platform first.")
 Decorator = Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]
+PlatformForm = modelform_factory(Platform, fields=["name", *TICKS])
 framed = cast(Decorator, csp_replace({"frame-ancestors": ["*"]}))
 
 
@@ -94,7 +95,8 @@ def lti_login(request: HttpRequest) -> HttpResponse:
 @framed
 def _new_window(request: HttpRequest, address: str) -> HttpResponse:
     """A page in the platform's frame with one link; it reads no cookie and has neither form nor script."""
-    return render(request, "lti/new_window.html", {"address": address})
+    context = {"heading": _("Leaderboard opens in its own window"), "address": address}
+    return render(request, "lti/framed.html", context)
 
 
 @csrf_exempt
@@ -148,7 +150,7 @@ def _enter(request: HttpRequest, arrival: places.Arrival) -> HttpResponse:
 @open_page_to(SiteAudience.ANYONE)
 def lti_jwks(request: HttpRequest) -> HttpResponse:
     """The public key by which platforms check this site's requests."""
-    return JsonResponse(signing_key.public_keys())
+    return JsonResponse(platform_services.public_keys())
 
 
 # --- connecting an activity, and an account that the person had before ------------------------------------------
@@ -264,10 +266,8 @@ def lti_platforms(request: HttpRequest) -> HttpResponse:
         return _platforms_page(request, link=link, status=201 if link else 409)
     if request.method == "POST":
         platform = get_object_or_404(Platform, pk=posted_number(request.POST.get("platform", "")))
-        if action == "approve":
-            platform.name = clean_text(request.POST.get("name", ""))[:100] or platform.name
-            for tick in TICKS:
-                setattr(platform, tick, tick in request.POST)
+        form = PlatformForm(request.POST, instance=platform)
+        if action == "approve" and form.is_valid():
             registering.approve_platform(platform=platform, user=user)
             messages.success(request, _("Approved: %(name)s.") % {"name": platform})
         elif action == "deployment":
@@ -284,7 +284,10 @@ def lti_platforms(request: HttpRequest) -> HttpResponse:
 def _platforms_page(request: HttpRequest, *, link: str = "", status: int = 200) -> HttpResponse:
     names = {"lti_login": _("Login"), "lti_launch": _("Launch and redirect"), "lti_jwks": _("Public keys")}
     context = {
-        "platforms": Platform.objects.prefetch_related("deployments"),
+        "platforms": [
+            (platform, PlatformForm(instance=platform, auto_id=f"%s-{platform.pk}"))
+            for platform in Platform.objects.prefetch_related("deployments")
+        ],
         "addresses": {label: absolute_url(request, name) for name, label in names.items()},
         "site_url": settings.SITE_URL,
         "link": link,
@@ -308,9 +311,11 @@ def lti_register(request: HttpRequest, code: str) -> HttpResponse:
         registration = registering.begin_registration(registration, configuration_url=address, token=token)
     elif registration is not None and (registration.used_at is None) == ("seen" in request.GET):
         registration = None
-    status = 400 if registration is None else 200
-    response = render(request, "lti/register.html", {"registration": registration}, status=status)
+    state, problem = (registration.state, registration.problem) if registration else ("gone", "")
+    heading, text = registering.TEXTS[state]
+    context = {"heading": heading, "text": _(problem) if problem else text, "is_over": state == "done"}
+    response = render(request, "lti/framed.html", context, status=400 if state == "gone" else 200)
     response["Cache-Control"] = "no-store"
-    if registration is not None and registration.state == "waiting":
+    if state == "waiting":
         response["Refresh"] = f"2; url={request.path}?seen"
     return response

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from datetime import timedelta
 from email.utils import format_datetime
 from itertools import pairwise
@@ -23,7 +22,7 @@ from leaderboard.grades.models import Grade, GradeRelease
 from leaderboard.grades.services import set_grade_rules
 from leaderboard.lti import marks, registering, sending
 from leaderboard.lti.launching import CLAIM, GRADES_CLAIM
-from leaderboard.lti.marks import take_back_marks, want_marks
+from leaderboard.lti.marks import take_marks_back, want_marks
 from leaderboard.lti.models import LtiLink, LtiPerson, Platform, PlatformMark
 from leaderboard.lti.platform_services import PlatformClient
 from tests.conftest import answers, close, enter, make_competition, submit
@@ -70,7 +69,7 @@ def send_all(*, turns: int = 30) -> None:
         if not due:
             return
         for link in due:
-            sending.send_marks(link, str(uuid.uuid4()))
+            sending.send_marks(link)
 
 
 def test_a_release_fills_the_platforms_column(moodle: FakePlatform, pets: Competition) -> None:
@@ -97,7 +96,7 @@ def test_a_withdrawn_release_takes_marks_back_and_a_new_one_sends_them_again(
 ) -> None:
     release(pets, bo=80.0, cy=70.0)
     send_all()
-    take_back_marks(competition=pets)
+    take_marks_back(release=GradeRelease(competition=pets))
     send_all()
     assert moodle.marks_of("bo") == [80.0, None]
     assert moodle.scores[-1][1]["gradingProgress"] == "NotReady"
@@ -326,7 +325,7 @@ def test_a_student_who_moves_between_two_activities_with_one_column_keeps_the_ma
     release(pets, bo=90.0)
     for _ in range(2):
         for link in LtiLink.objects.order_by("-pk"):
-            sending.send_marks(link.pk, str(uuid.uuid4()))
+            sending.send_marks(link.pk)
     assert len(moodle.lineitems) == 1
     assert moodle.marks_of("bo") == [80.0, 90.0]
 
@@ -345,7 +344,7 @@ def test_what_is_taken_back_while_a_platform_is_off_is_cleared_when_it_is_on_aga
     release(pets, bo=80.0)
     send_all()
     registering.switch_off(platform=moodle.platform, user=None)
-    take_back_marks(competition=pets)
+    take_marks_back(release=GradeRelease(competition=pets))
     PlatformMark.objects.update(wanted_at=timezone.now() - timedelta(days=9))
     moodle.approve_again()
     moodle.before = lambda method, path, body: 503 if path.endswith("/scores") else None
@@ -408,8 +407,9 @@ def test_a_slow_platform_ends_its_turn_for_the_others(
 ) -> None:
     monkeypatch.setattr(sending, "TURN_SECONDS", 0.0)
     release(pets, bo=80.0, cy=70.0)
-    assert sending.send_marks(LtiLink.objects.get().pk, str(uuid.uuid4()))
+    sending.send_marks(LtiLink.objects.get().pk)
     assert len(moodle.scores) == 1
+    assert sending.links_with_due_marks()
 
 
 def test_a_platform_without_a_column_says_so(moodle: FakePlatform, pets: Competition) -> None:
@@ -447,7 +447,7 @@ def test_a_silent_platform_holds_a_worker_for_one_mark_only(
     release(pets, bo=80.0, cy=70.0)
     begun = time.monotonic()
     for link in sending.links_with_due_marks():
-        sending.send_marks(link, str(uuid.uuid4()))
+        sending.send_marks(link)
     assert time.monotonic() - begun < 1.0
     assert not sending.links_with_due_marks()
     assert PlatformMark.objects.filter(state=PlatformMark.State.WAITING).count() == 2
@@ -476,7 +476,7 @@ def test_at_the_end_the_platform_has_the_last_mark(
             release(pets, bo=value)
             wanted = value
         elif what == "withdraw":
-            take_back_marks(competition=pets)
+            take_marks_back(release=GradeRelease(competition=pets))
             wanted = None
         else:
             moodle.before = (lambda status: lambda method, path, body: status if path.endswith("/scores") else None)(

@@ -75,7 +75,7 @@ def test_a_platform_registers_itself_and_waits_for_approval(moodle: FakePlatform
     approved = Platform.objects.get(pk=platform.pk)
     assert approved.is_on
     assert str(approved) == "Our Moodle"
-    assert registering.fetch_keys(approved)
+    registering.fetch_keys(approved.pk)
     assert Platform.objects.get(pk=platform.pk).keys["keys"]
 
 
