@@ -19,7 +19,7 @@ from ..reading.column_names import TRIMMED
 from ..reading.columns import NAME_OF_DIGITS, to_decimal
 from ..reading.headers import TRUTH_HEADER, USAGE, known_part
 from ..reading.sources import Source, read_source
-from ..reading.tables import Table, columns_csv, csv_bytes, pick, plain, text_array
+from ..reading.tables import Table, columns_csv, csv_bytes, pick, plain, sorted_places, text_array
 from ..reading.text import LONGEST_MASK_LINE
 
 T = TypeVar("T")
@@ -134,13 +134,11 @@ def refuse_group(table: Table, id_column: str, group: str) -> None:
 
 def _stratum_codes(table: Table, answers: Sequence[str]) -> np.ndarray:
     """A number for each row, shape (rows,): equal for equal answers, and in their order."""
-    import pyarrow.compute as pc
-
     found = np.zeros(table.rows, np.int64)
     for name in answers:
         encoded = table.column(name).dictionary_encode()
         ranks = np.empty(len(encoded.dictionary), np.int64)
-        ranks[plain(pc.array_sort_indices(encoded.dictionary), np.uint64)] = np.arange(len(ranks))
+        ranks[sorted_places(encoded.dictionary)] = np.arange(len(ranks))
         found = found * len(ranks) + ranks[plain(encoded.indices, np.int32)]
         if name != answers[0]:  # those of one column leave out no number
             found = np.unique(found, return_inverse=True)[1]

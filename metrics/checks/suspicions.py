@@ -3,7 +3,6 @@ else than its host intends. They never block publication."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ..numerics.correlation import mid_ranks
 from ..reading.column_kinds import LabelSet, Words
 from ..reading.columns import Cells, read_numbers
 from ..reading.repairs import mend_letters
-from ..reading.tables import pick
+from ..reading.tables import pick, sorted_places
 from ..reading.thousands import READ_AS_DECIMAL, grouped_numbers
 from .findings import Finding, place_of, warning
 from .id_suspicions import MAX_COMPARED, id_suspicions, in_pairs, look_alikes
@@ -23,7 +22,6 @@ _MIN_ROWS = 10
 _MAX_EXPLAINED = 0.3
 """The largest share of the answer's variance that ids may explain without a warning."""
 
-_MANY_ROWS = 20_000
 _MIN_GAP = 0.1
 """The least share of rows that would have to change for equal distributions in both splits that is warned of."""
 _MIN_STANDARD_ERRORS = 3.3
@@ -310,14 +308,15 @@ def _sorted_by_answer(truth: Truth, column: _Column) -> Iterator[Finding]:
 def _answers_follow_ids(truth: Truth, column: _Column) -> Iterator[Finding]:
     """A warning if the order of the ids explains much of the answer's variance (squared rank correlation, or the
     between-class share for labels)."""
+    import pyarrow as pa
+
     if len(column.codes) < 3 * _MIN_ROWS:
         return
-    # A correlation far below the limit in so many rows is below it in all. The share of classes is not: it grows with
-    # their number.
-    is_large = column.labels is None and len(column.codes) > 2 * _MANY_ROWS
-    if is_large and _explained_by_ids(truth, column, truth.buckets("").order[:_MANY_ROWS]) < _MAX_EXPLAINED / 2:
-        return
-    share = _explained_by_ids(truth, column, np.arange(len(column.codes)))
+    ids = pick(truth.ids.array, truth.scored)
+    rank = np.empty(len(ids))
+    rank[sorted_places(ids.cast(pa.int64()) if truth.ids.are_integers else ids)] = np.arange(len(ids))
+    is_label = column.labels is not None
+    share = _variance_between(rank, column.codes) if is_label else _rank_correlation(rank, column.codes) ** 2
     if share < _MAX_EXPLAINED:
         return
     message = Message(
@@ -327,14 +326,6 @@ def _answers_follow_ids(truth: Truth, column: _Column) -> Iterator[Finding]:
     )
     why = Message("A student could predict from the id alone. Give the rows new, random ids.")
     yield warning("id_tells_answer", message, why, column.name)
-
-
-def _explained_by_ids(truth: Truth, column: _Column, rows: np.ndarray) -> float:
-    ids = pick(truth.ids.array, truth.scored[rows]).to_pylist()
-    keys: list[Any] = list(map(int, ids)) if truth.ids.are_integers else ids
-    rank, codes = np.empty(len(ids)), column.codes[rows]
-    rank[sorted(range(len(ids)), key=keys.__getitem__)] = np.arange(len(ids))
-    return _variance_between(rank, codes) if column.labels is not None else _rank_correlation(rank, codes) ** 2
 
 
 def _variance_between(rank: np.ndarray, codes: np.ndarray) -> float:

@@ -14,7 +14,7 @@ from ..reading.headers import SPLITS, TRUTH_HEADER, USAGE, ExpectedHeader
 from ..reading.ids import Ids, blank_ids, on_line
 from ..reading.list_cells import ListFormat, Wanted
 from ..reading.sources import Source, read_source
-from ..reading.tables import Table, columns_csv, csv_bytes, is_text, pick, plain
+from ..reading.tables import Table, columns_csv, csv_bytes, pick, plain
 from ..reading.text import LONGEST_LINE
 from ..reading.workbooks import sheet_notes
 from .advice import with_advice
@@ -190,15 +190,10 @@ class Truth:
     def buckets(self, split: str) -> Buckets:
         """The resampling buckets of a split, or of all rows for ``""``; cached."""
         if not self._buckets:
-            hashes = self.id_hashes[self.scored]
+            hashes = hashes_of(self.ids.array)[self.scored]
             self._buckets = {name: buckets_of(hashes[rows]) for name, rows in self.parts.items()}
             self._buckets[""] = buckets_of(hashes)
         return self._buckets.get(split, self._buckets[""])
-
-    @cached_property
-    def id_hashes(self) -> np.ndarray:
-        """A 64-bit hash of each id of the table."""
-        return hashes_of(self.ids.array)
 
     @property
     def largest_submission(self) -> int:
@@ -472,14 +467,11 @@ def truth_of_table(
     try:
         name = id_column_of(own, id_column)
         metric = metric.adapt(params, name)
-        hashes = hashes_of(own.values(name)) if is_text(own.values(name)) else None
-        problems += blank_ids(own, name) + _repeated_ids(own, name, hashes)
+        problems += blank_ids(own, name) + _repeated_ids(own, name)
         layout = layout_of(metric, own, id_column, params)
     except Refused as refused:
         return None, problems + refused.problems
     truth = Truth(metric, params, own, layout)
-    if hashes is not None:
-        truth.id_hashes = hashes
     problems += truth.problems
     problems = problems or unscorable_parts(truth)
     if not problems:
@@ -487,13 +479,13 @@ def truth_of_table(
     return truth, problems
 
 
-def _repeated_ids(table: Table, column: str, hashes: np.ndarray | None) -> list[Problem]:
+def _repeated_ids(table: Table, column: str) -> list[Problem]:
     import pyarrow as pa
 
-    if hashes is None and table.values(column).type == pa.int64():
-        hashes = plain(table.values(column), np.int64)
-    if hashes is not None and np.diff(np.sort(hashes)).all():
-        return []  # ids of different hashes are different
+    ids = table.values(column)
+    # Ids of different hashes are different.
+    if np.diff(np.sort(plain(ids, np.int64) if ids.type == pa.int64() else hashes_of(table.column(column)))).all():
+        return []
     ids = table.column(column)
     encoded = ids.dictionary_encode()
     if len(encoded.dictionary) == table.rows:

@@ -8,6 +8,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -238,6 +239,13 @@ def plain(array: Any, kind: type[np.generic]) -> np.ndarray:
     return found
 
 
+def sorted_places(array: Any) -> np.ndarray:
+    """The places of the values of an Arrow array in their order; texts are in that of Python."""
+    import pyarrow.compute as pc
+
+    return plain(pc.array_sort_indices(array), np.uint64)
+
+
 def places_where(mask: Any) -> np.ndarray:
     """The places of an Arrow array of truth values that are true. (Its ``to_numpy`` would import pandas.)"""
     import pyarrow as pa
@@ -291,13 +299,11 @@ def columns_csv(header: Sequence[str], arrays: Sequence[Any]) -> bytes:
 
     out = pa.BufferOutputStream()
     out.write(csv_bytes(header, ()))
-    try:
-        if len(arrays) > 1:  # the only cell of a row has quotes where it is empty
-            batch = pa.RecordBatch.from_arrays(arrays, list(map(str, range(len(arrays)))))
+    if len(arrays) > 1:  # the only cell of a row has quotes where it is empty
+        batch = pa.RecordBatch.from_arrays(arrays, list(map(str, range(len(arrays)))))
+        with suppress(pa.ArrowInvalid):
             write_csv(batch, out, WriteOptions(include_header=False, quoting_style="none"))
             return bytes(out.getvalue().to_pybytes())
-    except pa.ArrowInvalid:
-        pass
     return csv_bytes(header, zip(*(array.to_pylist() for array in arrays), strict=True))
 
 

@@ -10,7 +10,6 @@ import pytest
 
 import metrics
 from metrics import global_average_precision
-from metrics.checks import suspicions
 from metrics.core import uncertainty as uncertainty_module
 from metrics.core.arrays import Coded
 from metrics.numerics import sums as sums_module
@@ -251,21 +250,3 @@ def test_a_total_that_misreads_columns_is_asked_one_by_one() -> None:
         return float(sums[0] / sums.sum()) if sums.ndim == 1 else sums[0] / sums.sum()
 
     assert uncertainty_module.totals_of(share, drawn).tolist() == [share(sums) for sums in drawn]  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("kind", ["along", "against", "without", "classes", "many classes"])
-def test_a_look_at_some_rows_first_changes_no_warning_about_ids(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    dice = random.Random(3)
-    answers: dict[str, Callable[[int], str]] = {
-        "along": lambda row: f"{row + 100 * dice.random():.2f}",
-        "against": lambda row: f"{900 - row}",
-        "without": lambda row: f"{dice.random():.3f}",
-        "classes": lambda row: "abc"[row // 300] if dice.random() < 0.7 else "b",
-        "many classes": lambda row: f"c{int(80 * (0.45 * row / 900 + dice.random()))}",
-    }
-    truth = ("id,y\n" + "".join(f"{row},{answers[kind](row)}\n" for row in range(900))).encode()
-    metric = "accuracy" if "classes" in kind else "mae"
-    whole = metrics.check_truth(metric, truth)
-    monkeypatch.setattr(suspicions, "_MANY_ROWS", 200)
-    assert metrics.check_truth(metric, truth) == whole
-    assert any(one.code == "id_tells_answer" for one in whole.findings) is (kind != "without")

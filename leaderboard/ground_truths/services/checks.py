@@ -264,7 +264,7 @@ def _check_file(
     """The library's report on an answer file, with findings about data files that contain the answers."""
     sample, tests = data_files_to_compare(checked.competition)
     if leaks is None or leaks.other_columns != frozenset(non_answer_columns(checked)):
-        leaks = search_leaks(checked, truth)
+        leaks = LeakSearch(checked, truth)
     report = table_jobs.run_page_job(
         "check_truth", truth=str(truth), params=checked.params, sample=sample, tests=tests, **settings
     )
@@ -274,11 +274,6 @@ def _check_file(
         report["findings"] = leaks.findings() + report["findings"]
     report["ok"] = not blocking_in(report)
     return report
-
-
-def search_leaks(checked: TruthDraft | GroundTruth, truth: Path) -> LeakSearch:
-    """A search of the data files for the answers in a file, by its ID column as far as that is known before a check."""
-    return LeakSearch(checked, truth, checked.id_column or next(iter(header_of(truth)), ""))
 
 
 def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from leaderboard.competitions.services import CannotHost
 from metrics.checks.answer_columns import is_sample_file
 from metrics.core.custom_parameters import first_lines
 from metrics.core.messages import with_templates
-from metrics.reading.headers import sniff
+from metrics.reading.headers import read_header, sniff
 
 from ..leaks import TruthAnswers, describe_leak, is_table_unread, open_table
 from ..specs import non_answer_columns
@@ -113,10 +113,12 @@ class LeakSearch:
     """A search of the data files for the answers in a truth's file, which may have its `other_columns`
     (`non_answer_columns`). It has a thread, because sealed processes check the same files meanwhile."""
 
-    def __init__(self, truth: GroundTruth | TruthDraft, path: Path, id_column: str) -> None:
-        self.id_column, self.other_columns = id_column, frozenset(non_answer_columns(truth))
+    def __init__(self, truth: GroundTruth | TruthDraft, path: Path, id_column: str = "") -> None:
+        data = path.read_bytes()
+        self.id_column = id_column or truth.id_column or next(iter(read_header(data[:HEAD_BYTES])), "")
+        self.other_columns = frozenset(non_answer_columns(truth))
         files = [(file.name, path_of(file.file_key)) for file in truth.competition.data_files.all()]
-        answers = TruthAnswers(path.read_bytes(), id_column, self.other_columns)
+        answers = TruthAnswers(data, self.id_column, self.other_columns)
         thread = ThreadPoolExecutor(1)
         self._found = thread.submit(_leak_findings, answers, files)
         thread.shutdown(wait=False)

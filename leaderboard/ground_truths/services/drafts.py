@@ -24,6 +24,7 @@ from metrics.reading.headers import USAGE, header_notes
 from ..queries import last_truth
 from ..specs import ASKED, GroundTruthSpec, proposed_parameters, role_columns
 from . import checks
+from .data_files import LeakSearch
 
 DEFAULT_METRIC = "accuracy"
 MAX_TRIED_METRICS = 3
@@ -211,7 +212,7 @@ def _check_answers(draft: TruthDraft, *, suggests_metrics: bool) -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         split = checks.split_file(draft, Path(folder))
-        split = replace(split, leaks=checks.search_leaks(draft, split.path))
+        split = replace(split, leaks=LeakSearch(draft, split.path))
         draft.fits = checks.suggest_metrics(draft, split)
         if draft.metric:
             draft.report = checks.check_draft(draft, split)
