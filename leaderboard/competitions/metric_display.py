@@ -248,7 +248,7 @@ def allowed_values_text(parameter: metrics.Parameter) -> str:
 PROBLEM_LABELS: dict[str, Promise] = {
     "blank_id": gettext_lazy("Rows without an id"),
     "column_extra": gettext_lazy("Too many columns"),
-    "column_missing": gettext_lazy("A column is missing"),
+    "column_missing": gettext_lazy("Missing or misnamed column"),
     "column_repeated": gettext_lazy("Duplicate column names"),
     "column_unnamed": gettext_lazy("Column without a name"),
     "comment": gettext_lazy("Begins with a comment"),

@@ -105,7 +105,11 @@ def refuse_container(name: str) -> Problem:
         return broken(
             Message("This is {kind}, which isn't unpacked. Send the CSV in it, as it is or as .zip.", kind=kind)
         )
-    return broken(Message("This is {kind}, not a CSV file. Save or export it as CSV (UTF-8, comma).", kind=kind))
+    return broken(
+        Message(
+            "This is {kind}, not a CSV file. Choose another file, or export this one as CSV (UTF-8, comma).", kind=kind
+        )
+    )
 
 
 def read_container(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:

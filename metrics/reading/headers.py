@@ -229,12 +229,13 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
     problems = _repeated_names(names, line) + _unnamed_column_problems(names, line)
     repeated = {problem.column for problem in problems}
     extra = [name for name in names if name and name not in expected and name not in repeated]
+    missing = [name for name in expected if name not in found]
     twins = {letters_of(name): name for name in reversed(extra)}
-    for name in expected:
-        if name in found:
-            continue
-        message = Message("The column {column} is missing.", column=shown(name))
-        if (twin := twins.pop(letters_of(name), None)) is not None:
+    is_renamed = len(extra) == len(missing) and not any(map(is_index, extra))
+    others = iter([name for name in extra if is_renamed and letters_of(name) not in map(letters_of, missing)])
+    for name in missing:
+        message = Message("The column {column} is missing. Add it as in sample_submission.csv.", column=shown(name))
+        if twin := twins.pop(letters_of(name), "") or next(others, ""):
             extra.remove(twin)
             message = Message(
                 "The column {column} is missing; the header has {twin} instead.",
@@ -297,7 +298,7 @@ def _unnamed_column_problems(names: Sequence[str], line: int) -> list[Problem]:
     if place == 0:
         message = Message('The first column has no name. If it is the index of pandas, write with "index=False".')
     elif place == len(names) - 1:
-        message = Message("The header ends with a comma: its last column has no name.")
+        message = Message("The last column has no name: the header ends with a comma or an empty cell.")
     else:
         message = Message("Column {place} of the header has no name.", place=place + 1)
     return [Problem("column_unnamed", message, line=line, count=list(names).count(""))]

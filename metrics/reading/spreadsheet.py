@@ -110,6 +110,7 @@ def convert_spreadsheet(
     if is_truth:
         _name_the_split(sheet)
     if expected is not None:
+        _name_the_ids(sheet, expected.columns[0], ids)
         _fit_columns(sheet, expected)
         _write_ids(sheet, expected.columns[0], ids)
     if cures is not None:
@@ -263,6 +264,20 @@ def _join_decimals(sheet: _Sheet) -> None:
         _say_points(sheet, [sheet.names[1]], ",".join(first), ".".join(first))
 
 
+def _name_the_ids(sheet: _Sheet, column: str, expected: Sequence[str]) -> None:
+    """Name the only column that has exactly the expected ids, whatever the others are called."""
+    if column in matched_names(sheet.names, [column]):
+        return
+    places = [place for place in range(len(sheet.names)) if set(sheet.cells(place)) == set(expected)]
+    if len(places) == 1:
+        _say_renamed(sheet, sheet.names[places[0]], column)
+        sheet.names[places[0]] = column
+
+
+def _say_renamed(sheet: _Sheet, old: str, new: str) -> None:
+    sheet.changes.append(Message("The column {old} becomes {new}.", old=shown(old), new=shown(new)))
+
+
 def _fit_columns(sheet: _Sheet, expected: ExpectedHeader) -> None:
     """Give columns the expected names where no other can be meant, and leave out the rest if none is missing then."""
     names = matched_names(sheet.names, expected.columns)
@@ -274,7 +289,7 @@ def _fit_columns(sheet: _Sheet, expected: ExpectedHeader) -> None:
         return
     for old, new in zip(sheet.names, names, strict=True):
         if old != new:
-            sheet.changes.append(Message("The column {old} becomes {new}.", old=shown(old), new=shown(new)))
+            _say_renamed(sheet, old, new)
         elif new not in columns:
             sheet.changes.append(Message("The column {name} is left out.", name=shown(new)))
     places = [place for place, name in enumerate(names) if name in columns]

@@ -185,6 +185,16 @@ def test_where_more_than_one_thing_can_be_meant_nothing_is_offered(data: bytes) 
     assert convert_spreadsheet(data, is_truth=False, expected=ExpectedHeader(("id", "y"))) is None
 
 
+@pytest.mark.parametrize("names", ["no,guess", ",guess", "y,guess"])
+def test_the_column_with_the_expected_ids_is_known_by_them(names: str) -> None:
+    expected = ExpectedHeader(("id", "House price"))
+    data = f"{names}\na,0.5\nb,2\n".encode()
+    found = convert_spreadsheet(data, is_truth=False, expected=expected, ids=["b", "a"])
+    assert found is not None
+    assert found.text == b"id,House price\na,0.5\nb,2\n"
+    assert convert_spreadsheet(data, is_truth=False, expected=expected, ids=["b", "a", "c"]) is None
+
+
 def test_a_truth_is_read_below_its_title_in_one_step() -> None:
     found = convert_spreadsheet("Lösungen\n\nid;Preis;Usage\n1;0,5;Public\n2;3;Private\n".encode("cp1252"))
     assert found is not None

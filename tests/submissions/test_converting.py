@@ -48,6 +48,7 @@ TWO_FAULTS = {
     "a further column": SEMICOLONS.replace(b"\n", b";0,5\n"),
     "a remark": b"# by R\n" + GOOD,
     "a wrong name alone": GOOD.replace(b"label", b"prediction"),
+    "no right name": GOOD.replace(b"id,label", b"pet,prediction"),
 }
 
 
@@ -151,6 +152,7 @@ def test_nothing_is_offered_that_could_not_be_scored(bos: Client, pets: Competit
     submit_on_page(bos, SEMICOLONS.replace(b"\n3;", b"\n2;"))
     original = only_file(pets)
     assert 'data-testid="convert"' not in bos.get(f"/c/pets/submissions/{original.pk}/").content.decode()
+    assert "This file can't be converted." in text_of(bos.get(f"/c/pets/submissions/{original.pk}/?looked"))
     assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 409
     assert not Conversion.objects.exists()
 
@@ -204,10 +206,9 @@ def test_a_file_that_no_worker_has_read_yet_is_converted_unseen(
     page = bos.get(f"/c/pets/submissions/{original.pk}/")
     assert jobs == [], "no page reads a file"
     assert "We can try to convert this file" in text_of(page)
-    looks_again = f'hx-get="/c/pets/submissions/{original.pk}/"'
-    assert looks_again in page.content.decode()
-    once_more = bos.get(f"/c/pets/submissions/{original.pk}/", headers={"HX-Request": "true"}).content.decode()
-    assert looks_again not in once_more, "once is enough"
+    looks_again = f"/c/pets/submissions/{original.pk}/?looked"
+    assert f'hx-get="{looks_again}"' in page.content.decode()
+    assert "hx-get=" not in bos.get(looks_again).content.decode(), "once is enough"
     waiting = bos.post(f"/c/pets/submissions/{original.pk}/convert/")["Location"]
     assert "Converting your file" in text_of(bos.get(waiting))
     assert page_tasks.answer_next_task("a worker")
