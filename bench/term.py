@@ -30,7 +30,7 @@ from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.insights import hardest_rows
 from leaderboard.notifications import emails, services
 from leaderboard.notifications.kinds import NoticeKind
-from leaderboard.submissions import score, submitting
+from leaderboard.submissions import outside_queue, score, submitting
 
 PASSWORD = "correct horse"
 SPECIES = ("newt", "toad", "frog")
@@ -326,7 +326,7 @@ def _end(term: Term, competition: Competition) -> None:
         competition=competition, spec=GroundTruthSpec(metric="accuracy", file_name="corrected.csv", chunks=[corrected])
     )
     candidate = publishing.publish_draft(competition=competition, user=ada, is_confirmed=True)
-    score.rescore_batch(candidate.pk)
+    outside_queue.rescore_batch(candidate.pk)
 
 
 def _doors(term: Term, competition: Competition) -> dict[str, dict[str, object]]:

@@ -43,7 +43,7 @@ from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.operations import consistency
 from leaderboard.scoring import client as scorer_client
 from leaderboard.scoring import page_jobs, table_jobs
-from leaderboard.submissions import claims, converting, queue, score, submitting
+from leaderboard.submissions import claims, converting, outside_queue, queue, score, submitting, sweep
 from metrics.core import custom
 from tests import databases
 from tests.common.languages import second_language
@@ -433,11 +433,11 @@ def work(db: None) -> Callable[[], int]:
     """Measure everything that waits, as the worker would; gives the number of rows."""
 
     def measure_all() -> int:
-        waiting, ground_truths = score.sweep_queue()
+        waiting, ground_truths = sweep.sweep_queue()
         for submission_id, _ in waiting:
             score.score_one(submission_id)
         for ground_truth in ground_truths:
-            score.rescore_batch(ground_truth)
+            outside_queue.rescore_batch(ground_truth)
         return len(waiting)
 
     return measure_all

@@ -29,7 +29,7 @@ from leaderboard.competitions.models import (
     TruthDraft,
 )
 from leaderboard.competitions.models.competition import Split
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue
 from metrics.checks.lists import WRAPPED_LISTS
 from metrics.core.errors import NOTE_PREFIX
 
@@ -354,7 +354,7 @@ def preview_candidate(competition: Competition, *, split: Split | None = None) -
         count_rows(invalid_files, "competition"),
     ).get(pk=candidate.pk)
     refusals = CandidateProblem.objects.filter(ground_truth=candidate).select_related("submission__team")
-    waiting = score.without_scores(candidate).count()
+    waiting = outside_queue.without_scores(candidate).count()
     return RescoringPreview(
         ground_truth=candidate,
         invalid=invalid,

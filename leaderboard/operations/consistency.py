@@ -26,7 +26,7 @@ from leaderboard.boards import standings
 from leaderboard.common.storage import StorageUnreachable, open_stored
 from leaderboard.competitions.models import CandidateProblem, Competition, DailyAttempts, GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.submissions import outcomes
+from leaderboard.submissions import outcomes, outside_queue
 
 EXAMPLES = 5
 # Violations are counted up to this number, as a check may find very many.
@@ -171,7 +171,7 @@ def check_scores_recompute(result: CheckResult) -> Iterator[str]:
         if _metric_version(ground_truth.metric_key) != ground_truth.metric_version:
             continue
         result.looked_at += 1
-        outcome = outcomes.compute_outside_queue(score.submission, ground_truth, alone=True)
+        outcome = outside_queue.compute_outside_queue(score.submission, ground_truth, alone=True)
         if outcome.result is None:
             yield f"score {score.pk}: its file cannot be scored any more"
             continue

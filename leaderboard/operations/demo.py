@@ -34,7 +34,7 @@ from leaderboard.competitions import services as competitions_services
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, StudentPreview, Submission, Team
 from leaderboard.ground_truths.services import folders, publishing
-from leaderboard.submissions import score, submitting
+from leaderboard.submissions import outside_queue, score, submitting
 from leaderboard.submissions.submit_conditions import SubmissionRefused
 
 FOLDER = Path(__file__).parent / "demo_competitions"
@@ -95,7 +95,7 @@ def score_here() -> int:
         score.score_one(key)
     unfinished = StudentPreview.objects.filter(ground_truth__competition__is_demo=True, finished_at=None)
     for ground_truth in unfinished.values_list("ground_truth", flat=True):
-        score.score_preview(ground_truth)
+        outside_queue.score_preview(ground_truth)
     for competition in Competition.objects.filter(is_demo=True, slug=CLASS, revealed_at=None):
         reveal.reveal_private_board(competition, competition.closes_at)
     return len(keys)

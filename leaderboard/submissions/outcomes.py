@@ -21,7 +21,7 @@ from leaderboard.competitions.models import GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from metrics.core.messages import templates_of
 
-from .claims import MAX_DEATHS, OUR_FAULT, TOO_LONG
+from .claims import OUR_FAULT, TOO_LONG
 
 log = logging.getLogger(__name__)
 
@@ -113,16 +113,6 @@ def seconds_in_queue(ground_truth: GroundTruth) -> float:
     if quickest > MAX_SECONDS_BEFORE_SLOW / 2:
         return math.inf
     return min(max(MIN_SECONDS_BEFORE_SLOW, SLOW_FROM * quickest), MAX_SECONDS_BEFORE_SLOW)
-
-
-def compute_outside_queue(submission: Submission, ground_truth: GroundTruth, *, alone: bool = False) -> ScoringOutcome:
-    """Like `compute_outcome`, for files that are not in the queue: it tries again itself if the scorer dies."""
-    for _ in range(MAX_DEATHS):
-        try:
-            return compute_outcome(submission, ground_truth, math.inf, alone)
-        except scoring.ScorerDied as death:
-            log.error("the scorer of submission %s under %s died: %s", submission.pk, ground_truth.pk, death)
-    return ScoringOutcome(failure=OUR_FAULT)
 
 
 def truth_spec_of(ground_truth: GroundTruth) -> scoring.TruthSpec:

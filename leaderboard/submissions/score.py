@@ -1,6 +1,4 @@
-"""Score submissions, each with the ground truth of its competition; rescore candidates; find work for the sweep.
-
-The way of an upload is the first part, `score_turn`.
+"""Score submissions, each with the ground truth of its competition.
 
 A worker scores a row while it holds a claim with a lease (`claims`), and only the holder of the current claim may write
 its result. One transaction writes statuses, scores and standings of a turn. Scoring a file twice changes nothing.
@@ -13,12 +11,9 @@ import logging
 import math
 import time
 import uuid
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
-from itertools import chain, zip_longest
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, transaction
@@ -33,11 +28,9 @@ from leaderboard.common.claims import Claim
 from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.models import (
-    CandidateProblem,
     Competition,
     GroundTruth,
     Score,
-    StudentPreview,
     Submission,
 )
 from leaderboard.competitions.models.competition import Split
@@ -47,7 +40,6 @@ from .outcomes import (
     ScoringOutcome,
     TakesTooLongForQueue,
     compute_outcome,
-    compute_outside_queue,
     score_of,
     seconds_in_queue,
 )
@@ -56,9 +48,6 @@ log = logging.getLogger(__name__)
 
 # Seconds. Results are kept while the database is unreachable for a minute; the task's hard limit ends longer waits.
 FINISH_SECONDS, FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 90.0, 0.2, 5.0
-SWEPT_AT_ONCE = 200
-RESCORE_BATCH = 200
-RESCORE_SECONDS = 2.0
 
 FIELDS_TO_WRITE = (
     *("status", "claim", "is_slow", "received_at", "is_late", "hidden_at"),
@@ -66,9 +55,6 @@ FIELDS_TO_WRITE = (
     *("competition__ground_truth_id", "competition__revealed_at", "competition__zone", "competition__board"),
     "competition__score_decimals",
 )
-
-
-# --- a turn of submissions --------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -152,15 +138,6 @@ def _compute_file(file: FileOfTurn, *, in_queue: bool) -> None:
         file.ending = "died"
 
 
-def score_slow_files() -> None:
-    """Score slow files one after another, until none is left, another process scores one, or the storage is away."""
-    while (submission_id := queue.next_slow_file()) and score_one(submission_id, in_queue=False) not in (
-        "busy",
-        "waiting",
-    ):
-        pass
-
-
 def _note_quickest_time(ground_truth: GroundTruth, seconds: float) -> None:
     """Store the time of the quickest file; only if it is a fifth shorter than before, so that writes are rare."""
     if ground_truth.quickest_seconds is None or seconds < 0.8 * ground_truth.quickest_seconds:
@@ -222,7 +199,7 @@ def _write_turn(turn: Sequence[FileOfTurn]) -> None:
             claims.return_attempt(rows[file.submission.pk])
             if file.status == Submission.Status.FAILED:
                 claims.notify_hosts_of_failure(file.submission.pk)
-    for competition_id in standings.update_standings(_write_scores(scored)):
+    for competition_id in standings.update_standings(write_scores(scored)):
         Competition(pk=competition_id).bump_board_version()
 
 
@@ -260,7 +237,7 @@ def _settle_file(file: FileOfTurn, row: Submission | None) -> str:
     return Submission.Status.INVALID.value if file.outcome.problems else Submission.Status.FAILED.value
 
 
-def _write_scores(
+def write_scores(
     scored: Sequence[tuple[Submission, GroundTruth, metrics.Result]],
 ) -> list[tuple[Submission, GroundTruth, float]]:
     """Write both scores of each file; returns the files with their public scores."""
@@ -271,124 +248,3 @@ def _write_scores(
     ]
     Score.objects.bulk_create(rows)
     return [(score.submission, score.ground_truth, score.value) for score in rows if score.split == Split.PUBLIC]
-
-
-# --- rescoring --------------------------------------------------------------------------------------------------
-
-
-def without_scores(ground_truth: GroundTruth) -> Any:
-    """Scored submissions that have neither scores nor a refusal under a ground truth, oldest first.
-
-    Only public scores are looked up, because both scores of a file are written in one transaction.
-    """
-    return (
-        Submission.objects.filter(competition=ground_truth.competition_id, status=Submission.Status.SCORED)
-        .exclude(pk__in=Score.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).values("submission"))
-        .exclude(pk__in=CandidateProblem.objects.filter(ground_truth=ground_truth).values("submission"))
-        .order_by("received_at")
-    )
-
-
-def rescore_batch(ground_truth_id: int) -> bool:
-    """Score a batch of submissions with a candidate ground truth; True if some may remain.
-
-    Adds scores under the candidate and changes none, so it may run twice, or in two workers at once.
-    """
-    ground_truth = GroundTruth.objects.select_related("competition").filter(pk=ground_truth_id).first()
-    if ground_truth is None or ground_truth.competition.candidate_id != ground_truth.pk:
-        return False
-    batch = list(without_scores(ground_truth)[:RESCORE_BATCH])
-    # Batches are limited by time too, because new files are scored only between two batches.
-    end, outcomes = time.monotonic() + RESCORE_SECONDS, list[ScoringOutcome]()
-    try:
-        while len(outcomes) < len(batch) and time.monotonic() < end:
-            outcomes.append(compute_outside_queue(batch[len(outcomes)], ground_truth))
-    finally:
-        _write_rescored(ground_truth, dict(zip(batch, outcomes, strict=False)))
-    return len(outcomes) < len(batch) or len(batch) == RESCORE_BATCH
-
-
-@transaction.atomic
-def _write_rescored(ground_truth: GroundTruth, outcomes: dict[Submission, ScoringOutcome]) -> None:
-    """Write scores and refusals that no other worker has written meanwhile."""
-    Competition.objects.select_for_update().get(pk=ground_truth.competition_id)
-    written: list[tuple[Submission, GroundTruth, metrics.Result]] = []
-    refused: list[CandidateProblem] = []
-    for submission in without_scores(ground_truth).filter(pk__in=[submission.pk for submission in outcomes]):
-        outcome = outcomes[submission]
-        if outcome.result is not None:
-            written.append((submission, ground_truth, outcome.result))
-            continue
-        problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
-        refused.append(CandidateProblem(submission=submission, ground_truth=ground_truth, problems=problems))
-        if outcome.host_details:  # not part of the refusal, which the file's author reads too
-            Submission.objects.filter(pk=submission.pk).update(host_details=outcome.host_details)
-    _write_scores(written)
-    CandidateProblem.objects.bulk_create(refused)
-
-
-# --- student previews ------------------------------------------------------------------------------------------
-
-PREVIEW_WAITS = timedelta(seconds=20)
-
-
-def score_preview(ground_truth_id: int) -> bool:
-    """Score the sample submission of a ground truth for the host's student preview; True if the result was stored.
-
-    It is scored like any file but is no submission. A second call does nothing, because only unfinished previews are
-    scored.
-    """
-    previews = StudentPreview.objects.select_related("ground_truth__competition")
-    preview = previews.filter(ground_truth=ground_truth_id, finished_at=None).first()
-    if preview is None:
-        return False
-    ground_truth = preview.ground_truth
-    sample = Submission(
-        competition=ground_truth.competition,
-        file_name="sample_submission.csv",
-        file_key=ground_truth.sample_key,
-        sha256=preview.sha256,
-    )
-    try:
-        outcome = compute_outside_queue(sample, ground_truth)
-    except (StorageUnreachable, scoring.ScorerInterrupted) as error:
-        log.warning("the sample of %s waits: %s", ground_truth, error)
-        return False
-    waiting = StudentPreview.objects.filter(pk=preview.pk, finished_at=None, sent_at=preview.sent_at)
-    return bool(
-        waiting.update(
-            finished_at=Now(),
-            public=outcome.result.public if outcome.result else None,
-            private=outcome.result.private if outcome.result else None,
-            problems=list(outcome.problems),
-            failure=outcome.host_details or outcome.failure,
-        )
-    )
-
-
-def unfinished_previews() -> list[int]:
-    """Ground truths whose student preview has waited longer than `PREVIEW_WAITS`."""
-    late = StudentPreview.objects.filter(finished_at=None, sent_at__lt=Now() - PREVIEW_WAITS)
-    return list(late.values_list("ground_truth", flat=True))
-
-
-# --- the sweep --------------------------------------------------------------------------------------------------
-
-
-def sweep_queue() -> tuple[list[tuple[uuid.UUID, int]], list[int]]:
-    """Work that needs another wake-up: (submission, ground truth) pairs to claim, candidates with files to rescore.
-
-    Also fails submissions that were tried too often and returns their attempts. Several sweeps may run at once.
-    """
-    claims.fail_spent_submissions(SWEPT_AT_ONCE)
-    rows = queue.quick_submissions().order_by("received_at")
-    by_competition: dict[int, list[tuple[uuid.UUID, int]]] = defaultdict(list)
-    for competition_id, submission_id, ground_truth_id in rows.values_list(
-        "competition", "pk", "competition__ground_truth"
-    )[:SWEPT_AT_ONCE]:
-        by_competition[competition_id].append((submission_id, ground_truth_id))
-    # One submission of each competition in turn, so that no class waits behind many files of another one.
-    fair = [pair for pair in chain.from_iterable(zip_longest(*by_competition.values())) if pair is not None]
-    candidates = Competition.objects.filter(candidate__isnull=False).select_related("candidate")
-    ground_truths = [c.candidate.pk for c in candidates if c.candidate and without_scores(c.candidate).exists()]
-    return fair, ground_truths

@@ -14,10 +14,9 @@ from structlog.contextvars import bound_contextvars
 
 from leaderboard.celery import app
 from leaderboard.common.child_processes import run_command
-from leaderboard.common.hooks import on
-from leaderboard.competitions import hooks, wake_ups
+from leaderboard.competitions import wake_ups
 
-from . import converting, queue, score
+from . import converting, outside_queue, queue, score
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +70,7 @@ def rescore_candidate(self: Any, ground_truth_id: int) -> None:
     if not wake_ups.has_known_schema(self):
         return
     with bound_contextvars(ground_truth=ground_truth_id):
-        if score.rescore_batch(ground_truth_id):
+        if outside_queue.rescore_batch(ground_truth_id):
             wake_ups.wake_workers(wake_ups.RESCORE_CANDIDATE, ground_truth_id)
 
 
@@ -81,7 +80,7 @@ def score_preview(self: Any, ground_truth_id: int) -> None:
     if not wake_ups.has_known_schema(self):
         return
     with bound_contextvars(ground_truth=ground_truth_id):
-        score.score_preview(ground_truth_id)
+        outside_queue.score_preview(ground_truth_id)
 
 
 @app.task(name=wake_ups.PREVIEW_CONVERSION, bind=True)
@@ -98,16 +97,3 @@ def start_slow_scorer() -> None:
     """
     if "score_slow_files" not in {thread.name for thread in threading.enumerate()}:
         run_command("score_slow_files", niceness=5)  # quick files get the processor first
-
-
-@on(hooks.due_tasks)
-def find_due() -> list[tuple[object, ...]]:
-    """Wake-ups for submissions, candidates and previews that wait for a score: task and IDs."""
-    waiting, ground_truths = score.sweep_queue()
-    if queue.next_slow_file():
-        start_slow_scorer()
-    return [
-        *((wake_ups.SCORE_NEXT_SUBMISSIONS, *ids) for ids in waiting[: wake_ups.MAX_WAKE_UPS]),
-        *((wake_ups.RESCORE_CANDIDATE, ground_truth) for ground_truth in ground_truths),
-        *((wake_ups.SCORE_PREVIEW, ground_truth) for ground_truth in score.unfinished_previews()),
-    ]

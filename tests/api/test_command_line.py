@@ -30,7 +30,7 @@ from leaderboard.competitions.models import Competition, Course, Limits, Submiss
 from leaderboard.grades import services as grade_services
 from leaderboard.ground_truths.services import data_files
 from leaderboard.site.api import host as api_host
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue, score
 from tests.conftest import TRUTH, answer_forms_at_once, answers, close, enter, make_competition, submit
 from tests.submissions.test_scoring_again import failed
 
@@ -75,7 +75,7 @@ def scored_at_once(task: Any, *arguments: Any, **_: Any) -> None:
     if task == wake_ups.SCORE_NEXT_SUBMISSIONS:
         score.score_one(arguments[0])
     if task == wake_ups.RESCORE_CANDIDATE:
-        score.rescore_batch(arguments[0])
+        outside_queue.rescore_batch(arguments[0])
     answer_forms_at_once(task, *arguments)
 
 

@@ -19,7 +19,7 @@ from leaderboard.competitions.models.ground_truth import ImmutableRow
 from leaderboard.ground_truths.services import drafts, folders, publishing, rescoring
 from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.operations import consistency
-from leaderboard.submissions import score as score_module
+from leaderboard.submissions import outside_queue
 from tests.conftest import enter, make_competition, submit
 
 TRUTH = "id,y,w,Usage\n" + "".join(
@@ -127,7 +127,7 @@ def test_a_new_ground_truth_may_have_others_and_measures_every_file_with_them(
         spec=GroundTruthSpec(metric="mae", secondary=(("weighted_mae", {"weight": "w"}), ("rmse", {}))),
     )
     ground_truth = publishing.publish_draft(competition=tides, user=ada)
-    score_module.rescore_batch(ground_truth.pk)
+    outside_queue.rescore_batch(ground_truth.pk)
     rescoring.apply_candidate(competition=tides)
     now = Score.objects.get(submission=mine, ground_truth=ground_truth, split=Split.PUBLIC)
     before = Score.objects.exclude(ground_truth=ground_truth).get(submission=mine, split=Split.PUBLIC)

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue, score
 from tests.running_site import CHROMIUM_ARGUMENTS, patience
 
 from .for_everybody import WIDE
@@ -116,6 +116,6 @@ def live_server(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Liv
         return taken
 
     monkeypatch.setattr(BaseHandler, "get_response", in_turn(BaseHandler.get_response))
-    for name in ("score_one", "rescore_batch", "score_preview"):
-        monkeypatch.setattr(score, name, in_turn(getattr(score, name)))
+    for module, name in ((score, "score_one"), (outside_queue, "rescore_batch"), (outside_queue, "score_preview")):
+        monkeypatch.setattr(module, name, in_turn(getattr(module, name)))
     return live_server

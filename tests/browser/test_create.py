@@ -10,7 +10,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 from leaderboard.ground_truths.services import copying, drafts, publishing
 from leaderboard.ground_truths.specs import GroundTruthSpec
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue
 from metrics.tests.answer_files import table
 from tests.browser.conftest import OpenPage
 from tests.browser.for_everybody import findings
@@ -60,7 +60,7 @@ def pond(ada: User) -> Competition:
     publishing.publish_draft(competition=pond, user=ada)
     drafts.save_draft(competition=pond, spec=GroundTruthSpec(metric="accuracy"), suggests_metrics=True)
     publishing.start_preview(competition=pond, user=ada)
-    score.score_preview(pond.ground_truth_id or 0)
+    outside_queue.score_preview(pond.ground_truth_id or 0)
     return pond
 
 

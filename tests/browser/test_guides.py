@@ -19,7 +19,7 @@ from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition, StudentPreview, Submission
 from leaderboard.ground_truths.services import copying, drafts, publishing
 from leaderboard.ground_truths.specs import GroundTruthSpec
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue, score, sweep
 from tests.browser.conftest import OpenPage
 from tests.browser.waiting import until_page_says
 from tests.conftest import close, enter, submit
@@ -55,12 +55,12 @@ def parts_of(guide: str) -> Iterator[tuple[str, list[str]]]:
 
 def work() -> None:
     """What the worker would do after each press."""
-    for name, _ground_truth in score.sweep_queue()[0]:
+    for name, _ground_truth in sweep.sweep_queue()[0]:
         score.score_one(name)
     for number in StudentPreview.objects.filter(finished_at=None).values_list("ground_truth", flat=True):
-        score.score_preview(number)
+        outside_queue.score_preview(number)
     for candidate in Competition.objects.exclude(candidate=None).values_list("candidate", flat=True):
-        while score.rescore_batch(candidate):
+        while outside_queue.rescore_batch(candidate):
             pass
 
 

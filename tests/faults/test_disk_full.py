@@ -132,7 +132,7 @@ def test_18_a_score_that_finds_no_room_leaves_its_file_pending_and_is_written_la
 ) -> None:
     assert page(signed_in(bo)).status_code == 303
     submission = Submission.objects.get()
-    real = score._write_scores
+    real = score.write_scores
 
     def full(*arguments: Any) -> float:
         real(*arguments)
@@ -141,7 +141,7 @@ def test_18_a_score_that_finds_no_room_leaves_its_file_pending_and_is_written_la
         raise AssertionError("it grew")
 
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(score, "_write_scores", full)
+        meanwhile.setattr(score, "write_scores", full)
         meanwhile.setattr(score, "FINISH_SECONDS", 0.0)
         with pytest.raises(OperationalError, match="full"):
             score.score_one(submission.pk)

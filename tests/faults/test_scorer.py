@@ -15,7 +15,7 @@ from leaderboard.common.claims import Claim
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.notifications.models import Notice
 from leaderboard.scoring import client
-from leaderboard.submissions import claims, outcomes, score, submitting
+from leaderboard.submissions import claims, outside_queue, score, submitting
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, enter, make_competition, submissions_in_turn
 from tests.processes import below
@@ -136,7 +136,7 @@ def test_a_candidate_ground_truth_that_kills_its_child_refuses_the_file_after_th
 ) -> None:
     submission = upload(pets, bo, "die")
     assert pets.ground_truth is not None
-    found = outcomes.compute_outside_queue(submission, pets.ground_truth)
+    found = outside_queue.compute_outside_queue(submission, pets.ground_truth)
     assert found.failure == claims.OUR_FAULT
 
 

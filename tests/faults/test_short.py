@@ -22,7 +22,7 @@ from leaderboard.common import clock
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Score, Submission
-from leaderboard.submissions import outcomes, score, submitting
+from leaderboard.submissions import outcomes, score, submitting, sweep
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, enter, make_competition, person, submissions_in_turn
 from tests.running_site import patience
@@ -120,7 +120,7 @@ def test_34_two_sweeps_at_once_ring_twice_score_once_and_give_one_attempt_back(p
     spent = upload(pets, bo)
     Submission.objects.filter(pk=spent.pk).update(tries=5)
     waiting = upload(pets, bo)
-    first, second = score.sweep_queue(), score.sweep_queue()
+    first, second = sweep.sweep_queue(), sweep.sweep_queue()
     assert first == second
     for pk, _ in (*first[0], *second[0]):
         score.score_one(pk)

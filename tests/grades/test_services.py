@@ -22,7 +22,7 @@ from leaderboard.grades.models import Grade, GradeRelease, SavedRules
 from leaderboard.grades.rules import CourseScheme, GradeRules
 from leaderboard.ground_truths.services import publishing
 from leaderboard.notifications.models import Notice
-from leaderboard.submissions import score, submitting
+from leaderboard.submissions import outside_queue, score, submitting
 from tests.conftest import answers, close, enter, make_competition, save_truth, submit
 
 
@@ -247,7 +247,7 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
         metric="error_rate",
     )
     candidate = publishing.publish_draft(competition=pets, user=ada)
-    score.rescore_batch(candidate.pk)
+    outside_queue.rescore_batch(candidate.pk)
     pets.refresh_from_db()
     touched = queries.touched_grades(pets, at=timezone.now())
     assert touched is not None

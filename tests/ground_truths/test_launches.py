@@ -32,7 +32,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.ground_truths.services import copying, data_files
 from leaderboard.scoring import table_jobs
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue
 from tests.conftest import TRUTH, answers, enter, save_truth, submit
 from tests.pages import signed_in, text_of, tidy, upload
 
@@ -194,7 +194,7 @@ def test_the_launch_scores_the_sample_first_which_uses_no_attempt_and_is_on_no_b
 
 
 def test_another_ground_truth_is_tested_again(hers: Client, ready: Competition) -> None:
-    score.score_preview(ready.ground_truth_id or 0)
+    outside_queue.score_preview(ready.ground_truth_id or 0)
     choose(hers, "error_rate")
     assert not StudentPreview.objects.get(ground_truth__metric="error_rate").finished_at
     hers.post("/host/pond/setup/", {"launch": "yes"})
@@ -208,7 +208,7 @@ def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     from leaderboard.submissions.outcomes import ScoringOutcome
 
     monkeypatch.setattr(
-        score, "compute_outside_queue", lambda *_: ScoringOutcome(failure="It broke.", host_details="At line 3")
+        outside_queue, "compute_outside_queue", lambda *_: ScoringOutcome(failure="It broke.", host_details="At line 3")
     )
     page = text_of(hers.post(SETUP, {"launch": "yes"}, follow=True))
     assert "sample submission" in page
@@ -220,7 +220,7 @@ def test_a_sample_that_waits_for_a_scorer_stops_the_launch_until_it_is_scored(
     hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(score, "score_preview", lambda _: False)
+        patched.setattr(outside_queue, "score_preview", lambda _: False)
         page = text_of(hers.post("/host/pond/setup/", {"launch": "yes"}, follow=True))
     assert "The sample submission has no score yet." in page
     hers.post("/host/pond/setup/", {"launch": "yes"})
@@ -324,7 +324,7 @@ def test_a_baseline_is_removed_after_a_question(hers: Client, ada: User, pets: C
 
 
 def test_a_deletion_takes_previews_and_checks_along(hers: Client, ready: Competition) -> None:
-    score.score_preview(ready.ground_truth_id or 0)
+    outside_queue.score_preview(ready.ground_truth_id or 0)
     competitions.delete_competition(competition=ready)
     assert not StudentPreview.objects.exists()
     assert not TruthCheck.objects.exists()

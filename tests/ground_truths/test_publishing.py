@@ -21,7 +21,7 @@ from leaderboard.ground_truths.queries import preview_candidate
 from leaderboard.ground_truths.services import drafts, publishing, rescoring
 from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.scoring import table_jobs
-from leaderboard.submissions import score, submitting
+from leaderboard.submissions import outside_queue, score, submitting
 from tests.conftest import TRUTH, answers, enter, make_competition, save_truth, submit
 from tests.pages import signed_in
 
@@ -56,7 +56,7 @@ def test_a_board_never_mixes_two_ground_truths(pets: Competition, ada: User, bo:
         rescoring.apply_candidate(competition=pets)
     assert ground_truths_on_the_board() == {1}
     assert pets.candidate is not None
-    score.rescore_batch(pets.candidate.pk)
+    outside_queue.rescore_batch(pets.candidate.pk)
     rescoring.apply_candidate(competition=pets)
     assert ground_truths_on_the_board() == {2}
     assert pets.ground_truth is not None
@@ -79,7 +79,7 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     assert early.status == "invalid"
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
-    score.rescore_batch(pets.candidate.pk)
+    outside_queue.rescore_batch(pets.candidate.pk)
     preview = preview_candidate(pets)
     assert preview is not None
     assert (preview.is_complete, preview.invalid, preview.scored) == (True, 1, 0)

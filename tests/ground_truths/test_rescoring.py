@@ -13,7 +13,7 @@ from leaderboard.competitions.models import Competition, Rescoring, Team
 from leaderboard.ground_truths.services import publishing, rescoring
 from leaderboard.ground_truths.views import answers as rescoring_page
 from leaderboard.notifications.models import Notice
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, save_truth, submit
 from tests.grades.test_services import set_rules
 from tests.pages import signed_in, text_of
@@ -28,7 +28,7 @@ def correct(competition: Competition, ada: User, truth: str = TRUTH.replace("3,d
     save_truth(competition, truth)
     publishing.publish_draft(competition=competition, user=ada)
     assert competition.candidate_id
-    score.rescore_batch(competition.candidate_id)
+    outside_queue.rescore_batch(competition.candidate_id)
 
 
 @pytest.fixture
@@ -69,12 +69,12 @@ def test_the_grades_it_would_touch_follow_what_is_measured(
     set_rules(waiting)
     rescoring.discard_candidate(competition=waiting)
     with monkeypatch.context() as patch:
-        patch.setattr(score, "rescore_batch", lambda _: False)
+        patch.setattr(outside_queue, "rescore_batch", lambda _: False)
         correct(waiting, ada)
     client = signed_in(ada)
     assert "Better 0 Worse 2" in text_of(client.get(GRADES))
     assert waiting.candidate_id
-    score.rescore_batch(waiting.candidate_id)
+    outside_queue.rescore_batch(waiting.candidate_id)
     assert "Better 1 Worse 1" in text_of(client.get(GRADES))
 
 

@@ -13,7 +13,7 @@ from leaderboard.boards import services as boards
 from leaderboard.competitions.models import BoardSettings, Competition, TruthDraft
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.services import checks, rescoring
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue
 from tests.conftest import TRUTH, answers, close, enter, make_competition, save_truth, submit
 from tests.pages import signed_in, text_of, upload
 
@@ -241,7 +241,7 @@ def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> Non
     assert ranks(moved) == before == {"bo": 1, "cy": 2}
 
     assert moved.candidate is not None
-    score.rescore_batch(moved.candidate.pk)
+    outside_queue.rescore_batch(moved.candidate.pk)
     page = text_of(client.get("/host/pets/truth/"))
     assert "All submissions are scored" in page
     assert "0.833" in page
@@ -264,7 +264,7 @@ def test_a_correction_with_a_further_column_predicts_the_same_as_before(pets: Co
 def test_the_look_ahead_says_where_students_see_no_ranks(moved: Competition, ada: User, *, hides_scores: bool) -> None:
     BoardSettings.objects.update(hides_scores=hides_scores)
     assert moved.candidate is not None
-    score.rescore_batch(moved.candidate.pk)
+    outside_queue.rescore_batch(moved.candidate.pk)
     page = text_of(signed_in(ada).get("/host/pets/truth/"))
     assert ("Students see no ranks and scores" in page) is hides_scores
 
@@ -274,7 +274,7 @@ def test_the_page_asks_until_all_is_measured_and_then_stops(moved: Competition, 
     asked = {"HX-Request": "true"}
     assert client.get("/host/pets/truth/", headers=asked).status_code == 200
     assert moved.candidate is not None
-    score.rescore_batch(moved.candidate.pk)
+    outside_queue.rescore_batch(moved.candidate.pk)
     assert client.get("/host/pets/truth/", headers=asked).status_code == 286
 
 
@@ -318,7 +318,7 @@ def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: Us
     publish(client)
     competition.refresh_from_db()
     assert competition.candidate is not None
-    score.rescore_batch(competition.candidate.pk)
+    outside_queue.rescore_batch(competition.candidate.pk)
     page = text_of(client.get("/host/pets/truth/"))
     assert "2 of 2 teams would change rank" in page
     assert "aren't notified" not in page
@@ -337,7 +337,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     assert "The leaderboard stays unchanged until you apply it" in text_of(client.get(published["Location"]))
     competition.refresh_from_db()
     assert competition.candidate is not None
-    score.rescore_batch(competition.candidate.pk)
+    outside_queue.rescore_batch(competition.candidate.pk)
     page = client.get("/host/pets/truth/")
     assert "0 of 2 teams would change rank. " in text_of(page)
     assert 'hx-get="/host/pets/truth/?board=private"' in page.content.decode()
@@ -354,7 +354,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     check(client, TRUTH.replace("8,cat", "8,bird"))
     publish(client)
     competition.refresh_from_db()
-    score.rescore_batch(competition.candidate.pk)
+    outside_queue.rescore_batch(competition.candidate.pk)
     open_page = client.get("/host/pets/truth/").content.decode()
     assert "only hosts see" not in open_page
     assert "board=private" not in open_page

@@ -22,7 +22,7 @@ from leaderboard.ground_truths.services import drafts, publishing, rescoring
 from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.insights import hardest_rows
 from leaderboard.scoring import table_jobs
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue
 from tests.conftest import TRUTH, answers, enter, make_competition, submit
 from tests.pages import drawing_of, signed_in, text_of
 
@@ -71,7 +71,7 @@ def test_ada_finds_the_row_and_corrects_it_on_the_usual_way(
     assert candidate.ignored_rows == 1
     text = path_of(candidate.file_key).read_text()
     assert text == TRUTH.replace("4,cat,", "4,bird,").replace("6,dog,Private", "6,dog,Ignored")
-    score.rescore_batch(candidate.pk)
+    outside_queue.rescore_batch(candidate.pk)
     rescoring.apply_candidate(competition=with_uncertainties, user=ada)
     assert hers.get(PAGE).context["stored"] is None
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.celery import app
 from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
-from leaderboard.submissions import claims, outcomes, score, submit_conditions, submitting
+from leaderboard.submissions import claims, outcomes, score, submit_conditions, submitting, sweep
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, claim, enter, make_competition, person, submissions_in_turn
 
@@ -113,7 +113,7 @@ def test_many_sweeps_at_once_give_an_attempt_back_once(pets: Competition, bo: Us
         submit(pets, bo)
     spent = Submission.objects.order_by("received_at")[0]
     Submission.objects.filter(pk=spent.pk).update(tries=5)
-    at_once(lambda _: score.sweep_queue())
+    at_once(lambda _: sweep.sweep_queue())
     spent.refresh_from_db()
     assert spent.status == "failed"
     assert DailyAttempts.objects.get().used == 1

@@ -20,7 +20,7 @@ from leaderboard.competitions.models import CandidateProblem, Competition, Daily
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.services import checks, data_files, drafts, publishing
 from leaderboard.ground_truths.specs import GroundTruthSpec
-from leaderboard.submissions import claims, score
+from leaderboard.submissions import claims, outside_queue
 from metrics.core import custom
 from tests.conftest import enter, make_competition, save_truth, submit
 from tests.pages import signed_in, tidy
@@ -176,7 +176,7 @@ def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_wit
     drafts.save_draft(competition=gaps, spec=GroundTruthSpec(metric="gap"))
     ground_truth = publishing.publish_draft(competition=gaps, user=ada)
     assert ground_truth.metric_version != gaps.ground_truth.metric_version  # type: ignore[union-attr]
-    while score.rescore_batch(ground_truth.pk):
+    while outside_queue.rescore_batch(ground_truth.pk):
         pass
     assert dict(Score.objects.filter(ground_truth=ground_truth, submission=first).values_list("split", "value")) == {
         "public": 20.0,
@@ -210,7 +210,7 @@ def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
     (metrics_folder / "gap.py").write_text(GAP.replace("> 50", "> 30"))
     drafts.save_draft(competition=gaps, spec=GroundTruthSpec(metric="gap"))
     ground_truth = publishing.publish_draft(competition=gaps, user=ada)
-    while score.rescore_batch(ground_truth.pk):
+    while outside_queue.rescore_batch(ground_truth.pk):
         pass
     assert CandidateProblem.objects.get(submission=first).problems == [{"code": "failed", "message": claims.OUR_FAULT}]
     first.refresh_from_db()

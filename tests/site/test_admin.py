@@ -20,7 +20,7 @@ from leaderboard.competitions.models import (
     GroundTruth,
     TruthDraft,
 )
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue
 from tests.conftest import TRUTH, answers, enter, make_competition, person, save_truth, submit
 from tests.pages import form_of, signed_in, text_of, upload
 from tests.site.test_host import FILLED
@@ -82,7 +82,7 @@ def test_a_host_launches_from_one_form(hers: Client, ada: User, work: Callable[[
 
     assert "Testing a sample submission" in press(hers, pond, use="yes")
     assert "The competition can't launch yet" in act(hers, "competition", "launch", pond.pk)
-    score.score_preview(pond.ground_truths.get().pk)
+    outside_queue.score_preview(pond.ground_truths.get().pk)
     assert 'name="launch"' in hers.get(change_of(pond)).content.decode()
     assert "is launched" in press(hers, pond, launch="yes")
     pond.refresh_from_db()
@@ -94,7 +94,7 @@ def test_the_actions_of_the_list_lead_to_the_launch_too(hers: Client, ada: User,
     hers.post(change_of(draft), page_fields(draft))
     assert "not used yet" in text_of(hers.get(address_of("competition")))
     assert "uses the answers" in act(hers, "competition", "use_answers", draft.pk)
-    score.score_preview(draft.ground_truths.get().pk)
+    outside_queue.score_preview(draft.ground_truths.get().pk)
     assert "is launched" in act(hers, "competition", "launch", draft.pk)
     opened = {"action": "open_page", "_selected_action": [draft.pk]}
     assert hers.post(address_of("competition"), opened)["Location"] == f"/host/{draft.slug}/"

@@ -12,7 +12,7 @@ from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, save_truth, submit
 from tests.pages import signed_in, text_of, upload
 from tests.site.test_admin import change_of, page_fields
@@ -30,7 +30,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     chosen = {"action": "use", "metric": "accuracy", "parameters_of": "accuracy"}
     client.post(f"{host}/truth/metric/", chosen)
     client.post(f"{host}/settings/", {"action": "copy", "copy-title": "Once more"})
-    score.score_preview(made.ground_truths.get().pk)
+    outside_queue.score_preview(made.ground_truths.get().pk)
     client.post(f"{host}/setup/", {"launch": "yes"})
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "host"})
     client.post(f"{host}/people/roles/", {"name": "cy", "role": "host", **MEANT})

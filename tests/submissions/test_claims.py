@@ -32,7 +32,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.notifications import events as failures_module
 from leaderboard.operations.supervisor import supervisor
-from leaderboard.submissions import claims, outcomes, score, submitting, worker
+from leaderboard.submissions import claims, outcomes, score, submitting, sweep, worker
 from leaderboard.submissions import queue as queue_module
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import (
@@ -126,7 +126,7 @@ def test_a_team_has_at_most_one_file_in_work_and_the_next_follows_at_its_end(
     second, others = upload(pets, bo), upload(pets, cy)
     held(mine)
     assert claim(second.pk) is None
-    assert score.sweep_queue()[0] == [(others.pk, pets.ground_truth_id)]
+    assert sweep.sweep_queue()[0] == [(others.pk, pets.ground_truth_id)]
     woken_for.clear()
     submission_tasks.score_next_submissions(str(second.pk), 1)
     assert again(others).status == "scored"
@@ -191,7 +191,7 @@ def test_a_sweep_wakes_for_as_many_files_as_help(
     enter(pets, bo)
     for _ in range(wake_ups.MAX_WAKE_UPS + 1):
         upload(pets, bo)
-    assert len(score.sweep_queue()[0]) == wake_ups.MAX_WAKE_UPS + 1
+    assert len(sweep.sweep_queue()[0]) == wake_ups.MAX_WAKE_UPS + 1
     tasks.sweep()
     assert len(woken_for) == wake_ups.MAX_WAKE_UPS
 

@@ -33,7 +33,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
 from leaderboard.ground_truths.queries import preview_candidate
 from leaderboard.ground_truths.services import publishing, rescoring
-from leaderboard.submissions import outcomes, submitting
+from leaderboard.submissions import outcomes, outside_queue, submitting, sweep
 from leaderboard.submissions import score as score_module
 from tests.conftest import TRUTH, answers, enter, save_truth, submit
 
@@ -85,7 +85,7 @@ def test_a_row_in_somebodys_hands_is_left_alone(pets: Competition, bo: User) -> 
         claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20)
     )
     assert score_module.score_one(submission.pk) == "busy"
-    assert score_module.sweep_queue() == ([], [])
+    assert sweep.sweep_queue() == ([], [])
 
 
 @pytest.mark.fault(4)
@@ -94,7 +94,7 @@ def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None
     Submission.objects.filter(pk=submission.pk).update(
         claim=uuid.uuid4(), lease_until=timezone.now() - timedelta(seconds=1), tries=1
     )
-    assert [pk for pk, _ in score_module.sweep_queue()[0]] == [submission.pk]
+    assert [pk for pk, _ in sweep.sweep_queue()[0]] == [submission.pk]
     assert score_module.score_one(submission.pk) == "scored"
 
 
@@ -116,7 +116,7 @@ def test_after_five_tries_a_row_fails_and_the_attempt_comes_back(pets: Competiti
     submission = waiting_file(pets, bo)
     Submission.objects.filter(pk=submission.pk).update(tries=5)
     assert score_module.score_one(submission.pk) == "busy"
-    score_module.sweep_queue()
+    sweep.sweep_queue()
     submission.refresh_from_db()
     assert submission.status == Submission.Status.FAILED
     assert DailyAttempts.objects.get().used == 0
@@ -187,7 +187,7 @@ def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, c
     enter(first, bo), enter(second, cy)
     burst = [waiting_file(first, bo) for _ in range(3)]
     late = waiting_file(second, cy)
-    rung = [pk for pk, _ in score_module.sweep_queue()[0]]
+    rung = [pk for pk, _ in sweep.sweep_queue()[0]]
     assert rung == [burst[0].pk, late.pk, burst[1].pk, burst[2].pk]
 
 
@@ -232,7 +232,7 @@ class TestRescoring:
         with monkeypatch.context() as patch:
             patch.setattr("leaderboard.submissions.outcomes.path_of", lacking)
             with pytest.raises(StorageUnreachable):
-                score_module.rescore_batch(candidate.pk)
+                outside_queue.rescore_batch(candidate.pk)
         work()
         assert not CandidateProblem.objects.exists()
         assert Score.objects.filter(ground_truth=candidate).count() == 4

@@ -13,7 +13,7 @@ from leaderboard.common.models import AuditEvent
 from leaderboard.competitions import hooks, wake_ups
 from leaderboard.competitions.models import CandidateProblem, Competition, GroundTruth, Rescoring, Submission
 from leaderboard.competitions.services import CannotHost, lock_competition
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue
 
 from ..queries import rank_moves
 from .publishing import ground_truth_facts, log_ground_truth_event
@@ -32,7 +32,7 @@ def apply_candidate(
         candidate, current = locked.candidate, locked.ground_truth
         if candidate is None or current is None:
             raise CannotHost(_("There is no pending correction to apply."))
-        if score.without_scores(candidate).exists():
+        if outside_queue.without_scores(candidate).exists():
             wake_ups.wake_workers_after_commit(wake_ups.RESCORE_CANDIDATE, candidate.pk)
             raise CannotHost(_("Some submissions are still being scored with them. Try again in a moment."))
         candidate.competition = current.competition = locked

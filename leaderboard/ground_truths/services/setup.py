@@ -20,7 +20,7 @@ from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, StudentPreview
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
-from leaderboard.submissions import score
+from leaderboard.submissions import outside_queue
 from metrics.checks.answer_columns import ColumnFacts, is_sample_file, is_train_file, propose_answers
 from metrics.reading.headers import USAGE, letters_of
 
@@ -206,7 +206,7 @@ def launch_after_test(*, competition: Competition, user: User, is_confirmed: boo
     """Do all that a launch needs, score the sample submission at once, and launch. Raises as `make_ready` and
     `launch_tested` do."""
     make_ready(competition=competition, user=user, is_confirmed=is_confirmed)
-    score.score_preview(competition.ground_truth_id or 0)
+    outside_queue.score_preview(competition.ground_truth_id or 0)
     launch_tested(competition=competition, user=user)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from leaderboard import scoring
-from leaderboard.submissions import claims, score
+from leaderboard.submissions import claims, outside_queue
 
 
 class Command(BaseCommand):
@@ -18,4 +18,4 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         claims.on_lease_lost = scoring.stop_scorer
-        score.score_slow_files()
+        outside_queue.score_slow_files()
