@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -64,13 +66,14 @@ def grade_canvas(request: HttpRequest, pages: GradePages) -> HttpResponse:
 
 
 def _filled_gradebook(request: HttpRequest, pages: GradePages) -> HttpResponse:
-    """Redirect to the filled file. If the form has another column than before, back to the page to check it first."""
-    column = request.POST.get("column", "")
-    filling = files.gradebook_filling(pages.graded, pages.sheet())
+    """Redirect to the filled file. A column just chosen, out of other points, is first checked on the page."""
+    column, sheet = request.POST.get("column", ""), pages.sheet()
+    filling = files.gradebook_filling(pages.graded, sheet)
     if filling is not None and filling.column != column:
         services.choose_gradebook_column(graded=pages.graded, column=column)
-        messages.info(request, _("The column was changed. Check it below, then download the file."))
-        return pages.leave_to("grade_canvas")
+        if replace(filling, column=column).differs:
+            messages.info(request, _("This column is out of other points. Check them below, then download the file."))
+            return pages.leave_to("grade_canvas")
     return pages.leave_to("grade_file", kind="canvas")
 
 

@@ -131,9 +131,7 @@ def release_obstacles(sheet: GradeSheet, graded: Competition | Course) -> list[s
     if graded.revealed_at is None:
         obstacles.append(_("Reveal the final ranking first: grade reasons contain private scores."))
     elif sheet.is_awaited:
-        obstacles.append(
-            _("The final ranking isn't complete: it awaits a team. End its extension, then wait a minute.")
-        )
+        obstacles.append(_("A team still has time. Wait for it, or end its extension and come back after a minute."))
     if sheet.waiting:
         obstacles.append(_("Submissions still waiting for a score: %(number)s.") % {"number": sheet.waiting})
     text = _("Release the grades of “%(title)s” first: its deadline is earlier, and late days are used in order.")
@@ -216,7 +214,8 @@ def save_gradebook(*, graded: Competition | Course, user: User | None, file_name
     except canvas.BadGradebook as error:
         raise CannotHost(str(error)) from error
     # Preselect the column of the same name; without one, a new column until the host chooses another.
-    title = graded.title.casefold()
+    stored = SavedRules.objects.filter(**owner_of(graded)).first()
+    title = str((stored and stored.values.get("title")) or graded.title).casefold()
     fields = {
         "file_name": clean_name(file_name),
         "data": data,

@@ -12,7 +12,7 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.grades import services as grade_services
-from leaderboard.grades.models import Gradebook
+from leaderboard.grades.models import Gradebook, SavedRules
 from tests.grades.test_canvas import CANVAS
 from tests.grades.test_services import end, set_rules
 from tests.pages import tidy
@@ -53,9 +53,11 @@ def test_ada_has_her_gradebook_filled(host: Client, graded: Competition) -> None
 
 
 def test_the_file_is_filled_in_the_column_that_the_page_shows(host: Client, graded: Competition) -> None:
-    """Another column than before is looked at first: it may be out of other points."""
+    """A column out of other points is looked at first."""
     upload(host, CANVAS.encode())
-    host.post(PAGE, {"action": "choose", "column": "Pets (102)"})
+    host.post(PAGE, {"action": "choose", "column": ""})
+    pets = host.post(PAGE, {"action": "download", "column": "Pets (102)"}, follow=True)
+    assert pets.redirect_chain[-1][0] == FILE.format("canvas")
     wanted = {"action": "download", "column": "Homework (101)"}
     page = host.post(PAGE, wanted, follow=True)
     assert page.redirect_chain[-1][0] == PAGE
@@ -65,9 +67,15 @@ def test_the_file_is_filled_in_the_column_that_the_page_shows(host: Client, grad
     assert host.post(PAGE, {"action": "download", "column": "Nothing"}).status_code in (409, 422)
 
 
-def test_the_column_called_like_the_competition_is_proposed(host: Client, graded: Competition) -> None:
-    text = upload(host, CANVAS.replace("Pets (102)", "Cats or dogs (102)").encode())
-    assert '<option value="Cats or dogs (102)" selected>' in text
+def test_the_column_called_like_the_assignment_or_else_the_competition_is_proposed(
+    host: Client, graded: Competition
+) -> None:
+    book = CANVAS.replace("Pets (102)", "Cats or dogs (102)").encode()
+    assert '(102)" selected' not in upload(host, book), "the rules call the assignment Pets"
+    set_rules(graded, title="Cats or")
+    assert '<option value="Cats or dogs (102)" selected>' in upload(host, book)
+    SavedRules.objects.all().delete()
+    assert '<option value="Cats or dogs (102)" selected>' in upload(host, book)
 
 
 def test_other_points_in_canvas_are_noticed_before_the_download(host: Client, graded: Competition) -> None:
