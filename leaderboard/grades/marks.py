@@ -102,6 +102,7 @@ class Person:
     by_hand: Mapping[str, Fraction] = field(default_factory=dict)
     late: Sequence[LateFile] = ()
     disqualified: str | None = None
+    is_awaited: bool = False
     has_joined: bool = True
 
 
@@ -343,6 +344,8 @@ def compute_mark(rules: GradeRules, scale: ScoreScale, person: Person, *, slack:
     """
     if person.disqualified is not None:
         return Mark(0.0, (Reason.of("disqualified", reason=person.disqualified),))
+    if person.is_awaited:
+        return Mark(None, (Reason.of("has_time"),))
     choices = _list_choices(rules, scale, person)
     best: tuple[Fraction, _Choice, int] | None = None
     for used in range(min(slack, max((choice.periods for choice in choices), default=0)) + 1):

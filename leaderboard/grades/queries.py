@@ -39,6 +39,7 @@ MEMBER_FACTS = (
     "team__name",
     "team__disqualified_at",
     "team__disqualified_reason",
+    "team__is_awaited",
 )
 ROSTER_FACTS = ("user_id", "name", "email", "left_at", "student_id", "sis_user_id", "login", "section")
 
@@ -58,7 +59,9 @@ def students_from(
     listed = {entry.user_id or -entry.pk: entry for entry in entries.only(*ROSTER_FACTS)}
     students = [_student_from_membership(member, listed.pop(user, None)) for user, member in facts.items()]
     if is_course:
-        students = [replace(student, team="", team_id=None, disqualified=None) for student in students]
+        students = [
+            replace(student, team="", team_id=None, disqualified=None, is_awaited=False) for student in students
+        ]
     students += [
         Student(has_joined=False, user_id=entry.user_id, entry_id=entry.pk, **_roster_names(entry, str(entry), ""))
         for entry in listed.values()
@@ -78,6 +81,7 @@ def _student_from_membership(member: Mapping[str, Any], entry: RosterEntry | Non
         team_id=member["team_id"],
         team=member["team__name"],
         disqualified=member["team__disqualified_reason"] if member["team__disqualified_at"] else None,
+        is_awaited=member["team__is_awaited"],
         **(
             {**of_account, "name": name}
             if entry is None

@@ -155,6 +155,7 @@ _SENTENCES: dict[str, Callable[[Facts], str]] = {
     "disqualified": lambda facts: (
         _("Disqualified: 0 (%(reason)s).") % {"reason": facts["reason"] or _("no reason given")}
     ),
+    "has_time": lambda facts: _("Still has time, so no grade yet."),
     "no_file": lambda facts: _("No scored submission, so no grade."),
     "no_file_is_zero": lambda facts: _("No scored submission: 0."),
     "no_file_but_hand": lambda facts: _("No scored submission, so only points by hand count."),

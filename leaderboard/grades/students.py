@@ -33,6 +33,8 @@ class Student:
     has_joined: bool = True
     disqualified: str | None = None
     """The reason if the team is disqualified."""
+    is_awaited: bool = False
+    """Whether the team still has time after the final ranking opened."""
 
     @property
     def key(self) -> int:

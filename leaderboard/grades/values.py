@@ -289,6 +289,7 @@ class PeopleFacts:
             by_hand=self.by_hand.get(user, {}),
             late=late.get(team, ()),
             disqualified=student.disqualified,
+            is_awaited=student.is_awaited,
             has_joined=student.has_joined,
         )
 

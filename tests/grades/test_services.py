@@ -221,6 +221,18 @@ def test_released_grades_stay_as_they_were_told_until_they_are_released_again(
     assert list(Grade.objects.order_by("release__number").values_list("points", flat=True)) == [50, 75]
 
 
+def test_who_still_has_time_gets_no_grade_and_no_zero(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    set_rules(pets, no_file="zero")
+    enter(pets, cy)
+    team, later = enter(pets, bo).team, timezone.now() + timedelta(days=9)
+    submit(pets, bo, answers(private=3))
+    extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=later, delays_ranking=False)
+    close(pets)
+    boards.reveal_competition(competition=pets, late_teams=boards.LateTeams.LATER)
+    assert grades(pets) == {"bo": None, "cy": 0}
+    assert reasons(pets)["bo"] == "Still has time, so no grade yet."
+
+
 def test_grades_can_be_withdrawn_and_both_deeds_are_in_the_audit_log(pets: Competition, ada: User, bo: User) -> None:
     set_rules(pets)
     enter(pets, bo)
