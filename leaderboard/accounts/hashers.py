@@ -22,12 +22,14 @@ class OwaspArgon2PasswordHasher(Argon2PasswordHasher):
 
 class NameSimilarityValidator(UserAttributeSimilarityValidator):
     """Django's comparison with the person's names and e-mail address, also without the digits and marks around a word:
-    `nele1234` is as easy to guess as `nele`."""
+    `nele1234` is as easy to guess as `nele`. Several words are compared as they are: `green walrus` happens
+    to hold the letters of Lars Berg."""
 
     def validate(self, password: str, user: Any = None) -> None:
         try:
-            for part in filter(None, {password, password.strip(digits + punctuation)}):
-                super().validate(part, user)
+            super().validate(password, user)
+            if len(words := password.strip(digits + punctuation).split()) == 1:
+                super().validate(words[0], user)
         except ValidationError as error:
             message = _("The password is too similar to your name, username or e-mail address.")
             raise ValidationError(message, code=error.code) from None

@@ -49,6 +49,12 @@ def test_a_password_like_the_persons_names_is_refused(pets: Competition, client:
     assert not User.objects.filter(username="nn42nn42").exists()
 
 
+def test_several_words_with_a_digit_are_no_name(pets: Competition, client: Client) -> None:
+    given = {"full_name": "Lars Berg", "username": "lars_berg", "email": "lars.berg@uni.example", "accepted": "on"}
+    client.post(f"/join/{pets.admission.join_code}/", {**given, "password1": "green walrus 71"})
+    assert User.objects.filter(username="lars_berg").exists()
+
+
 def test_a_changed_password_is_compared_with_the_name_too(bo: User, client: Client) -> None:
     bo.last_name = "Berg"
     bo.set_password("seven wet trains")
