@@ -56,6 +56,9 @@ def test_the_rows_of_a_file_are_counted_below_its_title(with_files: Competition)
     added = data_files.add_data_file(competition=with_files, file_name="test.csv", chunks=[data])
     assert added.rows == 12
     assert added.head[:2] == [["id", "House weight"], ["1", "1,5"]]
+    western = "id;Höhe\r\n".encode("cp1252") + rows * 99
+    added = data_files.add_data_file(competition=with_files, file_name="test.csv", chunks=[western])
+    assert (added.rows, added.head[0]) == (12 * 99, ["id", "Höhe"])
     western = "id;Höhe\r\n1;1,5\r\n".encode("cp1252")
     added = data_files.add_data_file(competition=with_files, file_name="test.csv", chunks=[western])
     assert (added.rows, added.head[0]) == (1, ["id", "Höhe"])

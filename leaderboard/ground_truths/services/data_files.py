@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from leaderboard.competitions.services import CannotHost
 from metrics.checks.answer_columns import is_sample_file
 from metrics.core.custom_parameters import first_lines
 from metrics.core.messages import with_templates
+from metrics.reading.column_names import MAX_LINES
 from metrics.reading.headers import read_header, sniff
 
 from ..leaks import TruthAnswers, describe_leak, is_table_unread, open_table
@@ -183,7 +184,8 @@ def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | N
             suppress(UnicodeDecodeError, csv.Error),
             path_of(stored.key).open(encoding=encoding, newline="") as file,
         ):
-            names, rows = open_table(file)
+            # A wrong encoding is found here: `open_table` would go on behind the damage.
+            names, rows = open_table(chain(list(islice(file, MAX_LINES)), file))
             if names:
                 # PostgreSQL stores no NUL.
                 first = [names, *islice(rows, HEAD_ROWS - 1)]
