@@ -30,7 +30,7 @@ def test_each_further_homework_takes_three_actions_and_no_code(open_page: OpenPa
     page.get_by_label("Or paste it here").fill(CLASS)
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Import").first.click()
-    expect(page.locator("main")).to_contain_text("120 matched by e-mail: review")
+    expect(page.locator("main")).to_contain_text("120 matched by an unconfirmed e-mail address.")
     for number in (2, 3, 4):
         page.goto(f"/course/{first.course.slug}/")
         assert findings(page) == []

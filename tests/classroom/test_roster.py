@@ -87,7 +87,7 @@ def test_who_joined_before_the_list_came_is_matched_by_address_and_shown(
     hers.post(ROSTER, {"text": LIST})
     following = hers.post(ROSTER, {"action": "take"})["Location"]
     page = text_of(hers.get(following))
-    assert "1 matched by e-mail: review" in page
+    assert "1 matched by an unconfirmed e-mail address." in page
     assert "Bo Berg" in page
     assert "Cy Clay" not in page
     entry = RosterEntry.objects.get(user=bo)

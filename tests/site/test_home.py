@@ -190,6 +190,14 @@ def test_ada_sees_what_she_runs_and_can_always_create(pets: Competition, ada: Us
     assert 'href="/host/new/"' not in home(bo)
 
 
+def test_the_bars_count_submissions_of_teams_alone(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    boards.add_baseline(competition=pets, user=ada, name="Cats", file_name="b.csv", chunks=[answers()])
+    assert ', 0"' in home(ada)
+    submit(pets, bo, answers())
+    assert ', 1"' in home(ada)
+
+
 def test_ada_reads_what_needs_her_with_the_button_that_settles_it(ada: User, bo: User) -> None:
     now = timezone.now()
     make_competition(ada, slug="draft", launched=False)

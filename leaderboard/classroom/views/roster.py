@@ -84,7 +84,7 @@ def _change_roster(request: HttpRequest, page_context: PageContext) -> HttpRespo
             numbers = {kind: len(getattr(preview, kind)) for kind in ("new", "changed", "unchanged")}
             messages.success(request, done.format(**numbers))
             if preview.matched:
-                review = _("{number} matched by e-mail: review")
+                review = _("{number} matched by an unconfirmed e-mail address. Check that each is the right person.")
                 messages.info(request, review.format(number=preview.matched))
                 return see_other("host_people", query="?state=unconfirmed", slug=competition.slug)
             guests, _entries = queries.unlinked_members(competition)

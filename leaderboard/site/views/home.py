@@ -298,13 +298,13 @@ def hosted_competitions(user: User, at: datetime, only: Collection[int] | None =
 
 
 def _daily_submissions(keys: Sequence[int], at: datetime) -> dict[int, list[int]]:
-    """Competition → submissions on each of the last days, today last."""
+    """Competition → submissions of teams on each of the last days, today last."""
     days: dict[int, list[int]] = defaultdict(lambda: [0] * ACTIVITY_DAYS)
     first = at.date() - timedelta(days=ACTIVITY_DAYS - 1)
     since = at - timedelta(days=ACTIVITY_DAYS)
     files = Submission.objects.filter(competition__in=keys, received_at__gte=since).order_by()
     for key, day, number in (
-        files.annotate(day=TruncDate("received_at")).values_list("competition", "day").annotate(number=Count("pk"))
+        files.annotate(day=TruncDate("received_at")).values_list("competition", "day").annotate(number=Count("team"))
     ):
         place = (day - first).days
         if 0 <= place < ACTIVITY_DAYS:
