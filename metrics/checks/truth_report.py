@@ -23,9 +23,10 @@ from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..core.parameters import complete
 from ..core.registry import get
 from ..core.secondary import Asked, SecondaryMetric, role_columns
-from ..core.truth import Truth, truth_of_table, wanted_of_truth
+from ..core.truth import Truth, truth_of_table
 from ..reading.column_names import matched_names
 from ..reading.headers import ANY_HEADER, SPLITS, TRUTH_HEADER, USAGE
+from ..reading.list_cells import Wanted
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, blank_rows, plain
 from ..reading.text import LONGEST_MASK_LINE
@@ -112,7 +113,7 @@ def check_truth(
     except ParameterError as error:
         return TruthReport([Finding("parameter", sentence) for sentence in error.sentences])
     try:
-        wanted = wanted_of_truth(metric, full, id_column)
+        wanted = Wanted(id_column, lists=metric.truth.list_format(full))
         table = read_source(truth, TRUTH_HEADER, longest_line=metric.longest_line, wanted=wanted)
     except Refused as refused:
         return TruthReport([_blocking_finding(problem) for problem in refused.problems])

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..numerics.tokens import mark_between
-from ..reading.column_kinds import LabelSet
 from ..reading.columns import Cells, Kind
 from ..reading.containers import LIMIT
 from ..reading.headers import SPLITS, TRUTH_HEADER, USAGE, ExpectedHeader
 from ..reading.ids import Ids, blank_ids, on_line
-from ..reading.list_cells import ListFormat, Wanted
+from ..reading.list_cells import Wanted
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, columns_csv, csv_bytes, pick, plain
 from ..reading.text import LONGEST_LINE
@@ -266,7 +264,7 @@ class Truth:
                 expected_rows=self.rows,
                 may_be_empty=may_miss,
                 longest_line=self.metric.longest_line,
-                wanted=Wanted(self.id_column, self.submission_columns, _lists_of(self.metric.submission, self.params)),
+                wanted=Wanted(self.id_column, self.submission_columns, self.metric.submission.list_format(self.params)),
             )
         except Refused as refused:
             raise SubmissionError(refused.problems) from None
@@ -381,7 +379,7 @@ def prepare(
     metric = get(key)
     full = complete(metric.parameters, params or {})
     try:
-        wanted = wanted_of_truth(metric, full, id_column)
+        wanted = Wanted(id_column, lists=metric.truth.list_format(full))
         table = read_source(truth, TRUTH_HEADER, longest_line=metric.longest_line, wanted=wanted)
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
@@ -443,18 +441,6 @@ def compare(first: Result, second: Result, split: str = "overall") -> Comparison
     difference = getattr(first, split) - getattr(second, split)
     gaps = ours - theirs if get(first.metric).direction == "maximize" else theirs - ours
     return Comparison(difference, float(low), float(high), float(np.mean((gaps > 0) + 0.5 * (gaps == 0))))
-
-
-def wanted_of_truth(metric: Metric, params: Mapping[str, Any], id_column: str | None) -> Wanted:
-    """Facts about a truth before it is read, if it is a frame."""
-    return Wanted(id_column, lists=_lists_of(metric.truth, params))
-
-
-def _lists_of(kind: Kind, params: Mapping[str, Any]) -> ListFormat | None:
-    """How lists in the cells of a frame are joined for this kind of column."""
-    if not isinstance(kind, LabelSet):
-        return None
-    return ListFormat(mark_between(params.get("separator")), kind.is_ordered)
 
 
 def truth_of_table(

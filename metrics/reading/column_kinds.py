@@ -24,10 +24,11 @@ import numpy as np
 
 from ..core.arrays import Coded, Ranked
 from ..core.messages import Message, Plural
-from ..numerics.tokens import arrow_texts, labels_in
+from ..numerics.tokens import arrow_texts, labels_in, mark_between
 from .columns import NAME_OF_DIGITS, WORDS, Cells, Kind, in_form, read_numbers, read_ranked, set_near_ends, to_decimal
 from .foreign import ListForm, TextForm, judge_labels, judge_lists, judge_looks, judge_texts
 from .label_forms import LabelForm, typical_label
+from .list_cells import ListFormat
 from .same_labels import are_numbers, composed_texts, normal_labels, number_names
 from .thousands import judge_thousands
 
@@ -300,6 +301,9 @@ class LabelSet(Kind):
 
     def judge(self, columns: Sequence[Cells], values: Coded, truth: Any, params: Mapping[str, Any]) -> None:
         judge_lists(columns[0], values, self.form(truth, params))
+
+    def list_format(self, params: Mapping[str, Any]) -> ListFormat:
+        return ListFormat(mark_between(params.get("separator")), self.is_ordered)
 
     def form(self, truth: Any, params: Mapping[str, Any]) -> ListForm:
         is_graded = params.get("gain", "binary") != "binary"

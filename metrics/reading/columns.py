@@ -17,6 +17,7 @@ from ..core.errors import Problem, shown
 from ..core.lazy import cached_property
 from ..core.messages import EXAMPLES, Message, Param, Plural, listed
 from .ids import over_several_lines
+from .list_cells import ListFormat
 from .short_floats import shortest
 from .tables import Table, blank_rows, is_text, line_breaks, pick, plain, texts_of
 from .text import LONGEST_LINE
@@ -174,6 +175,10 @@ class Kind:
 
     def judge(self, columns: Sequence[Cells], values: Any, truth: Any, params: Mapping[str, Any]) -> None:
         """Note the cells of a submission that are written otherwise than the sample submission."""
+
+    def list_format(self, params: Mapping[str, Any]) -> ListFormat | None:
+        """How lists in the cells of a frame are joined; ``None`` if the kind reads no lists."""
+        return None
 
     def reader_of(self, column: str, truth: Any, params: Mapping[str, Any]) -> "tuple[Kind, Any, Mapping[str, Any]]":
         """The kind that reads one of the columns, with its part of the truth and its parameters."""
