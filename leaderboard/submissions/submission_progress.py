@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
-from datetime import datetime
 from typing import NamedTuple
-from uuid import UUID
 
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
@@ -21,7 +19,7 @@ from leaderboard.boards.standings import sign_of
 from leaderboard.common import numbers
 from leaderboard.common.queries import only_row
 from leaderboard.competitions.access import PageContext
-from leaderboard.competitions.models import GroundTruth, Score, Submission
+from leaderboard.competitions.models import GroundTruth, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
 
 from . import converting, submit_conditions
@@ -170,26 +168,12 @@ def _compare_scores(
     )
 
 
-class _BoardScore(NamedTuple):
-    """The columns of a standing that a comparison needs; whole objects of a large board took half the page's time."""
-
-    team_id: int
-    submission_id: UUID
-    value: float
-    sort_key: float
-    received_at: datetime
-
-    @property
-    def order(self) -> tuple[float, datetime]:
-        return self.sort_key, self.received_at
-
-
-def _public_board(ground_truth: GroundTruth) -> list[_BoardScore]:
-    """The scores of the public board in its order; [] if it is hidden."""
+def _public_board(ground_truth: GroundTruth) -> list[Standing]:
+    """The standings of the public board without their teams, which a large class would wait for; [] if it is hidden."""
     if boards.is_hidden(ground_truth, Split.PUBLIC):
         return []
     standings = boards.standings_in_order(ground_truth, Split.PUBLIC)
-    return [_BoardScore(*row) for row in standings.values_list(*_BoardScore._fields)]
+    return list(standings.only("team", "submission", "value", "sort_key", "received_at"))
 
 
 def _neighbour(own_value: float, rank: int, team_id: int, ground_truth: GroundTruth) -> Neighbour | None:
