@@ -28,13 +28,12 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.boards import reveal
 from leaderboard.common.storage import store_file
 from leaderboard.competitions import services as competitions_services
 from leaderboard.competitions import wake_ups
-from leaderboard.competitions.models import Competition, DailyAttempts, Membership, StudentPreview, Submission, Team
+from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission, Team
 from leaderboard.ground_truths.services import folders, publishing
-from leaderboard.submissions import outside_queue, score, submitting
+from leaderboard.submissions import submitting
 from leaderboard.submissions.submit_conditions import SubmissionRefused
 
 FOLDER = Path(__file__).parent / "demo_competitions"
@@ -84,21 +83,6 @@ def make_demo_competition(slug: str, *, teams: int = TEAMS) -> Competition:
         _set_demo_dates(competition, launched_at=min(opens_at, now), closes_at=closes_at)
     _set_demo_dates(competition, is_demo=True)
     return competition
-
-
-def score_here() -> int:
-    """Score the pending files of demo competitions in this process, and reveal what is due; returns the number of
-    files."""
-    waiting = Submission.objects.filter(competition__is_demo=True, status=Submission.Status.PENDING)
-    keys = list(waiting.order_by("received_at").values_list("pk", flat=True))
-    for key in keys:
-        score.score_one(key)
-    unfinished = StudentPreview.objects.filter(ground_truth__competition__is_demo=True, finished_at=None)
-    for ground_truth in unfinished.values_list("ground_truth", flat=True):
-        outside_queue.score_preview(ground_truth)
-    for competition in Competition.objects.filter(is_demo=True, slug=CLASS, revealed_at=None):
-        reveal.reveal_private_board(competition, competition.closes_at)
-    return len(keys)
 
 
 def demo_competitions() -> list[Competition]:

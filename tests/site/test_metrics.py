@@ -98,7 +98,7 @@ def test_the_gallery_is_narrowed_by_direction(client: Client) -> None:
 
 def test_a_live_search_says_how_many_there_are(client: Client) -> None:
     response = client.get("/metrics/?q=rmse", headers={"HX-Request": "true"})
-    assert json.loads(response["HX-Trigger"])["announce"].endswith(" found.")
+    assert json.loads(response["HX-Trigger"])["announce"]["value"].endswith(" found.")
 
 
 def test_hostile_words_stay_text(client: Client) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from importlib.metadata import version
 from itertools import groupby
@@ -15,6 +14,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django_htmx.http import trigger_client_event
 
 import metrics as library
 from leaderboard.common.access import SiteAudience, open_page_to
@@ -52,7 +52,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "number": len(found),
     }
     response = render(request, "site/metrics.html", context)
-    return _announced(request, response, _("%(number)s found.") % {"number": len(found)})
+    words = _("%(number)s found.") % {"number": len(found)}
+    # An event of htmx, by which screen readers announce the text.
+    return trigger_client_event(response, "announce", {"value": words}) if getattr(request, "htmx", False) else response
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -92,10 +94,3 @@ def _install_command(request: HttpRequest) -> str:
     if wheel is None:
         return ""
     return f"pip install {quote(request.build_absolute_uri(reverse('home_scorer_file', args=[wheel.name])))}"
-
-
-def _announced(request: HttpRequest, response: HttpResponse, words: str) -> HttpResponse:
-    """The response; for htmx with an event that announces the text to screen readers."""
-    if "HX-Request" in request.headers:
-        response["HX-Trigger"] = json.dumps({"announce": words})
-    return response

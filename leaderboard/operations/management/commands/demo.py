@@ -17,7 +17,6 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--remove", action="store_true", help="Delete all demo competitions and people.")
-        parser.add_argument("--here", action="store_true", help="Score in this process instead of the worker.")
         parser.add_argument(
             "--teams",
             type=int,
@@ -37,9 +36,6 @@ class Command(BaseCommand):
                     self.stdout.write(f"Removed {number} demo competitions with their accounts.")
                     return
                 demo.make_demo(teams=options["teams"], report=self.stdout.write)
-                if options["here"]:
-                    self.stdout.write(f"Scored {demo.score_here()} submissions.")
-                    return
         except demo.DemoIsBusy:
             raise CommandError("Another process has been making or removing the demo for ten minutes.") from None
         waiting = Submission.objects.filter(competition__is_demo=True, status=Submission.Status.PENDING).count()
