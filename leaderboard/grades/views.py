@@ -10,6 +10,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from leaderboard.boards import queries as boards
 from leaderboard.boards.standings import sign_of
@@ -144,7 +145,8 @@ def grade_release(request: HttpRequest, pages: GradePages) -> HttpResponse:
     try:
         if action == "release":
             number = services.release_grades(graded=graded, user=pages.user).grades.count()
-            messages.success(request, _("Grades of %(number)s students released.") % {"number": number})
+            words = ngettext("Grade of %(number)s student released.", "Grades of %(number)s students released.", number)
+            messages.success(request, words % {"number": number})
             return pages.leave_to("grades")
         if action == "withdraw":
             services.withdraw_grades(graded=graded, user=pages.user)
