@@ -16,7 +16,7 @@ import yaml
 from django.core.management import call_command
 
 from leaderboard.operations import health
-from leaderboard.submissions.queue import PendingFiles
+from leaderboard.submissions.queue_health import PendingFiles
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "operating.md").read_text()

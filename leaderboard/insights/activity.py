@@ -29,7 +29,7 @@ from leaderboard.common.charts import Day
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Membership, Submission, Team
 from leaderboard.competitions.models.submission import Worker, waiting_since
-from leaderboard.submissions.queue import HEARD_WITHIN
+from leaderboard.submissions.queue_health import HEARD_WITHIN
 
 Status = Submission.Status
 

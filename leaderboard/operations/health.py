@@ -22,7 +22,7 @@ from leaderboard.competitions import duties
 from leaderboard.competitions.models import Submission
 from leaderboard.competitions.models.submission import Worker
 from leaderboard.scoring.custom_metrics import custom_metrics_status
-from leaderboard.submissions.queue import (
+from leaderboard.submissions.queue_health import (
     FORGOTTEN_AFTER,
     HEARD_WITHIN,
     PendingFiles,

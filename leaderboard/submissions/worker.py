@@ -18,7 +18,7 @@ from leaderboard.celery import app, queue_length
 from leaderboard.common import child_processes
 from leaderboard.competitions import duties, wake_ups
 
-from . import claims, queue
+from . import claims, queue_health
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ def do_due_tasks() -> None:
 
 def report_worker() -> None:
     """Store that this process is alive, and restart it if it gets no messages."""
-    queue.report_worker()
+    queue_health.report_worker()
     if time.monotonic() - _began > DEAF_AFTER_SECONDS:
         restart_deaf_worker()
 
@@ -75,7 +75,7 @@ def report_worker() -> None:
 def restart_deaf_worker() -> None:
     """Ask for a restart of this worker if files wait for a minute, no worker scores any, and the broker answers: Celery
     may have lost its connection for good."""
-    if queue.log_stuck_queue() and queue_length() is not None:
+    if queue_health.log_stuck_queue() and queue_length() is not None:
         child_processes.ask_for_restart("files wait and no worker has any in hand")
 
 

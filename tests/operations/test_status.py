@@ -28,7 +28,7 @@ from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.models.submission import Duty, Worker
 from leaderboard.operations import health
 from leaderboard.operations.supervisor.processes import Heartbeats
-from leaderboard.submissions import claims, queue, submitting, worker
+from leaderboard.submissions import claims, queue_health, submitting, worker
 from tests.conftest import answers, claim, enter, submit
 from tests.pages import tidy
 
@@ -156,7 +156,7 @@ def looked_after(db: None) -> None:
 
 
 def test_with_a_worker_at_work_the_site_is_able(client: Client, looked_after: None) -> None:
-    queue.report_worker()
+    queue_health.report_worker()
     status, answer = deep(client)
     assert status == 200
     assert answer["able"]
@@ -166,7 +166,7 @@ def test_with_a_worker_at_work_the_site_is_able(client: Client, looked_after: No
 
 
 def test_where_nobody_reveals_or_sweeps_it_is_not(client: Client, looked_after: None) -> None:
-    queue.report_worker()
+    queue_health.report_worker()
     Duty.objects.filter(task__endswith="reveal_due").update(begun_at=timezone.now() - timedelta(seconds=40))
     status, answer = deep(client)
     assert (status, answer["late_tasks"]) == (503, ["reveal_due"])
@@ -176,7 +176,7 @@ def test_where_nobody_reveals_or_sweeps_it_is_not(client: Client, looked_after: 
 
 def test_without_a_worker_it_is_not(client: Client, db: None) -> None:
     assert deep(client)[0] == 503
-    queue.report_worker()
+    queue_health.report_worker()
     Worker.objects.update(last_seen_at=timezone.now() - timedelta(seconds=31))
     status, answer = deep(client)
     assert (status, answer["able"]) == (503, False)
@@ -186,7 +186,7 @@ def test_without_a_worker_it_is_not(client: Client, db: None) -> None:
 def test_a_broker_a_store_or_a_database_that_is_away_is_named(
     client: Client, db: None, monkeypatch: pytest.MonkeyPatch, settings: LazySettings
 ) -> None:
-    queue.report_worker()
+    queue_health.report_worker()
     monkeypatch.setattr(health, "queue_length", lambda: None)
     assert deep(client)[1]["broker"] is False
     settings.FILES_DIR = "/proc/nowhere"
@@ -204,7 +204,7 @@ def test_a_file_that_waits_for_two_minutes_is_one_too_many(
     client: Client, pets: Competition, bo: User, looked_after: None
 ) -> None:
     enter(pets, bo)
-    queue.report_worker()
+    queue_health.report_worker()
     waiting(pets, bo, seconds=100)
     assert deep(client)[0] == 200
     waiting(pets, bo, seconds=130)
@@ -259,7 +259,7 @@ def test_a_worker_asks_for_its_restart_where_a_file_waits_and_nobody_takes_it(
 
 def test_workers_that_were_silent_for_an_hour_are_forgotten(db: None) -> None:
     Worker.objects.create(host="old", process=1, version="1", last_seen_at=timezone.now() - timedelta(hours=2))
-    queue.report_worker()
+    queue_health.report_worker()
     assert "old" not in [worker.host for worker in Worker.objects.all()]
     assert Worker.objects.count() == 1
 

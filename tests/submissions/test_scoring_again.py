@@ -19,7 +19,7 @@ from leaderboard.ground_truths.services import publishing, rescoring
 from leaderboard.insights import activity
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
-from leaderboard.submissions import claims, queue, score, scoring_again, submitting
+from leaderboard.submissions import claims, queue_health, score, scoring_again, submitting
 from tests.conftest import TRUTH, answers, claim, close, enter, make_competition, person, save_truth, submit
 from tests.pages import signed_in, text_of
 
@@ -146,7 +146,7 @@ def test_waiting_is_counted_from_the_host_and_not_from_the_receipt(pets: Competi
     Submission.objects.update(received_at=timezone.now() - timedelta(hours=20))
     DailyAttempts.objects.update(day=(timezone.now() - timedelta(hours=20)).date())
     signed_in(ada).post(ADDRESS, {"file": str(file.pk)})
-    for oldest in (queue.pending_files().oldest, activity.class_activity(pets, timezone.now()).oldest):
+    for oldest in (queue_health.pending_files().oldest, activity.class_activity(pets, timezone.now()).oldest):
         assert oldest is not None
         assert oldest < 60
     assert broken() == {}

@@ -14,7 +14,7 @@ from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
-from leaderboard.submissions import outcomes, outside_queue, queue, score, submitting
+from leaderboard.submissions import outcomes, outside_queue, queue, queue_health, score, submitting
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, claim, enter
 from tests.scorer_in_process import score_here
@@ -124,4 +124,4 @@ def test_slow_files_that_wait_for_each_other_are_not_called_overdue(pets: Compet
     long_ago = timezone.now() - timedelta(minutes=10)
     Submission.objects.update(received_at=long_ago)
     assert claim(measured.pk)
-    assert queue.pending_files().oldest is None
+    assert queue_health.pending_files().oldest is None
