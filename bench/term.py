@@ -31,6 +31,7 @@ from leaderboard.insights import hardest_rows
 from leaderboard.notifications import emails, services
 from leaderboard.notifications.kinds import NoticeKind
 from leaderboard.submissions import outside_queue, score, submitting
+from leaderboard.submissions import services as submission_services
 
 PASSWORD = "correct horse"
 SPECIES = ("newt", "toad", "frog")
@@ -268,7 +269,7 @@ def _submit(term: Term, competition: Competition) -> None:
             Submission.objects.filter(pk=file.pk).update(received_at=received, finished_at=received)
             made.append(str(file.pk))
         if place % 2 == 0:
-            submitting.select_finals(
+            submission_services.select_finals(
                 competition=competition, user=term.people[members[0]], submission_ids=[made[0], made[3]], at=now
             )
     assert competition.ground_truth is not None
@@ -301,7 +302,7 @@ def _run(term: Term, competition: Competition) -> None:
     )  # fmt: skip
     extensions.disqualify_team(team=teams["Kernel Panic"], user=ada, reason="Shared files with another team")
     submission = _file_of(competition, "Residuals")
-    submitting.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
+    submission_services.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
 
 
 def _end(term: Term, competition: Competition) -> None:

@@ -30,7 +30,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.grades import services as grade_services
 from leaderboard.grades.models import Gradebook
 from leaderboard.notifications.models import Notice
-from leaderboard.submissions import submitting
+from leaderboard.submissions import services as submission_services
 from tests.conftest import answers, close, enter, make_competition, person, submit
 from tests.grades.test_services import set_rules
 from tests.pages import signed_in, tidy
@@ -190,7 +190,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     )
     file = submit(pets, bo, answers(), file_name="namecanary_final.csv")
     enter(pets, dee)
-    submitting.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
+    submission_services.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
     extensions.grant_extension(team=team, user=ada, reason="ill", extra_attempts=1)
     extensions.disqualify_team(team=team, user=ada, reason="Copied.")
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\r\n    Points Possible,,,,,10\r\n"

@@ -14,7 +14,7 @@ from leaderboard.boards import services as boards
 from leaderboard.classroom import teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import BoardSettings, Competition, Submission
-from leaderboard.submissions import submitting
+from leaderboard.submissions import services as submission_services
 from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import signed_in
 
@@ -69,7 +69,7 @@ CHANGES: dict[str, Callable[[Competition, User, User], object]] = {
     "another name": lambda pets, ada, bo: teams.rename_team(
         membership=bo.memberships.select_related("competition", "team").get(), name="<b>& Co</b><!--end of row-->"
     ),
-    "a hidden file": lambda pets, ada, bo: submitting.hide_submission(
+    "a hidden file": lambda pets, ada, bo: submission_services.hide_submission(
         submission=Submission.objects.get(user=bo), reason="Copied", user=ada
     ),
     "a hidden board": lambda pets, ada, bo: set_board(hides_scores=True),

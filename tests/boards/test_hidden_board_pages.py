@@ -20,7 +20,7 @@ from leaderboard.classroom import extensions, joining
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
 from leaderboard.ground_truths.services import drafts
 from leaderboard.ground_truths.specs import GroundTruthSpec
-from leaderboard.submissions import submitting
+from leaderboard.submissions import services as submission_services
 from tests.boards.test_hidden_board import file_with, hidden
 from tests.conftest import close, enter, save_truth, submit
 from tests.pages import save_settings, signed_in
@@ -213,7 +213,7 @@ def test_nobody_is_told_which_files_would_be_picked_before_the_end(ada: User, bo
     page = text_of(signed_in(bo), "/c/pets/submissions/")
     assert "Automatic" not in page
     assert "If you don't choose, your best public submissions are used" in page
-    submitting.select_finals(
+    submission_services.select_finals(
         competition=pets.competition, user=bo, submission_ids=[str(pets.second.pk)], at=timezone.now()
     )
     finals = text_of(signed_in(bo), "/c/pets/submissions/?show=finals")

@@ -25,6 +25,7 @@ from leaderboard.notifications import events
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
 from leaderboard.submissions import score, submitting
+from leaderboard.submissions import services as submission_services
 from tests.conftest import answers, close, enter, submit
 from tests.pages import signed_in, text_of
 
@@ -99,7 +100,7 @@ def test_the_late_team_stays_on_the_public_board_and_joins_the_ranking_with_its_
     assert broken() == []
     late = submit(ended, bo, answers())
     assert (late.status, late.is_late) == (Submission.Status.SCORED, False)
-    submitting.select_finals(competition=ended, user=bo, submission_ids=[str(late.pk)], at=timezone.now())
+    submission_services.select_finals(competition=ended, user=bo, submission_ids=[str(late.pk)], at=timezone.now())
     assert ranked(ended, Split.PRIVATE) == ["cy"]
     assert broken() == []
     let_time_pass(ended)

@@ -30,6 +30,7 @@ from leaderboard.competitions.models import (
     Team,
 )
 from leaderboard.competitions.models.competition import Split
+from leaderboard.submissions import services as submission_services
 from leaderboard.submissions import submitting
 from tests.conftest import answers, close, enter, submit
 
@@ -216,8 +217,8 @@ def test_hosts_read_the_best_of_each_team_whatever_happens_to_its_files(
             said_to_user()
     team = bo.memberships.get().team
     before = said_to_user()[team.pk]
-    submitting.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
-    submitting.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    submission_services.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    submission_services.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
     assert said_to_user()[team.pk] <= before
     extensions.disqualify_team(team=team, user=ada, reason="Shared")
     assert set(said_to_user()) == {cy.memberships.get().team_id}
@@ -308,7 +309,7 @@ class TestAfterTheClose:
         enter(pets, bo)
         chosen = submit(pets, bo, answers(public=2, private=2))
         submit(pets, bo, answers())
-        submitting.select_finals(competition=pets, user=bo, submission_ids=[str(chosen.pk)], at=timezone.now())
+        submission_services.select_finals(competition=pets, user=bo, submission_ids=[str(chosen.pk)], at=timezone.now())
         self.reveal(pets)
         row = boards.board_page(pets, Split.PRIVATE, at=timezone.now()).rows[0]
         assert row.submission_id == str(chosen.pk)

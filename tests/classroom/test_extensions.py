@@ -32,6 +32,7 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
 from leaderboard.submissions import score, submit_conditions, submitting
+from leaderboard.submissions import services as submission_services
 from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import signed_in
 
@@ -146,10 +147,10 @@ def test_bo_hands_in_after_the_deadline_of_the_others_and_is_ranked(
     submission = submit(pets, bo, answers())
     assert not submission.is_late
     assert on_the_board(pets) == ["bo", "cy"]
-    submitting.select_finals(competition=pets, user=bo, submission_ids=[str(submission.pk)], at=timezone.now())
+    submission_services.select_finals(competition=pets, user=bo, submission_ids=[str(submission.pk)], at=timezone.now())
     assert Submission.objects.get(is_selected=True) == submission
     with pytest.raises(submit_conditions.SubmissionRefused, match="change your final submissions"):
-        submitting.select_finals(competition=pets, user=cy, submission_ids=[], at=timezone.now())
+        submission_services.select_finals(competition=pets, user=cy, submission_ids=[], at=timezone.now())
     assert broken() == []
 
 
@@ -342,11 +343,11 @@ def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_tea
 def test_a_hidden_file_gives_way_to_the_teams_next_best(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     worse, best = submit(pets, bo, answers(public=1)), submit(pets, bo, answers())
-    submitting.hide_submission(submission=best, user=ada, reason="Made by hand")
+    submission_services.hide_submission(submission=best, user=ada, reason="Made by hand")
     assert {row.submission_id for row in boards_module.ranked_lines(pets, Split.PUBLIC)} == {str(worse.pk)}
     assert broken() == []
-    submitting.show_submission(submission=best, user=ada)
-    submitting.show_submission(submission=best, user=ada)
+    submission_services.show_submission(submission=best, user=ada)
+    submission_services.show_submission(submission=best, user=ada)
     assert broken() == []
     assert events(pets)[-2:] == ["submission_hidden", "submission_shown"]
 
@@ -354,10 +355,10 @@ def test_a_hidden_file_gives_way_to_the_teams_next_best(pets: Competition, ada: 
 def test_a_hidden_file_is_no_final_also_after_the_reveal(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     picked, other = submit(pets, bo, answers(private=1)), submit(pets, bo, answers(private=3))
-    submitting.select_finals(competition=pets, user=bo, submission_ids=[str(picked.pk)], at=timezone.now())
+    submission_services.select_finals(competition=pets, user=bo, submission_ids=[str(picked.pk)], at=timezone.now())
     close(pets)
     boards.reveal_competition(competition=pets)
-    submitting.hide_submission(submission=picked, user=ada, reason="Made by hand")
+    submission_services.hide_submission(submission=picked, user=ada, reason="Made by hand")
     assert set(Standing.objects.values_list("submission", flat=True)) == {other.pk}
     assert broken() == []
 
@@ -366,11 +367,11 @@ def test_a_hidden_pick_is_given_up_with_the_next_choice(ada: User, bo: User) -> 
     pets = make_competition(ada, final_count=1)
     enter(pets, bo)
     first, second = submit(pets, bo, answers()), submit(pets, bo, answers(public=1))
-    submitting.select_finals(competition=pets, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
-    submitting.hide_submission(submission=first, user=ada, reason="Made by hand")
+    submission_services.select_finals(competition=pets, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
+    submission_services.hide_submission(submission=first, user=ada, reason="Made by hand")
     ids = [str(first.pk), str(second.pk)]
-    submitting.select_finals(competition=pets, user=bo, submission_ids=ids, at=timezone.now())
-    submitting.show_submission(submission=first, user=ada)
+    submission_services.select_finals(competition=pets, user=bo, submission_ids=ids, at=timezone.now())
+    submission_services.show_submission(submission=first, user=ada)
     assert list(Submission.objects.filter(is_selected=True)) == [second]
 
 
@@ -381,7 +382,7 @@ def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, 
     with pytest.raises(CannotHost, match="reason"):
         extensions.disqualify_team(team=team, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
-        submitting.hide_submission(submission=submission, user=ada, reason=reason)
+        submission_services.hide_submission(submission=submission, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
         competitions.pause_competition(competition=pets, user=ada, reason=reason)
     assert on_the_board(pets) == ["bo"]
@@ -390,7 +391,7 @@ def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, 
 def test_a_baseline_is_not_hidden_but_removed(pets: Competition, ada: User) -> None:
     baseline = boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
     with pytest.raises(CannotHost, match="baseline"):
-        submitting.hide_submission(submission=baseline, user=ada, reason="no")
+        submission_services.hide_submission(submission=baseline, user=ada, reason="no")
 
 
 # --- a pause, and failed files ----------------------------------------------------------------------------------

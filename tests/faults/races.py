@@ -193,7 +193,7 @@ def a_file_hidden_while_a_correction_is_applied(number: int) -> list[str]:
     from leaderboard.boards.standings import rebuild_boards
     from leaderboard.competitions.models import Competition, Standing, Submission
     from leaderboard.ground_truths.services import rescoring
-    from leaderboard.submissions import submitting
+    from leaderboard.submissions import services as submission_services
 
     Submission.objects.update(hidden_at=None, hidden_reason="")
     rebuild_boards(competition=Competition.objects.get())
@@ -203,7 +203,7 @@ def a_file_hidden_while_a_correction_is_applied(number: int) -> list[str]:
         if place % 2:
             rescoring.apply_candidate(competition=Competition.objects.get())
         else:
-            submitting.hide_submission(submission=Submission.objects.get(), user=None, reason="Copied")
+            submission_services.hide_submission(submission=Submission.objects.get(), user=None, reason="Copied")
         return True
 
     found = at_once(event)

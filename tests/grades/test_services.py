@@ -22,7 +22,8 @@ from leaderboard.grades.models import Grade, GradeRelease, SavedRules
 from leaderboard.grades.rules import CourseScheme, GradeRules
 from leaderboard.ground_truths.services import publishing
 from leaderboard.notifications.models import Notice
-from leaderboard.submissions import outside_queue, score, submitting
+from leaderboard.submissions import outside_queue, score
+from leaderboard.submissions import services as submission_services
 from tests.conftest import answers, close, enter, make_competition, save_truth, submit
 
 
@@ -299,7 +300,7 @@ def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User
     enter(pets, bo)
     best, _ = submit(pets, bo, answers()), submit(pets, bo, answers(private=3))
     assert reasons(pets)["bo"].endswith("2 submissions scored in time: 10 points. Together 110. At most 100.")
-    submitting.hide_submission(submission=best, user=ada, reason="Somebody else's.")
+    submission_services.hide_submission(submission=best, user=ada, reason="Somebody else's.")
     close(pets)
     assert reasons(pets)["bo"].startswith(
         "Private score 0.500 lies between 0.5 (50 points) and 1 (100 points): 50 points. "

@@ -22,7 +22,7 @@ from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.insights import activity
 from leaderboard.insights import report as report_module
-from leaderboard.submissions import submitting
+from leaderboard.submissions import services as submission_services
 from tests.conftest import answers, close, enter, submit
 from tests.pages import signed_in, text_of
 
@@ -91,7 +91,7 @@ def test_a_pick_is_in_the_report_at_once(taught: Competition, bo: User) -> None:
     better = submit(taught, bo, answers(public=3))
     assert facts(taught)["bo"] == (3, 2, 1, 0.5, 1.0, -0.5)
     first = bo.memberships.get().team.submissions.exclude(pk=better.pk).get(status="scored")
-    submitting.select_finals(competition=taught, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
+    submission_services.select_finals(competition=taught, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
     assert facts(taught)["bo"] == (3, 2, 1, 1.0, 0.5, 0.5)
 
 
@@ -131,7 +131,9 @@ def test_before_the_first_score_the_page_says_so(pets: Competition, ada: User, b
 def test_the_report_counts_files_as_the_board_does(taught: Competition, ada: User, bo: User, cy: User) -> None:
     """Bo's second file is hidden and Cy's came late: neither could have been chosen for its public score."""
     taught = competitions.change_competition(competition=taught, user=ada, allows_late=True)
-    submitting.hide_submission(submission=submit(taught, bo, answers(public=2)), user=ada, reason="Made by hand")
+    submission_services.hide_submission(
+        submission=submit(taught, bo, answers(public=2)), user=ada, reason="Made by hand"
+    )
     close(taught)
     assert submit(taught, cy, answers()).is_late
     boards.reveal_competition(competition=taught)

@@ -21,7 +21,7 @@ from leaderboard.competitions.models import Competition, Submission
 from leaderboard.notifications import events, services
 from leaderboard.notifications.kinds import NoticeKind
 from leaderboard.notifications.models import Notice
-from leaderboard.submissions import submitting
+from leaderboard.submissions import services as submission_services
 from tests.conftest import answers, close, enter, make_competition, person, submit
 
 HOUR = timedelta(hours=1)
@@ -221,8 +221,8 @@ def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
             lambda: extensions.grant_extension(team=team, user=ada, reason="A fair", extra_attempts=2),
             "2 more attempts per day",
         ),
-        (lambda: submitting.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
-        (lambda: submitting.show_submission(submission=mine, user=ada), "counts again"),
+        (lambda: submission_services.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
+        (lambda: submission_services.show_submission(submission=mine, user=ada), "counts again"),
         (lambda: extensions.disqualify_team(team=team, user=ada, reason="Cheating"), "Cheating"),
         (lambda: extensions.readmit_team(team=team, user=ada), "It's back on the leaderboards with its scores"),
     ]

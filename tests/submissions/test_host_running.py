@@ -16,6 +16,7 @@ from leaderboard.classroom import extensions
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Baseline, Competition, Limits, Submission
+from leaderboard.submissions import services as submission_services
 from leaderboard.submissions import submitting
 from tests.conftest import answers, close, enter, person, submit
 from tests.pages import drawing_of, signed_in, text_of, upload
@@ -190,7 +191,7 @@ def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
     assert out.team is not None
     spare = submit(pets, bo, answers(public=0))
     extensions.disqualify_team(team=out.team, user=ada, reason="copied")
-    submitting.hide_submission(submission=spare, user=ada, reason="asked for")
+    submission_services.hide_submission(submission=spare, user=ada, reason="asked for")
     before = text_of(client.get("/host/pets/reveal/"))
     assert "Before you open it" not in before
     close(pets)

@@ -17,6 +17,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
 from leaderboard.submissions import outcomes, score, submit_conditions, submitting
+from leaderboard.submissions import services as submission_services
 from leaderboard.submissions.submit_conditions import SubmissionRefused
 from tests.conftest import answers, broken_promises, close, enter, make_competition, submit
 
@@ -261,9 +262,9 @@ def test_bo_picks_at_most_two_finals(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     files = [str(submit(pets, bo, answers(public=n)).pk) for n in range(3)]
     with pytest.raises(SubmissionRefused, match="at most 2"):
-        submitting.select_finals(competition=pets, user=bo, submission_ids=files, at=timezone.now())
-    submitting.select_finals(competition=pets, user=bo, submission_ids=files[:2], at=timezone.now())
-    submitting.select_finals(competition=pets, user=bo, submission_ids=files[1:], at=timezone.now())
+        submission_services.select_finals(competition=pets, user=bo, submission_ids=files, at=timezone.now())
+    submission_services.select_finals(competition=pets, user=bo, submission_ids=files[:2], at=timezone.now())
+    submission_services.select_finals(competition=pets, user=bo, submission_ids=files[1:], at=timezone.now())
     assert {str(pk) for pk in Submission.objects.filter(is_selected=True).values_list("pk", flat=True)} == set(
         files[1:]
     )
@@ -273,7 +274,7 @@ def test_cy_cannot_pick_bos_submission(pets: Competition, bo: User, cy: User) ->
     enter(pets, bo)
     enter(pets, cy)
     submission = submit(pets, bo, answers())
-    submitting.select_finals(competition=pets, user=cy, submission_ids=[str(submission.pk)], at=timezone.now())
+    submission_services.select_finals(competition=pets, user=cy, submission_ids=[str(submission.pk)], at=timezone.now())
     submission.refresh_from_db()
     assert not submission.is_selected
 
@@ -282,7 +283,7 @@ def test_picks_stand_after_the_deadline(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     close(pets)
     with pytest.raises(SubmissionRefused, match="deadline"):
-        submitting.select_finals(competition=pets, user=bo, submission_ids=[], at=timezone.now())
+        submission_services.select_finals(competition=pets, user=bo, submission_ids=[], at=timezone.now())
 
 
 def test_a_file_name_cannot_carry_folders_or_hidden_characters(

@@ -25,7 +25,7 @@ from leaderboard.competitions.models import Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.views import answered_by_worker
 
-from .. import attachments, scoring_again, submissions_zip, submitting
+from .. import attachments, scoring_again, services, submissions_zip
 from ..queries import ShownScores, shown_scores_of
 
 PER_PAGE = 50
@@ -114,10 +114,10 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
     status, done = 422 if request.method == "POST" else 200, ""
     try:
         if request.POST.get("action") == "show":
-            submitting.show_submission(submission=submission, user=user)
+            services.show_submission(submission=submission, user=user)
             done = _("The submission is visible again.")
         elif form.is_valid():
-            submitting.hide_submission(submission=submission, user=user, reason=form.cleaned_data["reason"])
+            services.hide_submission(submission=submission, user=user, reason=form.cleaned_data["reason"])
             done = _("The submission is hidden; its team sees the reason.")
     except competitions.CannotHost as error:
         status = add_refusal(form, error)

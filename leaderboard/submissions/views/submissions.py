@@ -34,7 +34,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 
-from .. import attachments, submit_conditions, submitting
+from .. import attachments, services, submit_conditions
 from ..forms import AttachmentForm, NoteForm
 from ..queries import own_submission, shown_scores_of
 from ..submission_progress import conversion_offered
@@ -213,7 +213,7 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
         if not is_own:
             raise Http404(_("You have no submission with this number."))
         if form.is_valid():
-            submitting.save_note(submission=file, note=form.cleaned_data["note"])
+            services.save_note(submission=file, note=form.cleaned_data["note"])
             messages.success(request, _("Note saved."))
             return see_other("submission", slug=page_context.competition.slug, submission_id=file.pk)
     ground_truth = page_context.competition.ground_truth
@@ -288,7 +288,7 @@ def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         return _submissions_page(request, page_context, "finals")
     chosen = [pk for pk in request.POST.getlist("final") if _is_uuid(pk)]
     try:
-        submitting.select_finals(
+        services.select_finals(
             competition=page_context.competition,
             user=signed_in_user(page_context.user),
             submission_ids=chosen,
