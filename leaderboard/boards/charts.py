@@ -16,8 +16,8 @@ from leaderboard.competitions.models.competition import Split
 
 from . import queries as boards
 from . import team_ranks
+from .ranking import sign_of
 from .rows import BoardRowData
-from .standings import sign_of
 
 DRAWN_MOVES = 20
 """Number of teams of the private board in the slope chart, besides the viewer's."""

@@ -25,9 +25,9 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 
+from .ranking import best_submissions, deciding_standings, ranked_files, sign_of, standings_before
 from .rows import MEDALS, BoardPageData, BoardRowData, shown_moment
 from .secondary import SecondaryMetric, secondary_metrics_of, shown_secondary_values
-from .standings import best_submissions, deciding_standings, ranked_files, sign_of, standings_before
 
 PAGE_SIZE = 100
 LEADERS = 10

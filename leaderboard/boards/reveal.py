@@ -22,7 +22,8 @@ from leaderboard.competitions.models import Competition, Extension, GroundTruth,
 from leaderboard.competitions.models.competition import Split
 
 from .queries import ranks_by_team, standings_in_order
-from .standings import deciding_standings, make_standing, ranked_scores, rebuild_standings, sign_of
+from .ranking import deciding_standings, make_standing, ranked_scores, sign_of
+from .standings import rebuild_standings
 
 ROWS_MAY_FOLLOW = timedelta(seconds=45)
 """A file received before a deadline gets its row a little later: the request may wait for a thread or the database."""

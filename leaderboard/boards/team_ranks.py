@@ -18,8 +18,8 @@ from leaderboard.competitions.models import Competition, GroundTruth, Standing, 
 from leaderboard.competitions.models.competition import Split
 
 from .queries import LEADERS, is_hidden, standings_in_order
+from .ranking import ranked_scores, sign_of
 from .rows import Placing, shown_moment
-from .standings import ranked_scores, sign_of
 
 
 def placing_of(team_id: int, ground_truth: GroundTruth, split: Split) -> Placing | None:

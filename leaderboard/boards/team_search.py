@@ -15,8 +15,8 @@ from leaderboard.competitions.models import Competition, GroundTruth, Membership
 from leaderboard.competitions.models.competition import Split
 
 from .queries import PAGE_SIZE, is_hidden, ranked_rows, shared_ranks, shown_standings, standings_in_order
+from .ranking import sign_of
 from .rows import BoardPageData, BoardRowData
-from .standings import sign_of
 
 FOUND_SIZE = 30
 """Teams per page of a search. Fewer than on the board, because search results are not cached."""

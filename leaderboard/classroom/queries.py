@@ -16,7 +16,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subqu
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
-from leaderboard.boards import standings
+from leaderboard.boards import ranking
 from leaderboard.competitions.models import Competition, Extension, Membership, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
@@ -324,7 +324,7 @@ def best_public_scores(competition: Competition, teams: Sequence[int] | None = N
     if ground_truth is None:
         return {}
     ground_truth.competition = competition
-    return standings.best_values(ground_truth, teams=teams)
+    return ranking.best_values(ground_truth, teams=teams)
 
 
 def teams_below_baselines(competition: Competition, best: Mapping[int, float]) -> list[TeamsBelowBaseline]:
@@ -333,7 +333,7 @@ def teams_below_baselines(competition: Competition, best: Mapping[int, float]) -
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return []
-    sign = standings.sign_of(ground_truth)
+    sign = ranking.sign_of(ground_truth)
     scored = boards.reference_scores(competition.pk, Split.PUBLIC).filter(ground_truth=ground_truth)
     rows = scored.values_list("submission__baseline__name", "value")
     return [

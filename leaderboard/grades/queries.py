@@ -14,7 +14,7 @@ from django.db.models.functions import JSONObject
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from leaderboard.boards import standings
+from leaderboard.boards import ranking
 from leaderboard.boards.queries import baseline_scores
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.queries import only_row
@@ -258,8 +258,8 @@ def suggested_rules(competition: Competition, baselines: Mapping[str, float] | N
         return suggestions.choose_policy([], {}, higher_is_better=True, title=competition.title)
     ground_truth.competition = competition
     scores = baseline_scores(ground_truth, Split.PUBLIC) if baselines is None else baselines
-    values = list(standings.best_values(ground_truth).values())
-    higher = standings.sign_of(ground_truth) < 0
+    values = list(ranking.best_values(ground_truth).values())
+    higher = ranking.sign_of(ground_truth) < 0
     return suggestions.choose_policy(values, scores, higher_is_better=higher, title=competition.title)
 
 
@@ -349,7 +349,7 @@ def _sheets_by_ground_truth(
     people = people_facts(competition, students, rules)
     try:
         for ground_truth in present:
-            GradeRules.from_values(rules.as_json(), higher_is_better=standings.sign_of(ground_truth) < 0)
+            GradeRules.from_values(rules.as_json(), higher_is_better=ranking.sign_of(ground_truth) < 0)
         known = class_values(competition, present, rules, sheet.split, people.largest_team)
     except BadRules as error:
         return [replace(sheet, faults=tuple(map(str, error.faults))) for _gt in ground_truths]

@@ -14,7 +14,7 @@ from django.db.models import Exists, Max, OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.boards.standings import sign_of
+from leaderboard.boards.ranking import sign_of
 from leaderboard.classroom import hooks as classroom_hooks
 from leaderboard.classroom.hooks import StudentFact
 from leaderboard.common.clock import database_now

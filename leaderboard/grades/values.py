@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
-from leaderboard.boards import standings
+from leaderboard.boards import ranking
 from leaderboard.boards.queries import baseline_scores, baseline_scores_by_ground_truth
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import (
@@ -145,9 +145,7 @@ def _file_counts(competition: Competition, keys: Sequence[Key]) -> dict[Key, dic
         return {}
     moments = [_moment_of(competition, key) for key in keys]
     counts = [Count("pk", filter=Q() if moment is None else Q(received_at__lte=moment)) for moment in moments]
-    in_time = Submission.objects.filter(
-        standings.ranked_files(), competition=competition, team__isnull=False
-    ).order_by()
+    in_time = Submission.objects.filter(ranking.ranked_files(), competition=competition, team__isnull=False).order_by()
     by_name = {f"count_{place}": count for place, count in enumerate(counts)}
     rows: list[Any] = list(in_time.values_list("team").annotate(**by_name))
     return {key: {row[0]: row[place] for row in rows} for place, key in enumerate(keys, start=1)}
@@ -177,7 +175,7 @@ def _read_field(
     return Field(
         values={team: fraction_of(value) for team, value in {**values, **outside}.items()},
         outside=frozenset(outside),
-        higher_is_better=standings.sign_of(ground_truth) < 0,
+        higher_is_better=ranking.sign_of(ground_truth) < 0,
         baselines={name: fraction_of(value) for name, value in baselines.get(side, {}).items()},
         files=files or {},
         board=side.value,
@@ -195,11 +193,11 @@ def _read_values(
     side, until = _choose_split(split, key[1]), _moment_of(ground_truth.competition, key)
     which: dict[str, Any] = {"until": until, "is_disqualified": is_disqualified}
     if side == Split.PUBLIC:
-        return standings.best_values(ground_truth, **which)
+        return ranking.best_values(ground_truth, **which)
     if until is None and not is_disqualified:
-        found = standings.deciding_standings(ground_truth)
+        found = ranking.deciding_standings(ground_truth)
     else:
-        found = standings.final_standings(ground_truth, **which)
+        found = ranking.final_standings(ground_truth, **which)
     return {best.team_id: best.value for split, best in found if split == Split.PRIVATE}
 
 
@@ -222,7 +220,7 @@ def _late_files(
     The choice is by public score, so that trying many files on the private rows cannot improve a grade. Periods are
     counted from the team's deadline, with its extension.
     """
-    signs = {ground_truth.pk: standings.sign_of(ground_truth) for ground_truth in ground_truths}
+    signs = {ground_truth.pk: ranking.sign_of(ground_truth) for ground_truth in ground_truths}
     columns = [(ground_truth, side) for ground_truth in signs for side in Split]
     # The query starts at the teams, because the index on teams covers `is_late`, and reads each score by its file: a
     # join would read all scores of the ground truth. A file with a score is scored, so the status is not needed.

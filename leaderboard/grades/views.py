@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from leaderboard.boards import queries as boards
-from leaderboard.boards.standings import sign_of
+from leaderboard.boards.ranking import sign_of
 from leaderboard.common.charts import draw_histogram
 from leaderboard.competitions.access import (
     Audience,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.boards import queries as boards
-from leaderboard.boards import standings
+from leaderboard.boards import ranking
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.names import slug_from_title
@@ -385,8 +385,8 @@ def rank_moves(current: GroundTruth, candidate: GroundTruth, *, split: Split | N
 
 def _deciding_by_team(ground_truth: GroundTruth, split: Split | None) -> dict[int, Standing]:
     if split is None:
-        return {best.team_id: best for best in standings.best_standings(ground_truth)}
-    return {best.team_id: best for board, best in standings.deciding_standings(ground_truth) if board == split}
+        return {best.team_id: best for best in ranking.best_standings(ground_truth)}
+    return {best.team_id: best for board, best in ranking.deciding_standings(ground_truth) if board == split}
 
 
 def history_of(competition: Competition) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from django.db.models import (
     When,
 )
 
-from leaderboard.boards.standings import sign_of
+from leaderboard.boards.ranking import sign_of
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.queries import best_public_scores, teams_below_baselines
 from leaderboard.common.charts import Day

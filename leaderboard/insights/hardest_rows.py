@@ -11,7 +11,7 @@ from pathlib import Path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from leaderboard.boards import standings
+from leaderboard.boards import ranking
 from leaderboard.common.library_messages import stored_text
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport, Submission, TruthDraft
@@ -172,7 +172,7 @@ def _current_ground_truth(competition: Competition) -> GroundTruth:
 
 def _best_files(ground_truth: GroundTruth) -> list[Submission]:
     """The deciding files of the first `MAX_TEAMS` teams. Raises `CannotHost` without any."""
-    best = sorted(standings.best_standings(ground_truth), key=lambda candidate: candidate.order)[:MAX_TEAMS]
+    best = sorted(ranking.best_standings(ground_truth), key=lambda candidate: candidate.order)[:MAX_TEAMS]
     if not best:
         raise CannotHost(_("No team has a score yet."))
     files = Submission.objects.in_bulk([candidate.submission_id for candidate in best])

@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q
 
 from leaderboard.boards import queries as boards
-from leaderboard.boards import standings
+from leaderboard.boards import ranking
 from leaderboard.common.file_formats import safe_cell
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
 from leaderboard.competitions.models.competition import Split
@@ -84,7 +84,7 @@ def class_report(competition: Competition) -> ClassReport:
     teams = _team_facts(competition, ground_truth)
     shown = boards.baseline_rows(ground_truth, Split.PRIVATE) if ground_truth else []
     baselines = [(row.name, row.value) for row in shown if row.value is not None]
-    sign = standings.sign_of(ground_truth) if ground_truth else 1.0
+    sign = ranking.sign_of(ground_truth) if ground_truth else 1.0
     private = [team.private for team in teams if team.private is not None]
     return ClassReport(
         teams=tuple(teams),
@@ -110,14 +110,14 @@ def _team_facts(competition: Competition, ground_truth: GroundTruth | None) -> l
     scores: dict[Split, dict[int, float]] = {split: {} for split in Split}
     sign = 1.0
     if ground_truth is not None:
-        ground_truth.competition, sign = competition, standings.sign_of(ground_truth)
-        for split, best in standings.deciding_standings(ground_truth):
+        ground_truth.competition, sign = competition, ranking.sign_of(ground_truth)
+        for split, best in ranking.deciding_standings(ground_truth):
             scores[split][best.team_id] = best.value
     public, private = scores[Split.PUBLIC], scores[Split.PRIVATE]
     named = competition.teams.order_by().values("pk", "name")
     rows: Any = named.annotate(
         files=Count("submissions"),
-        scored=Count("submissions", filter=standings.ranked_files("submissions")),
+        scored=Count("submissions", filter=ranking.ranked_files("submissions")),
         invalid=Count("submissions", filter=Q(submissions__status=Submission.Status.INVALID)),
         first_at=Min("submissions__received_at"),
         last_at=Max("submissions__received_at"),

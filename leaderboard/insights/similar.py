@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from leaderboard.boards import standings
+from leaderboard.boards import ranking
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
@@ -97,7 +97,7 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
     if ground_truth is None:
         raise CannotHost(_("Publish the answers first."))
     ground_truth.competition = competition
-    best = sorted(standings.best_standings(ground_truth), key=lambda candidate: candidate.order)
+    best = sorted(ranking.best_standings(ground_truth), key=lambda candidate: candidate.order)
     chosen = best[:MAX_TEAMS]
     if len(chosen) < 3:
         raise CannotHost(_("At least three teams need a score to estimate chance."))

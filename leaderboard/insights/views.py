@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.boards.standings import sign_of
+from leaderboard.boards.ranking import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import WIDE
 from leaderboard.common.responses import see_other, signed_in_user, spreadsheet_download

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from leaderboard.accounts.models import User
-from leaderboard.boards import reveal, standings
+from leaderboard.boards import ranking, reveal
 from leaderboard.boards.reveal import UnpickedFile
 from leaderboard.common import logs
 from leaderboard.common.display_time import moment_text
@@ -248,7 +248,7 @@ def _notify_teams_before_deadline(competition: Competition, team_ids: list[int],
     picks: dict[int, list[Standing]] = {team: [] for team in people}
     better_files: dict[int, UnpickedFile] = {}
     if (ground_truth := competition.ground_truth) is not None:
-        finals = standings.final_submissions(ground_truth)
+        finals = ranking.final_submissions(ground_truth)
         picks = {team: finals.get(team, []) for team in people}
         better_files = reveal.unpicked_better_files(ground_truth, picks)
     file_ids = [pick.submission_id for chosen in picks.values() for pick in chosen]

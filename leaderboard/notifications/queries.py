@@ -12,7 +12,7 @@ from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.models import User
 from leaderboard.accounts.people import find_viewer
 from leaderboard.boards import queries as boards
-from leaderboard.boards.standings import sign_of
+from leaderboard.boards.ranking import sign_of
 from leaderboard.common.hooks import on
 from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.queries import count_rows

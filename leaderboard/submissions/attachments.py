@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.boards import standings
+from leaderboard.boards import ranking
 from leaderboard.common.clock import database_now
 from leaderboard.common.hooks import on
 from leaderboard.common.storage import clean_name, remove_file, store_file
@@ -61,13 +61,11 @@ def finals_of_teams(competition: Competition, team: Team | None = None) -> dict[
     if (ground_truth := competition.ground_truth) is None:
         return {}
     ground_truth.competition = competition
-    deciding = standings.final_submissions(ground_truth, team=team)
+    deciding = ranking.final_submissions(ground_truth, team=team)
     finals = {pk: {final.submission_id for final in chosen} for pk, chosen in deciding.items()}
     if competition.board.hides_scores:
         automatic = [pk for pk, chosen in deciding.items() if chosen[0].is_picked_by_system]
-        scores = standings.ranked_scores(ground_truth, Split.PUBLIC, teams=automatic).order_by(
-            "submission__received_at"
-        )
+        scores = ranking.ranked_scores(ground_truth, Split.PUBLIC, teams=automatic).order_by("submission__received_at")
         for pk, newest in scores.values_list("submission__team", "submission"):
             finals[pk] = {newest}
     return finals

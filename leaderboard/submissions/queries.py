@@ -14,13 +14,13 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from leaderboard.boards.ranking import ranked_scores, sign_of
 from leaderboard.boards.secondary import (
     SecondaryMetric,
     ShownSecondaryValue,
     secondary_metrics_of,
     shown_secondary_values,
 )
-from leaderboard.boards.standings import ranked_scores, sign_of
 from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import GroundTruth, Score, Submission

@@ -14,8 +14,8 @@ from leaderboard.boards import team_ranks
 from leaderboard.boards.board_facts import Neighbour, neighbour_of
 from leaderboard.boards.board_table import gap_text
 from leaderboard.boards.charts import score_histogram
+from leaderboard.boards.ranking import sign_of
 from leaderboard.boards.rows import Placing
-from leaderboard.boards.standings import sign_of
 from leaderboard.common import numbers
 from leaderboard.common.queries import only_row
 from leaderboard.competitions.access import PageContext

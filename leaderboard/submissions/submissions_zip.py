@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db.models import Prefetch, Q
 
 from leaderboard.accounts.models import User
-from leaderboard.boards.standings import final_submissions
+from leaderboard.boards.ranking import final_submissions
 from leaderboard.common.file_formats import add_to_zip, safe_cell
 from leaderboard.common.storage import open_stored
 from leaderboard.competitions import hooks

@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
-from leaderboard.boards import reveal, standings
+from leaderboard.boards import ranking, reveal, standings
 from leaderboard.boards import rows as rows_module
 from leaderboard.boards import services as boards_services
 from leaderboard.boards.queries import merge_baselines, shared_ranks
-from leaderboard.boards.standings import final_standings, standings_before
+from leaderboard.boards.ranking import final_standings, standings_before
 from leaderboard.classroom import extensions
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import (
@@ -159,12 +159,12 @@ def test_finals_and_best_values_are_what_reading_all_files_gives(pets: Competiti
         picked = sorted(file[:2] for file in files if file[2])
         expected[team.pk] = ([*(picked or sorted(file[:2] for file in files)[:2])], not picked)
         best[team.pk] = -min(file[0] for file in files)
-    found = standings.final_submissions(ground_truth)
+    found = ranking.final_submissions(ground_truth)
     assert {team: [one.order for one in its] for team, its in found.items()} == {k: v[0] for k, v in expected.items()}
     assert {team: its[0].is_picked_by_system for team, its in found.items()} == {k: v[1] for k, v in expected.items()}
-    assert {one.team_id: one.value for one in standings.best_submissions(ground_truth)} == best
+    assert {one.team_id: one.value for one in ranking.best_submissions(ground_truth)} == best
     standings.rebuild_standings(ground_truth)
-    assert standings.best_values(ground_truth) == best
+    assert ranking.best_values(ground_truth) == best
 
 
 def by_team(found: Iterable[Standing]) -> dict[int, tuple[uuid.UUID, tuple[float, datetime]]]:
@@ -183,11 +183,11 @@ def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(p
     ground_truth = GroundTruth.objects.get()
     standings.rebuild_standings(ground_truth)
     yesterday = by_team(standings_before(ground_truth, midnight))
-    exact = by_team(standings.best_submissions(ground_truth))
+    exact = by_team(ranking.best_submissions(ground_truth))
     assert any(received_at >= midnight for _, (_, received_at) in exact.values()), "nobody came further today"
-    assert by_team(standings.best_standings(ground_truth)) == exact
+    assert by_team(ranking.best_standings(ground_truth)) == exact
     Submission.objects.filter(received_at__gte=midnight).delete()
-    assert yesterday == by_team(standings.best_submissions(ground_truth))
+    assert yesterday == by_team(ranking.best_submissions(ground_truth))
 
 
 @pytest.mark.parametrize("hides_scores", [False, True])
@@ -200,12 +200,12 @@ def test_hosts_read_the_best_of_each_team_whatever_happens_to_its_files(
 
     def said_to_user() -> dict[int, float]:
         ground_truth = GroundTruth.objects.select_related("competition").get()
-        found = standings.best_values(ground_truth)
-        assert found == {best.team_id: best.value for best in standings.best_submissions(ground_truth)}
+        found = ranking.best_values(ground_truth)
+        assert found == {best.team_id: best.value for best in ranking.best_submissions(ground_truth)}
         assert standings.standing_differences(ground_truth) == []
         stored, computed = (
             {(split, one.team_id, one.submission_id, one.order, one.is_picked_by_system) for split, one in candidates}
-            for candidates in (standings.deciding_standings(ground_truth), final_standings(ground_truth))
+            for candidates in (ranking.deciding_standings(ground_truth), final_standings(ground_truth))
         )
         assert stored == computed
         return found

@@ -14,7 +14,7 @@ from django.test import Client
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
-from leaderboard.boards.standings import sign_of
+from leaderboard.boards.ranking import sign_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import CandidateProblem, Competition, DailyAttempts, Score, Submission
 from leaderboard.competitions.models.competition import Split

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts import people as accounts
 from leaderboard.boards import team_ranks
-from leaderboard.boards.standings import sign_of
+from leaderboard.boards.ranking import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import THREE
 from leaderboard.common.display_time import moment_text

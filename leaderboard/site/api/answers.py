@@ -12,7 +12,7 @@ from django.http import Http404
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.boards import secondary
-from leaderboard.boards.standings import sign_of
+from leaderboard.boards.ranking import sign_of
 from leaderboard.common.queries import only_row
 from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Submission
 from leaderboard.competitions.models.competition import Split

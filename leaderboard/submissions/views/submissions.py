@@ -15,8 +15,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.boards import reveal, standings, team_ranks
-from leaderboard.boards.standings import sign_of
+from leaderboard.boards import ranking, reveal, team_ranks
+from leaderboard.boards.ranking import sign_of
 from leaderboard.common import charts
 from leaderboard.common.clock import time_since_arrival
 from leaderboard.common.responses import as_download, see_other, signed_in_user, spreadsheet_download
@@ -143,7 +143,7 @@ def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> di
     deciding, unpicked, missed = [], None, None
     if membership is not None and ground_truth is not None:
         team = membership.team
-        deciding = standings.final_submissions(ground_truth, team=team).get(team.pk, [])
+        deciding = ranking.final_submissions(ground_truth, team=team).get(team.pk, [])
         if can_pick:
             unpicked = reveal.unpicked_better_files(ground_truth, {team.pk: deciding}).get(team.pk)
         if page_context.competition.is_revealed(page_context.at):
