@@ -22,12 +22,13 @@ from .core.errors import (
     SubmissionError,
     UnknownMetric,
 )
-from .core.evaluate import Result, SecondaryValue
 from .core.explanation import Explanation, explain
 from .core.messages import Message
 from .core.parameters import Parameter
+from .core.prepare import Comparison, compare, evaluate, prepare, score
 from .core.registry import catalogue, clean_params, get
-from .core.truth import Comparison, Truth, compare, evaluate, prepare, score
+from .core.result import Result, SecondaryValue
+from .core.truth import Truth
 from .core.uncertainty import Uncertainty
 from .reading.headers import sniff
 

@@ -17,8 +17,9 @@ import numpy as np
 
 from ..core.custom_metrics import is_perfect_known
 from ..core.errors import MetricError, NotFinite, Problem, shown
-from ..core.evaluate import Result, score_prediction
+from ..core.evaluate import score_prediction
 from ..core.messages import Message, joined
+from ..core.result import Result
 from ..core.truth import Truth, unscorable_parts
 from ..core.uncertainty import NORMAL
 from ..reading.columns import fast_numbers, to_decimal

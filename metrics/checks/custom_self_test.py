@@ -7,8 +7,8 @@ from typing import Any
 from ..core.custom_metrics import is_perfect_known
 from ..core.custom_parameters import SUBMISSION_COLUMNS
 from ..core.errors import MetricFailed, SubmissionError, error_message, shown
-from ..core.evaluate import Result
 from ..core.messages import Message, joined, plain_number
+from ..core.result import Result
 from ..core.truth import Truth
 from .findings import Finding, warning
 

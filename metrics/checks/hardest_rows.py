@@ -22,7 +22,8 @@ from ..core.errors import SubmissionError
 from ..core.evaluate import contributions_of
 from ..core.messages import Message
 from ..core.parameters import chosen
-from ..core.truth import Truth, prepare
+from ..core.prepare import prepare
+from ..core.truth import Truth
 from ..numerics.other_metrics import slopes_of
 from ..reading.column_kinds import Number, RankedScore
 from ..reading.headers import SPLITS

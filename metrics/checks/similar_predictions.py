@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import SubmissionError
-from ..core.truth import prepare
+from ..core.prepare import prepare
 from ..reading.sources import Source
 from .hardest_rows import cells_of
 

@@ -21,9 +21,10 @@ from ..core.errors import (
 from ..core.layout import id_column_of
 from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..core.parameters import complete
+from ..core.prepare import truth_of_table
 from ..core.registry import get
 from ..core.secondary import Asked, SecondaryMetric, role_columns
-from ..core.truth import Truth, truth_of_table
+from ..core.truth import Truth
 from ..reading.column_names import matched_names
 from ..reading.headers import ANY_HEADER, SPLITS, TRUTH_HEADER, USAGE
 from ..reading.list_cells import Wanted

@@ -19,10 +19,10 @@ from .custom import CustomFile, find_custom_file, list_custom_files
 from .custom_columns import AnyColumns, all_columns
 from .custom_parameters import COLUMNS_PARAMETER, SUBMISSION_COLUMNS, arguments_of, columns_of_submission
 from .custom_scoring import KaggleRun, load_module, score_kaggle, score_library_form
-from .evaluate import Result
 from .lazy import cached_property
 from .messages import Message
 from .parameters import Parameter
+from .result import Result
 from .types import PreparedTruth
 
 GROUP = Message("Added to this site")

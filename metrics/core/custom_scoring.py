@@ -24,8 +24,9 @@ from .contract import Metric
 from .custom_columns import cycled, stand_in_cells
 from .custom_packages import custom_packages, is_module
 from .errors import GroundTruthError, MetricFailed, NotFinite, Problem, SubmissionError
-from .evaluate import OVERALL, Result, score_prediction
+from .evaluate import score_prediction
 from .messages import Message
+from .result import OVERALL, Result
 from .types import PreparedTruth
 
 MAX_SHOWN_CHARACTERS = 500

@@ -11,10 +11,12 @@ from ..reading.sources import Source
 from ..reading.tables import csv_bytes
 from .arrays import take
 from .contract import last_line_of
-from .evaluate import OVERALL, Result, contributions_of
+from .evaluate import contributions_of
 from .figures import Figure
 from .parameters import chosen
-from .truth import Truth, prepare
+from .prepare import prepare
+from .result import OVERALL, Result
+from .truth import Truth
 
 _quietly = np.errstate(over="ignore", invalid="ignore")
 """Overflow is ignored here: values that are too large for the score were refused before."""

@@ -22,11 +22,12 @@ from .errors import (
     SubmissionError,
     error_message,
 )
-from .evaluate import Result, SecondaryValue, score_prediction
+from .evaluate import score_prediction
 from .layout import layout_of
 from .messages import Message, joined
 from .parameters import complete
 from .registry import get
+from .result import Result, SecondaryValue
 from .types import PreparedTruth
 
 log = logging.getLogger(__name__)

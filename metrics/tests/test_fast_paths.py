@@ -132,7 +132,7 @@ def test_columns_are_written_as_their_cells(width: int, odd: str) -> None:
 
 
 def test_ids_of_one_hash_are_still_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("metrics.core.truth.hashes_of", lambda ids: np.zeros(len(ids), np.uint64))
+    monkeypatch.setattr("metrics.core.prepare.hashes_of", lambda ids: np.zeros(len(ids), np.uint64))
     assert metrics.check_truth("mae", b"id,y\na,1\nb,2\n").ok
     assert [one.code for one in metrics.check_truth("mae", b"id,y\na,1\na,2\n").findings] == ["repeated_ids"]
 

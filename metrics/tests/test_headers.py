@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 import metrics
-from metrics.core.truth import prepare
+from metrics.core.prepare import prepare
 from metrics.reading.column_names import first_lines, header_place, matched_names
 from metrics.reading.headers import header_notes, read_header
 from metrics.tests.hostile_case import zipped
