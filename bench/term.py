@@ -338,7 +338,7 @@ def _doors(term: Term, competition: Competition) -> dict[str, dict[str, object]]
         "join_code": {"code": competition.admission.join_code},
         "join_card": {"code": join_cards[0][1]},
         "invitation": {"invitation": competition.teams.get(name="Residuals").invitation},
-        "stop_mail": {"token": emails.unsubscribe_token(term.people["bo"], {NoticeKind.ANNOUNCEMENT})},
+        "stop_mail": {"token": emails.unsubscribe_token(term.people["bo"], NoticeKind.ANNOUNCEMENT)},
     }
 
 

@@ -253,8 +253,8 @@ def user_of_request(environ: dict[str, Any]) -> str:
     """`account 12` for the owner of a request's API token or session; "" for visitors. Raises `DatabaseError`."""
     scheme, _, token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() == "bearer":
-        owner = ApiToken.owner_of(token.strip())
-        return f"account {owner.pk}" if owner else ""
+        found = ApiToken.find_and_note_use(token.strip())
+        return f"account {found.user_id}" if found else ""
     key = parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME, "")
     session = import_module(settings.SESSION_ENGINE).SessionStore(key) if key else {}
     number = session.get(SESSION_KEY)

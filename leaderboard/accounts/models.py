@@ -107,12 +107,6 @@ class ApiToken(models.Model):
         return order.index(self.scope) >= order.index(scope)
 
     @classmethod
-    def owner_of(cls, secret: str) -> User | None:
-        """The active account with this token, or None. Updates `last_used_at`."""
-        token = cls.find_and_note_use(secret)
-        return token.user if token else None
-
-    @classmethod
     def find_and_note_use(cls, secret: str) -> ApiToken | None:
         """The token with this secret and an active owner, or None. Updates `last_used_at` every five minutes."""
         token = _tokens.only_row(digest=token_digest(secret))

@@ -65,7 +65,7 @@ def build_email(notice: Notice, announcement: Announcement | None = None) -> Ema
     parts = [text or notice.title]
     parts += [f"– {author.signature}"] if author and author.signature else []
     parts += [_absolute_address(notice.link)] if notice.link else []
-    stop = _absolute_address(f"/notifications/stop/{unsubscribe_token(notice.user, {NoticeKind(notice.kind)})}/")
+    stop = _absolute_address(f"/notifications/stop/{unsubscribe_token(notice.user, NoticeKind(notice.kind))}/")
     ending = _("Notification settings: %(settings)s\nUnsubscribe from these e-mails: %(stop)s") % {
         "settings": _absolute_address("/account/preferences/"),
         "stop": stop,
@@ -93,22 +93,18 @@ def _absolute_address(path: str) -> str:
 # --- unsubscribing ----------------------------------------------------------------------------------------------
 
 
-def unsubscribe_token(user: User, kinds: set[NoticeKind]) -> str:
-    """Signed token of the link that ends e-mails of these kinds without signing in; it allows nothing else."""
-    return signing.dumps([user.pk, sorted(kind.value for kind in kinds)], salt=SALT)
+def unsubscribe_token(user: User, kind: NoticeKind) -> str:
+    """Signed token of the link that ends e-mails of this kind without signing in; it allows nothing else."""
+    return signing.dumps([user.pk, kind.value], salt=SALT)
 
 
-def unsubscribe_kinds(token: str, *, stop: bool) -> list[NoticeKind]:
-    """The kinds of a token; [] if it is invalid. With `stop` their e-mails end; the notices stay on the page."""
+def unsubscribe_kind(token: str, *, stop: bool) -> NoticeKind | None:
+    """The kind of a token; None if it is invalid. With `stop` its e-mails end; the notices stay on the page."""
     try:
-        number, names = signing.loads(token, salt=SALT)
-    except (signing.BadSignature, ValueError):
-        return []
-    kinds = [NoticeKind(name) for name in names if name in list(NoticeKind)]
-    user = User.objects.filter(pk=number).first()
-    if user is None:
-        return []
-    if stop:
-        chosen = notice_choices_of(user)
-        save_choices(user=user, choices={kind: Delivery.PAGE for kind in kinds if chosen[kind] != Delivery.NONE})
-    return kinds
+        number, name = signing.loads(token, salt=SALT)
+        user, kind = User.objects.get(pk=number), NoticeKind(name)
+    except (signing.BadSignature, ValueError, User.DoesNotExist):
+        return None
+    if stop and notice_choices_of(user)[kind] != Delivery.NONE:
+        save_choices(user=user, choices={kind: Delivery.PAGE})
+    return kind

@@ -70,15 +70,15 @@ def preferences(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 @open_page_to(SiteAudience.ANYONE)
 def stop_mail(request: HttpRequest, token: str) -> HttpResponse:
-    """Unsubscribe from e-mails of some kinds by the link in an e-mail; without CSRF check, as mail programs have no
+    """Unsubscribe from e-mails of a kind by the link in an e-mail; without CSRF check, as mail programs have no
     cookies.
 
     Only POST unsubscribes, because virus scanners follow every link in an e-mail.
     """
-    kinds = emails.unsubscribe_kinds(token, stop=request.method == "POST")
-    if not kinds:
+    kind = emails.unsubscribe_kind(token, stop=request.method == "POST")
+    if kind is None:
         raise Http404(_("This link is invalid or incomplete."))
-    context = {"kinds": kinds, "is_stopped": request.method == "POST"}
+    context = {"kind": kind, "is_stopped": request.method == "POST"}
     return render(request, "notifications/stop_mail.html", context)
 
 

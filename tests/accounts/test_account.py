@@ -16,7 +16,9 @@ def test_a_token_is_shown_once(bo: User) -> None:
     assert response.status_code == 201
     assert secret in response.content.decode()
     assert "no-store" in response["Cache-Control"]
-    assert ApiToken.owner_of(secret) == bo
+    token = ApiToken.find_and_note_use(secret)
+    assert token
+    assert token.user == bo
     page = client.get("/account/").content.decode()
     assert "bos laptop" in page
     assert secret not in page
@@ -39,7 +41,7 @@ def test_cy_may_call_a_token_as_bo_does(bo: User, cy: User) -> None:
 def test_bo_revokes_a_token(bo: User) -> None:
     token, secret = ApiToken.issue(bo, "bos laptop")
     assert signed_in(bo).post("/account/", {"action": "revoke", "token": token.pk}).status_code == 303
-    assert ApiToken.owner_of(secret) is None
+    assert ApiToken.find_and_note_use(secret) is None
 
 
 def test_cy_cannot_revoke_bos_token(bo: User, cy: User) -> None:
@@ -48,7 +50,7 @@ def test_cy_cannot_revoke_bos_token(bo: User, cy: User) -> None:
     client.post("/account/", {"action": "revoke", "token": token.pk})
     for token_id in ("nonsense", "9" * 30, "9" * 5000):
         assert client.post("/account/", {"action": "revoke", "token": token_id}).status_code == 303
-    assert ApiToken.owner_of(secret) == bo
+    assert ApiToken.find_and_note_use(secret) == token
     assert "bos laptop" not in client.get("/account/").content.decode()
 
 

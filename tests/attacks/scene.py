@@ -137,7 +137,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "slip/code": join_card,
         "invitation": "nonsense",
         "secret": "nonsense",
-        "stop/token": emails.unsubscribe_token(eve, {NoticeKind.TEAM}),
+        "stop/token": emails.unsubscribe_token(eve, NoticeKind.TEAM),
         "announcements/number": competition.announcements.get().pk,
         "notifications/number": Notice.objects.filter(user=bo).earliest("pk").pk,
         "kind": "plain",

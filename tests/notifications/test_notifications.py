@@ -386,7 +386,7 @@ def test_a_scanner_that_follows_the_link_ends_nothing(bo: User, post: list[mail.
 
 
 def test_a_changed_link_ends_nothing(bo: User) -> None:
-    token = emails.unsubscribe_token(bo, {NoticeKind.DEADLINE})
+    token = emails.unsubscribe_token(bo, NoticeKind.DEADLINE)
     for wrong in (token[:-1], "x" + token, "nonsense", token.replace(":", "")):
         assert Client().post(f"/notifications/stop/{wrong}/").status_code == 404
     assert queries.notice_choices_of(bo)[NoticeKind.DEADLINE] == "email"
@@ -394,7 +394,7 @@ def test_a_changed_link_ends_nothing(bo: User) -> None:
 
 def test_the_link_makes_nobody_hear_what_they_had_switched_off(bo: User) -> None:
     services.save_choices(user=bo, choices={NoticeKind.TEAM: "none"})
-    emails.unsubscribe_kinds(emails.unsubscribe_token(bo, {NoticeKind.TEAM}), stop=True)
+    emails.unsubscribe_kind(emails.unsubscribe_token(bo, NoticeKind.TEAM), stop=True)
     assert queries.notice_choices_of(bo)[NoticeKind.TEAM] == "none"
 
 

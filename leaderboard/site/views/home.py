@@ -330,7 +330,7 @@ def course(request: HttpRequest, course_context: CourseContext) -> HttpResponse:
     enterable = {one.pk for one in courses.open_from_list(user, at)} if is_outside else set()
     context: dict[str, Any] = {
         "course": course_context.course,
-        "hosted": [one for one in hosted_competitions(user, at, runs)] if runs else [],
+        "hosted": hosted_competitions(user, at, runs) if runs else [],
         "is_host": course_context.admits(CourseAudience.HOSTS),
         "is_grader": course_context.admits(CourseAudience.GRADERS) and len(of_course) > 1,
         "newest": course_context.run[0] if runs else None,
