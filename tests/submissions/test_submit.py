@@ -314,6 +314,18 @@ def test_a_poll_gets_the_end_once_and_stops(as_bo: Client, pets: Competition, bo
     assert 'data-words="a.csv scored 1.000, rank 1 of 1."' in last.content.decode()
 
 
+def test_the_form_comes_back_if_the_file_on_the_last_attempt_is_invalid(
+    as_bo: Client, pets: Competition, work: Callable[[], int]
+) -> None:
+    Limits.objects.update(daily_attempts=1)
+    page = as_bo.get(send(as_bo, answers()[:-8])["Location"])
+    assert "No attempts left today" in page.content.decode()
+    assert work() == 1
+    last = progress_of(as_bo, Submission.objects.get())
+    assert (last.status_code, last["HX-Refresh"]) == (286, "true")
+    assert "No attempts left today" not in as_bo.get(SUBMIT).content.decode()
+
+
 def test_progress_opened_by_hand_leads_to_the_page(as_bo: Client, pets: Competition, bo: User) -> None:
     submission = waiting(pets, bo)
     response = as_bo.get(f"/c/pets/submissions/{submission.pk}/progress/")

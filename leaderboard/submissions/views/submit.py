@@ -87,10 +87,12 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
     if not progress.is_over and request.GET.get("seen") == progress.seen:
         return HttpResponse(status=204)
     context = {"page_context": page_context, "progress": progress, "is_poll": True}
-    if progress.is_over:
-        context["today"] = today_card(page_context, progress)
+    today = today_card(page_context, progress) if progress.is_over else None
     status = STOP_POLLING if progress.is_over else 200
-    return render(request, "submissions/submission_progress.html", context, status=status)
+    response = render(request, "submissions/submission_progress.html", {**context, "today": today}, status=status)
+    if today and today.allowance and today.allowance.left == 1 and submission.status != Submission.Status.SCORED:
+        response["HX-Refresh"] = "true"  # while the file waited, the page had no form: it held the last attempt
+    return response
 
 
 @open_to(Audience.MEMBERS)
