@@ -14,7 +14,7 @@ from ..reading.list_cells import Wanted
 from ..reading.sources import Source, read_source
 from ..reading.tables import Table, columns_csv, csv_bytes, pick
 from ..reading.text import LONGEST_LINE
-from ..reading.workbooks import sheet_notes
+from ..reading.workbooks import with_sheet_note
 from .advice import with_advice
 from .arrays import Answers, take
 from .contract import Metric, answer_columns
@@ -271,7 +271,7 @@ class Truth:
         places, problems = self.ids.align(table, self.id_column, may_miss=may_miss)
         prediction, complaints = self.read_prediction(table, judges=True)
         if problems := table.problems + problems + complaints:
-            raise SubmissionError([*with_advice(problems, table), *sheet_notes(table.notes)])
+            raise SubmissionError(with_sheet_note(with_advice(problems, table), table.notes))
         hint = self.metric.rules.hint
         if hint is not None and (sentence := hint(prediction, **chosen(hint, self.params))):
             table.notes.append(Problem("hint", sentence, self.submission_columns[-1]))

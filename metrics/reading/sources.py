@@ -10,7 +10,7 @@ from .frames import read_frame, table_of_frame
 from .headers import HeaderRule
 from .list_cells import UNKNOWN, Wanted
 from .tables import Table, read_table
-from .workbooks import sheet_notes
+from .workbooks import with_sheet_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def read_source(
     try:
         table = read_table(data, header, **others)
     except Refused as refused:
-        raise Refused(*refused.problems, *sheet_notes(notes)) from None
+        raise Refused(*with_sheet_note(refused.problems, notes)) from None
     table.notes = notes + table.notes
     return table
 

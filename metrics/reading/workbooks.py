@@ -81,10 +81,11 @@ def _first_filled_sheet(workbook: "CalamineWorkbook", limit: int, notes: list[Pr
     raise Refused(Problem("empty", Message("The Excel file has no filled cell.")))
 
 
-def sheet_notes(notes: Iterable[Problem]) -> list[Problem]:
-    """The note on the sheet that was read, for messages about what is wrong with it, and how to have another read."""
+def with_sheet_note(problems: Sequence[Problem], notes: Iterable[Problem]) -> list[Problem]:
+    """The problems, and behind the first one the note on the sheet that was read and how to have another read."""
     cure = Message("If your table is on another sheet, move that sheet to the front.")
-    return [replace(note, message=joined([note.message, cure])) for note in notes if note.code == _SHEET_NOTE]
+    found = [replace(note, message=joined([note.message, cure])) for note in notes if note.code == _SHEET_NOTE]
+    return [*problems[:1], *found, *problems[1:]]
 
 
 def _error_cells(rows: Sequence[Sequence[Any]]) -> list[Problem]:
