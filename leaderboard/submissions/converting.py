@@ -26,7 +26,8 @@ from leaderboard.competitions.models import Conversion, Submission
 from leaderboard.scoring import table_jobs
 
 from . import outcomes, submitting
-from .submit_conditions import SubmissionRefused, membership_of, submit_refusal_now
+from .allowances import submit_refusal_now
+from .submit_conditions import SubmissionRefused, membership_of
 
 log = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import GroundTruth, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
 
-from . import converting, submit_conditions
+from . import allowances, converting
 from .queries import QueueState, ShownScores, earlier_best_score, queue_state_of, shown_scores_of
 
 ENDS = {
@@ -240,7 +240,7 @@ def _summary_text(
 class TodayCard:
     """Facts for the card next to the form: attempts and rank of the viewer's team."""
 
-    allowance: submit_conditions.AttemptAllowance | None
+    allowance: allowances.AttemptAllowance | None
     placing: Placing | None
     is_over: bool
     """Whether no file can be submitted any more."""
@@ -253,7 +253,7 @@ def today_card(page_context: PageContext, progress: SubmissionProgress | None = 
     competition, membership, allowance = page_context.competition, page_context.membership, None
     allows_late, placing = competition.limits.allows_late, None
     if membership is not None:
-        allowance = submit_conditions.allowance_of(membership, page_context.at)
+        allowance = allowances.allowance_of(membership, page_context.at)
         if progress and progress.submission.team_id == membership.team_id and progress.comparison.placing:
             placing = progress.comparison.placing
         elif competition.ground_truth is not None and not page_context.is_disqualified:

@@ -1,4 +1,4 @@
-"""Conditions for submitting: refusals, the attempts left today, and the locked state at the time of receipt.
+"""Conditions for submitting: refusals, and the locked state at the time of receipt.
 
 Much can change while a file is uploaded, so the conditions are read again afterwards. That happens for each file, so
 these queries read only what can change.
@@ -6,8 +6,6 @@ these queries read only what can change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -18,12 +16,7 @@ from django.utils.translation import gettext_noop, ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.common.prepared_queries import PreparedQuery
-from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission, Team
-from leaderboard.competitions.models.extension import (
-    EffectiveLimits,
-    effective_limits_of,
-    effective_limits_of_teams,
-)
+from leaderboard.competitions.models import Competition, Membership, Submission, Team
 
 FREE_FILES_PER_DAY = 20
 COOLDOWN_SECONDS = 60
@@ -50,28 +43,6 @@ class DuplicateFile(SubmissionRefused):
         self.earlier = earlier
 
 
-@dataclass(frozen=True)
-class AttemptAllowance:
-    """A team's attempts per day (`limit`), those left today, and its deadline; all with its extensions."""
-
-    limit: int
-    left: int
-    resets_at: datetime
-    closes_at: datetime
-    is_limited_by_person: bool = False
-    """Whether `left` is limited by attempts that the person used today with another team."""
-
-
-def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
-    """A member's allowance on the day of `at`. Three queries."""
-    competition, day = membership.competition, membership.competition.day_of(at)
-    limits = effective_limits_of(membership.team_id, competition)
-    used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first() or 0
-    used_by_person = attempts_of_person(membership, day)
-    allowed = _attempts_left(limits, max(used, used_by_person), competition, day)
-    return replace(allowed, is_limited_by_person=used_by_person > used)
-
-
 def attempts_of_person(membership: Membership, day: date) -> int:
     """Attempts that a member used on a day, with any team, so that changing teams yields no further attempts."""
     competition = membership.competition
@@ -85,40 +56,6 @@ def _count_of_person(competition: int, user_id: int, since: datetime, until: dat
     files = Submission.objects.using_attempts().filter(competition=competition, user=user_id)
     of_day = files.filter(received_at__gte=since, received_at__lt=until)
     return of_day.order_by().values("user").annotate(number=Count("pk"))
-
-
-def _attempts_left(limits: EffectiveLimits, used: int, competition: Competition, day: date) -> AttemptAllowance:
-    midnight = competition.midnight(day + timedelta(days=1))
-    return AttemptAllowance(limits.daily_attempts, max(0, limits.daily_attempts - used), midnight, limits.closes_at)
-
-
-def allowances_of_teams(teams: Mapping[int, Competition], at: datetime) -> dict[int, AttemptAllowance]:
-    """Team → its allowance on the day of `at`. Two queries for all teams."""
-    days = {key: competition.day_of(at) for key, competition in teams.items()}
-    counts = DailyAttempts.objects.filter(team__in=list(teams), day__in=set(days.values()))
-    used = {(team, day): number for team, day, number in counts.values_list("team_id", "day", "used")}
-    return {
-        key: _attempts_left(limits, used.get((key, days[key]), 0), teams[key], days[key])
-        for key, limits in effective_limits_of_teams(teams).items()
-    }
-
-
-def submit_refusal_now(
-    competition: Competition, membership: Membership | None, at: datetime, allowed: AttemptAllowance | None = None
-) -> SubmissionRefused | None:
-    """The refusal that a file would get now; None if it would be accepted.
-
-    `allowed` is the member's allowance, if the caller has it already.
-    """
-    if membership is not None and allowed is None:
-        allowed = allowance_of(membership, at)
-    closes_at = allowed.closes_at if allowed else competition.closes_at
-    refusal = submit_refusal(competition, membership, at, closes_at=closes_at)
-    if refusal or membership is None or allowed is None:
-        return refusal
-    if allowed.left == 0:
-        return out_of_attempts(allowed.limit, by_person=allowed.is_limited_by_person)
-    return None
 
 
 def submit_refusal(

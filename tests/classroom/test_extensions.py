@@ -31,7 +31,7 @@ from leaderboard.competitions.models.extension import ranking_opens_at
 from leaderboard.competitions.services import CannotHost
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
-from leaderboard.submissions import score, submit_conditions, submitting
+from leaderboard.submissions import allowances, score, submit_conditions, submitting
 from leaderboard.submissions import services as submission_services
 from tests.conftest import answers, close, enter, make_competition, submit
 from tests.pages import signed_in
@@ -79,9 +79,9 @@ def test_bo_has_the_extra_attempts_of_every_day_and_cy_has_none(
     granted, plain = enter(strict, bo), enter(strict, cy)
     give(granted, ada, extra_attempts=2)
     now = timezone.now()
-    assert submit_conditions.allowance_of(granted, now).limit == 3
-    assert submit_conditions.allowance_of(granted, now + timedelta(days=3)).limit == 3
-    assert submit_conditions.allowance_of(plain, now).limit == 1
+    assert allowances.allowance_of(granted, now).limit == 3
+    assert allowances.allowance_of(granted, now + timedelta(days=3)).limit == 3
+    assert allowances.allowance_of(plain, now).limit == 1
     for _ in range(3):
         submit(strict, bo, answers())
     assert refusal(strict, bo).code == "attempts"
@@ -95,7 +95,7 @@ def test_an_ended_extension_leaves_what_was_used_and_the_checks_hold(strict: Com
     submit(strict, bo, answers()), submit(strict, bo, answers())
     competitions.end_extension(extension=granted, user=ada)
     competitions.end_extension(extension=granted, user=ada)
-    assert submit_conditions.allowance_of(membership, timezone.now()).left == 0
+    assert allowances.allowance_of(membership, timezone.now()).left == 0
     assert DailyAttempts.objects.get(team=membership.team).used == 2
     assert broken() == []
     assert events(strict)[-2:] == ["extension_granted", "extension_ended"]

@@ -17,7 +17,7 @@ from leaderboard.ground_truths.services import copying
 from leaderboard.notifications import events
 from leaderboard.notifications.kinds import NoticeKind
 from leaderboard.notifications.models import Notice
-from leaderboard.submissions import submit_conditions
+from leaderboard.submissions import allowances
 from tests.conftest import enter, make_competition
 from tests.pages import signed_in
 
@@ -77,8 +77,8 @@ def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywher
             moment(pets.closes_at)
         )
     membership = pets.memberships.get()
-    assert submit_conditions.submit_refusal_now(pets, membership, pets.closes_at - MINUTE) is None
-    late = submit_conditions.submit_refusal_now(pets, membership, pets.closes_at)
+    assert allowances.submit_refusal_now(pets, membership, pets.closes_at - MINUTE) is None
+    late = allowances.submit_refusal_now(pets, membership, pets.closes_at)
     assert late is not None
     assert late.code == "closed"
 
@@ -112,9 +112,9 @@ def test_attempts_are_there_again_at_midnight_of_the_zone_whatever_its_clocks_do
             used=pets.limits.daily_attempts,
             limit=pets.limits.daily_attempts,
         )
-        before = submit_conditions.allowance_of(membership, midnight - MINUTE)
+        before = allowances.allowance_of(membership, midnight - MINUTE)
         assert (before.left, before.resets_at) == (0, midnight)
-        assert submit_conditions.allowance_of(membership, midnight).left == pets.limits.daily_attempts
+        assert allowances.allowance_of(membership, midnight).left == pets.limits.daily_attempts
 
 
 @over_changes

@@ -11,7 +11,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts
 from leaderboard.operations import consistency
-from leaderboard.submissions import submit_conditions
+from leaderboard.submissions import allowances
 from tests.conftest import answers, enter, make_competition, submit
 
 
@@ -45,10 +45,10 @@ def test_attempts_come_back_at_midnight_of_the_competition(ada: User, bo: User) 
     DailyAttempts.create_for([(membership.team_id, date(2026, 3, 29))] * 2, 2)
     membership.competition.refresh_from_db()
     last, next_day = datetime(2026, 3, 29, 21, 59, tzinfo=UTC), datetime(2026, 3, 29, 22, 0, tzinfo=UTC)
-    allowed = submit_conditions.allowance_of(membership, last)
+    allowed = allowances.allowance_of(membership, last)
     assert (allowed.left, allowed.resets_at) == (0, next_day)
-    assert submit_conditions.allowance_of(membership, next_day).left == 2
-    of_all = submit_conditions.allowances_of_teams({membership.team_id: membership.competition}, last)
+    assert allowances.allowance_of(membership, next_day).left == 2
+    of_all = allowances.allowances_of_teams({membership.team_id: membership.competition}, last)
     assert of_all[membership.team_id] == allowed
 
 

@@ -16,7 +16,7 @@ from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
-from leaderboard.submissions import outcomes, score, submit_conditions, submitting
+from leaderboard.submissions import allowances, outcomes, score, submitting
 from leaderboard.submissions import services as submission_services
 from leaderboard.submissions.submit_conditions import SubmissionRefused
 from tests.conftest import answers, broken_promises, close, enter, make_competition, submit
@@ -148,9 +148,9 @@ def test_attempts_start_again_at_midnight_utc(pets: Competition, bo: User) -> No
     membership = enter(pets, bo)
     yesterday = (timezone.now() - timedelta(days=1)).astimezone(UTC).date()
     DailyAttempts.objects.create(team=membership.team, day=yesterday, used=5)
-    assert submit_conditions.allowance_of(membership, timezone.now()).left == 5
+    assert allowances.allowance_of(membership, timezone.now()).left == 5
     upload(pets, bo)
-    allowed = submit_conditions.allowance_of(membership, timezone.now())
+    allowed = allowances.allowance_of(membership, timezone.now())
     assert allowed.left == 4
     assert allowed.resets_at - timezone.now() <= timedelta(days=1)
 
@@ -171,7 +171,7 @@ def test_a_bad_file_shows_its_problems_and_uses_no_attempt(pets: Competition, bo
     codes = {problem["code"] for problem in submission.problems}
     assert len(codes) >= 3, submission.problems
     assert used(membership) == 0
-    assert submit_conditions.allowance_of(membership, timezone.now()).left == 5
+    assert allowances.allowance_of(membership, timezone.now()).left == 5
 
 
 def test_a_file_that_is_no_table_is_invalid_at_once(pets: Competition, bo: User) -> None:
@@ -204,7 +204,7 @@ def test_after_twenty_free_files_a_day_further_ones_are_taken_one_a_minute(
         submit(pets, bo, answers() if fails else b"%PDF-1.7")
     assert used(membership) == 0
     assert refusal(pets, bo) == "one_a_minute"
-    assert submit_conditions.submit_refusal_now(pets, membership, timezone.now()) is None
+    assert allowances.submit_refusal_now(pets, membership, timezone.now()) is None
     for _ in range(2):
         a_minute_passes()
         assert upload(pets, bo).status == Submission.Status.PENDING

@@ -20,8 +20,8 @@ from leaderboard.classroom.teams import CannotJoin
 from leaderboard.competitions.models import Admission, Competition, Membership
 from leaderboard.competitions.models.competition import Split
 from leaderboard.operations import consistency
+from leaderboard.submissions import allowances, submit_conditions, submitting
 from leaderboard.submissions import score as score_module
-from leaderboard.submissions import submit_conditions, submitting
 from tests.boards.test_hidden_board import TRUTH, board_of, file_with, ground_truth_of
 from tests.conftest import close, enter, make_competition, submit
 from tests.pages import signed_in, text_of
@@ -65,7 +65,7 @@ def test_whoever_leaves_a_team_has_used_what_they_used_in_it(cats: Competition, 
     for _ in range(3):
         teams.leave_team(membership=membership_of(bo))
         assert uploads(cats, bo) == 0
-        assert submit_conditions.allowance_of(membership_of(bo), timezone.now()).left == 0
+        assert allowances.allowance_of(membership_of(bo), timezone.now()).left == 0
         assert "some with another team" in text_of(signed_in(bo).get("/c/pets/submit/"))
         joining.join_by_invitation(user=bo, invitation=home.invitation)
     checks_hold(cats)

@@ -23,7 +23,7 @@ from leaderboard.competitions.models import Competition, DataFile, Membership, P
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.services import publishing
 from leaderboard.ground_truths.services.data_files import SAMPLE
-from leaderboard.submissions import converting, submit_conditions, submitting
+from leaderboard.submissions import allowances, converting, submit_conditions, submitting
 
 from .answers import (
     competition_summary,
@@ -84,7 +84,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     memberships = Membership.objects.select_related("competition", "team")
     membership = only_row(memberships.filter(competition=competition, user=user))
     ground_truth = competition.ground_truth
-    allowed = submit_conditions.allowance_of(membership, at) if membership else None
+    allowed = allowances.allowance_of(membership, at) if membership else None
     names, limits = ("overview", "rules", "contact", "zone"), competition.limits
     return CompetitionOut(
         **competition_summary(competition, at),

@@ -38,7 +38,7 @@ from leaderboard.grades.models import Grade, GradeRelease, SavedRules
 from leaderboard.grades.rules import CourseScheme
 from leaderboard.grades.services import released_grades
 from leaderboard.notifications.queries import latest_notices
-from leaderboard.submissions import submit_conditions
+from leaderboard.submissions import allowances
 
 HERO_ROWS = 5
 OPEN_SHOWN = 3
@@ -130,7 +130,7 @@ class MyTeam:
 
     membership: Membership
     placing: Placing | None
-    allowance: submit_conditions.AttemptAllowance
+    allowance: allowances.AttemptAllowance
     mates: list[str]
     at: datetime
     moved: int = 0
@@ -177,14 +177,14 @@ def my_teams(user: User, at: datetime) -> list[MyTeam]:
         return []
     teams = {one.team_id: one.competition for one in held}
     placings = team_ranks.placings_now({one.team: one.competition for one in held}, at)
-    allowances = submit_conditions.allowances_of_teams(teams, at)
+    allowed = allowances.allowances_of_teams(teams, at)
     mates: dict[int, list[str]] = defaultdict(list)
     others = Membership.objects.filter(team__in=list(teams)).exclude(user=user)
     for team_id, name in others.values_list("team_id", "user__username"):
         mates[team_id].append(name)
     return [
-        MyTeam(one, placings.get(one.team_id), allowances[one.team_id], mates[one.team_id], at)
-        for one in sorted(held, key=lambda one: allowances[one.team_id].closes_at)
+        MyTeam(one, placings.get(one.team_id), allowed[one.team_id], mates[one.team_id], at)
+        for one in sorted(held, key=lambda one: allowed[one.team_id].closes_at)
     ]
 
 

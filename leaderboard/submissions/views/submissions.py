@@ -34,7 +34,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 
-from .. import attachments, services, submit_conditions
+from .. import allowances, attachments, services, submit_conditions
 from ..forms import AttachmentForm, NoteForm
 from ..queries import own_submission, shown_scores_of
 from ..submission_progress import conversion_offered
@@ -124,12 +124,12 @@ def _attachments_context(
     }
 
 
-def _allowance_today(page_context: PageContext) -> submit_conditions.AttemptAllowance | None:
+def _allowance_today(page_context: PageContext) -> allowances.AttemptAllowance | None:
     """The team's attempts; None where it cannot submit ranked files now."""
     if page_context.membership is None or page_context.is_disqualified or page_context.state != "live":
         return None
     team = page_context.membership.team_id
-    return submit_conditions.allowances_of_teams({team: page_context.competition}, page_context.at)[team]
+    return allowances.allowances_of_teams({team: page_context.competition}, page_context.at)[team]
 
 
 def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from leaderboard.competitions.queries import clear_counts
 from leaderboard.competitions.views import answered_by_worker
 from leaderboard.scoring import JobFailed
 
-from .. import converting, submit_conditions, submitting
+from .. import allowances, converting, submit_conditions, submitting
 from ..forms import DuplicateForm, UploadForm
 from ..queries import own_submission
 from ..submission_progress import progress_of, today_card
@@ -210,9 +210,7 @@ def _submit_page(
         "page_context": page_context,
         "form": form,
         "today": card,
-        "refusal": submit_conditions.submit_refusal_now(
-            competition, page_context.membership, page_context.at, card.allowance
-        ),
+        "refusal": allowances.submit_refusal_now(competition, page_context.membership, page_context.at, card.allowance),
         "progress": progress,
         "is_result": shown is not None and not outcome,
         **outcome,
