@@ -16,17 +16,15 @@ from __future__ import annotations
 
 from .client import (
     JobFailed,
-    JobLimits,
     JobTimedOut,
     ScorerDied,
     ScorerInterrupted,
     close_scorer,
-    run_job,
     score_file,
-    shared_waiting_process,
     start_scorer,
     stop_scorer,
 )
+from .jobs import JobLimits, run_job, shared_waiting_process
 from .process_limits import clean_environment
 from .scorer_answer import ScorerAnswer, ScoringLimits, TruthSpec
 

@@ -11,9 +11,7 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -40,9 +38,6 @@ IDLE_SECONDS = 30.0
 START_SECONDS, ANSWER_SECONDS = 60.0, 10.0
 """The most time of the waiting process for loading its libraries, and for starting or ending a process."""
 
-GRACE_SECONDS = 1.0
-"""Extra time for a job of a page, so that it can report its own timeout."""
-
 OWN_SIGNALS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL})
 """Signals that a process causes itself; SIGKILL and SIGTERM come from outside."""
 
@@ -55,20 +50,8 @@ class JobFailed(Exception):
     """The process died, took too long or met a bug; the message is for the log."""
 
 
-class JobDied(JobFailed):
-    """The process ended without an answer."""
-
-
 class JobTimedOut(JobFailed):
     """The process took longer than its limit."""
-
-
-@dataclass(frozen=True)
-class JobLimits:
-    """Time limits of a job's process: processor time, and wall-clock time."""
-
-    processor_seconds: int
-    seconds: float
 
 
 class ScorerDied(JobFailed):
@@ -211,67 +194,7 @@ class Scorer:
         return self.end(process)
 
 
-# --- jobs of the site: a process for each -------------------------------------------------------------------------
-
-_page_scorers: ContextVar[list[Scorer] | None] = ContextVar("page_scorers", default=None)
-
-
-@contextmanager
-def shared_waiting_process() -> Iterator[None]:
-    """Have all jobs of this block forked from one waiting process, which the first of them starts."""
-    scorers: list[Scorer] = []
-    token = _page_scorers.set(scorers)
-    try:
-        yield
-    finally:
-        _page_scorers.reset(token)
-        for scorer in scorers:
-            scorer.close()
-
-
-def run_job(job: str, arguments: dict[str, Any], limits: JobLimits, memory_mb: int) -> dict[str, Any]:
-    """Do a job in a new process, and return its answer. Raises `JobFailed`, `JobDied`, `JobTimedOut`."""
-    if (scorers := _page_scorers.get()) is None:
-        with shared_waiting_process():
-            return run_job(job, arguments, limits, memory_mb)
-    how = {"processor_seconds": limits.processor_seconds, "memory_mb": memory_mb}
-    try:
-        process = _start_from(scorers, {"job": job, "arguments": arguments, **how})
-        message = _receive_answer(scorers[-1], process, job, limits.seconds + GRACE_SECONDS)
-    except ConnectionEnded as error:
-        scorers[-1].kill()
-        raise JobDied(f"{job} ended without an answer, with its waiting process") from error
-    if "answer" not in message:
-        raise JobFailed(f"{job} failed: {message.get('failure')} {message.get('details', '')}")
-    answer: dict[str, Any] = message["answer"]
-    return answer
-
-
-def _start_from(scorers: list[Scorer], request: dict[str, Any]) -> SealedProcess:
-    """Have a process forked by the last waiting process, or by a new one if there is none. Raises `ConnectionEnded`."""
-    with suppress(IndexError, ConnectionEnded):
-        return scorers[-1].start(request)
-    scorers.append(Scorer())
-    return scorers[-1].start(request)
-
-
-def _receive_answer(scorer: Scorer, process: SealedProcess, job: str, seconds: float) -> dict[str, Any]:
-    """The message of a job's process, which is ended then. Raises `JobDied`, `JobTimedOut`, `ConnectionEnded`."""
-    try:
-        message = process.channel.receive(time.monotonic() + seconds)
-    except DeadlinePassed:
-        scorer.end(process)
-        raise JobTimedOut(f"{job} took longer than its time") from None
-    except ConnectionEnded as error:
-        status, _seconds = scorer.end(process)
-        if status == -signal.SIGXCPU:
-            raise JobTimedOut(f"{job} took longer than its seconds of the processor") from error
-        raise JobDied(f"{job} ended without an answer (status {status})") from error
-    scorer.end(process)
-    return message
-
-
-# --- submissions: one waiting process for as long as the worker lives ----------------------------------------------
+# --- one waiting process for as long as the worker lives ------------------------------------------------------------
 
 _running: list[Scorer] = []
 _place = threading.Lock()

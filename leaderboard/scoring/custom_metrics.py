@@ -9,7 +9,8 @@ from typing import Any
 
 from metrics.core import custom
 
-from .client import JobFailed, JobLimits, JobTimedOut, run_job
+from .client import JobFailed, JobTimedOut
+from .jobs import JobLimits, run_job
 
 INSPECT_SECONDS = 30
 INSPECT_MEMORY_MB = 2048

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.conf import settings
 
-from .client import JobDied, JobFailed, JobLimits, JobTimedOut, run_job
+from .client import JobFailed, JobTimedOut
+from .jobs import JobDied, JobLimits, run_job
 
 __all__ = ["JobDied", "JobFailed", "JobTimedOut", "csv_of", "run_page_job"]
 

@@ -490,7 +490,7 @@ def test_a_file_that_is_gone_after_its_score_holds_up_nobody(measure: Measure, m
 
 JOB = """
 import sys
-from leaderboard.scoring.client import JobLimits, run_job
+from leaderboard.scoring.jobs import JobLimits, run_job
 asked = dict(metric="accuracy", truth=sys.argv[1], params={}, id_column="id", submission=sys.argv[2], target="")
 run_job("convert_submission", asked, JobLimits(60, 60), 1500)
 """

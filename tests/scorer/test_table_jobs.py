@@ -11,7 +11,7 @@ import pytest
 
 from leaderboard import scoring
 from leaderboard.scoring import page_jobs, table_jobs
-from leaderboard.scoring.client import JobLimits
+from leaderboard.scoring.jobs import JobLimits
 
 pytestmark = pytest.mark.slow
 
