@@ -16,27 +16,29 @@ from . import launching, places, registering, roster, sending
 _one_request = threading.Lock()
 
 
-def _due() -> list[tuple[Callable[[int], object], int]]:
-    """What is due, each with its verb: a platform's keys, a registration, a class list, the marks of a column."""
+def _due() -> list[tuple[Callable[[int], object], list[int]]]:
+    """What is due, by its verb: keys of platforms, registrations, class lists, marks of columns."""
     work: dict[Callable[[int], object], list[int]] = {
         registering.fetch_keys: registering.platforms_without_fresh_keys(),
         registering.ask_platform: registering.registrations_to_ask(),
         roster.read_roster: places.links_to_read(),
         sending.send_marks: sending.links_with_due_marks(),
     }
-    return [(verb, number) for verb, numbers in work.items() for number in numbers]
+    return [(verb, numbers) for verb, numbers in work.items() if numbers]
 
 
 @app.task(name=launching.ASK_PLATFORMS, bind=True)
 def ask_platforms(self: Any) -> None:
-    """Do one thing of those that are due, drawn by lot: no failure keeps the others waiting. If more remains, queue
-    this task again."""
+    """Do one thing of those that are due; if more remains, queue this task again.
+
+    The kind and the thing are drawn by lot: neither a failure nor many silent platforms keep the others waiting.
+    """
     if not wake_ups.has_known_schema(self) or not _one_request.acquire(blocking=False):
         return
     try:
         if due := _due():
-            verb, number = secrets.choice(due)
-            verb(number)
+            verb, numbers = secrets.choice(due)
+            verb(secrets.choice(numbers))
     finally:
         _one_request.release()
     for wake_up in find_due():
