@@ -459,7 +459,9 @@ def woken_for(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The one running site of these tests' process."""
-    with running_site(tmp_path_factory.mktemp("site") / "var", OPEN_SIGN_UP="1") as site:
+    with running_site(
+        tmp_path_factory.mktemp("site") / "var", OPEN_SIGN_UP="1", LTI_PLATFORM_HOSTS="127.0.0.1"
+    ) as site:
         yield site
 
 

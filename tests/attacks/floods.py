@@ -7,6 +7,7 @@ how often it was given which status.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import resource
 import socket
@@ -18,9 +19,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from tests.running_site import ROOT
-from tests.visitors import BOUNDARY, Visitor
+from tests.visitors import BOUNDARY, Answer, Visitor
 
 TOKEN = "t" * 32
 """What a client that makes up its cookies sends as the token of a form, and as its cookie."""
@@ -62,6 +64,10 @@ class Flood:
         return self.visitor(sessionid=self.target.session, csrftoken=TOKEN)
 
     async def ask(self, visitor: Visitor, method: str, path: str, fields: str = "") -> int:
+        answer = await self.answer_to(visitor, method, path, fields)
+        return answer.status if answer else 0
+
+    async def answer_to(self, visitor: Visitor, method: str, path: str, fields: str = "") -> Answer | None:
         kind = {"Content-Type": "application/x-www-form-urlencoded", "X-CSRFToken": TOKEN} if fields else {}
         try:
             answer = await visitor.ask(method, path, fields.encode(), kind)
@@ -69,9 +75,9 @@ class Flood:
             self.answers[type(error).__name__] += 1
             visitor.hang_up()
             await asyncio.sleep(0.05)
-            return 0
+            return None
         self.answers[str(answer.status)] += 1
-        return answer.status
+        return answer
 
     async def keep(self, one: Callable[[int], Awaitable[Any]]) -> None:
         """As many at once as the flood is large, each again and again until it is over."""
@@ -169,13 +175,15 @@ async def wrong_links(flood: Flood) -> None:
 
 
 async def launches(flood: Flood) -> None:
-    """Logins and launches of a learning platform that nobody comes from, by a stranger with a connection for each."""
+    """Launches by keys that a silent learning platform would have to name, by a stranger with a connection for each."""
     login = f"iss=https://silent.invalid&login_hint=7&target_link_uri={flood.target.address}/lti/launch/"
-    launch = f"state=x:y&id_token={'x' * 50_000}"
+    header = base64.urlsafe_b64encode(b'{"alg": "RS256", "kid": "new"}').decode().rstrip("=")
 
     async def send(number: int) -> None:
         visitor = flood.visitor()
-        await flood.ask(visitor, "POST", "/lti/login/", login)
+        answer = await flood.answer_to(visitor, "POST", "/lti/login/", login)
+        query = parse_qs(urlsplit(answer.headers.get("location", "") if answer else "").query)
+        launch = urlencode({"state": query.get("state", ["x:y"])[0], "id_token": f"{header}.e30.{'x' * 50_000}"})
         await flood.ask(visitor, "POST", "/lti/launch/", launch)
         visitor.hang_up()
 

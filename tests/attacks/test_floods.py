@@ -10,12 +10,14 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
 
 from tests import event_loop
 from tests.conftest import answers
+from tests.mail_servers import silent_server
 from tests.running_site import Site, patience
 from tests.visitors import Visitor, sign_up
 
@@ -40,7 +42,10 @@ from leaderboard.lti.models import Platform
 from tests.conftest import enter, submit, make_competition, person
 ada = person("ada", can_host=True)
 pets = make_competition(ada, is_listed=True, daily_attempts=500)
-Platform.objects.create(issuer="https://silent.invalid", client_id="1", approved_at=timezone.now())
+Platform.objects.create(
+    issuer="https://silent.invalid", client_id="1", approved_at=timezone.now(), auth_url="https://silent.invalid/auth",
+    keys_url="http://127.0.0.1:SILENT/keys",
+)
 data_files.add_data_file(competition=pets, file_name="large.bin", chunks=[b"0123456789abcdef" * 65_536] * 12)
 person("cy")
 def session(user):
@@ -153,10 +158,11 @@ class Victims:
 
 
 @pytest.fixture(scope="module")
-def scene(site: Site) -> Scene:
-    found = json.loads(site.shell(SET_UP))
-    own = {name: found.pop(name) for name in ("bo", "key", "cards")}
-    return Scene(site, Target(site.address, **found), own["bo"], own["key"], own["cards"])
+def scene(site: Site) -> Iterator[Scene]:
+    with silent_server() as port:
+        found = json.loads(site.shell(SET_UP.replace("SILENT", str(port))))
+        own = {name: found.pop(name) for name in ("bo", "key", "cards")}
+        yield Scene(site, Target(site.address, **found), own["bo"], own["key"], own["cards"])
 
 
 async def play(victims: Victims, seconds: float) -> None:

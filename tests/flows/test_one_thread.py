@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ import pytest
 from tests import event_loop
 from tests.attacks.scene import Address, addresses, filled
 from tests.attacks.test_access_matrix import ALLOWED, policy_of
+from tests.mail_servers import silent_server
 from tests.running_site import Site, patience, running_site
 from tests.visitors import Visitor
 
@@ -30,6 +33,7 @@ SET_UP = """
 import json
 from django.test import Client
 from leaderboard.accounts.models import ApiToken, User
+from leaderboard.lti.models import LtiLink, Platform
 from tests.attacks import scene as scenes
 from tests.conftest import person
 from tests.running_site import until
@@ -47,6 +51,9 @@ score.score_one = score_and_wait
 people = [person(name, can_host=name == "ada") for name in ("ada", "bo", "cy", "dee")]
 scene = scenes.make_scene(*people)
 keys = {}
+silent = "http://127.0.0.1:SILENT/"
+Platform.objects.update(keys_url=silent)
+LtiLink.objects.update(memberships_url=silent, lineitems_url=silent)
 for name in ("ada", "bo", "olga"):
     user = User.objects.get(username=name)
     sessions = []
@@ -75,12 +82,21 @@ class Scene:
         return [Visitor(self.site.address, cookies={**one, "csrftoken": TOKEN}, time_limit=limit) for one in cookies]
 
 
+@contextmanager
+def fresh_scene(folder: Path) -> Iterator[Scene]:
+    """Its learning platform accepts connections and says nothing."""
+    with (
+        silent_server() as port,
+        running_site(folder, WEB_READERS="1", WEB_WRITERS="1", LTI_PLATFORM_HOSTS="127.0.0.1") as site,
+    ):
+        found = json.loads(site.shell(SET_UP.replace("SILENT", str(port))))
+        yield Scene(site, found["arguments"], found["keys"])
+
+
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    folder = tmp_path_factory.mktemp("site") / "var"
-    with running_site(folder, WEB_READERS="1", WEB_WRITERS="1") as site:
-        found = json.loads(site.shell(SET_UP))
-        yield Scene(site, found["arguments"], found["keys"])
+    with fresh_scene(tmp_path_factory.mktemp("site") / "var") as scene:
+        yield scene
 
 
 def roles_for(address: Address) -> tuple[str, ...]:
@@ -143,10 +159,7 @@ def test_every_view_ends_for_clients_at_once_with_one_thread_in_each_pool(scene:
 def test_six_newcomers_open_the_overview_of_a_fresh_site_at_once_with_one_thread_in_each_pool(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    folder = tmp_path_factory.mktemp("fresh") / "var"
-    with running_site(folder, WEB_READERS="1", WEB_WRITERS="1") as site:
-        found = json.loads(site.shell(SET_UP))
-        fresh = Scene(site, found["arguments"], found["keys"])
+    with fresh_scene(tmp_path_factory.mktemp("fresh") / "var") as fresh:
 
         async def all_at_once() -> list[int]:
             visitors = [visitor for role in ("ada", "bo", "olga") for visitor in fresh.two(role)]
