@@ -153,7 +153,7 @@ def _as_parameter(value: object) -> object:
 
 def _placeholders(values: Values) -> dict[str, Any]:
     """Values of the same types, each of which occurs nowhere else in a query."""
-    numbers = iter(range(10_000))
+    numbers = iter(range(1_000))
     return {
         name: [_placeholder(one, next(numbers)) for one in value]
         if isinstance(value, list)
@@ -168,4 +168,5 @@ def _placeholder(value: object, number: int) -> Value:
     if isinstance(value, datetime):
         return datetime(9998, 1, 1, 0, number // 60 % 60, number % 60, tzinfo=UTC)
     # Lookups such as `iexact` escape these characters; they are refused, because later values would not be escaped.
-    return f"\\%_placeholder {number}" if isinstance(value, str) else 8_999_000_000_000_000_000 + number
+    # A number fits into the smallest column: Django leaves out a comparison with one that does not.
+    return f"\\%_placeholder {number}" if isinstance(value, str) else 31_000 + number
