@@ -15,7 +15,6 @@ from leaderboard.competitions.models import Competition
 from leaderboard.submissions import outside_queue
 from tests.conftest import TRUTH, answers, close, enter, make_competition, person, save_truth, submit
 from tests.pages import signed_in, text_of, upload
-from tests.site.test_admin import change_of, page_fields
 from tests.site.test_host import MEANT, save_all
 
 
@@ -136,14 +135,6 @@ def test_rights_are_in_the_audit_log(olga: User, bo: User) -> None:
     entry = AuditEntry.objects.get()
     assert (entry.event, entry.by, entry.account) == (AuditEvent.RIGHTS_CHANGED, olga.pk, bo.pk)
     assert entry.changes == [("is_staff", False, True), ("is_superuser", False, True)]
-
-
-def test_hosts_set_in_the_admin_are_in_the_audit_log(pets: Competition, olga: User, ada: User, cy: User) -> None:
-    signed_in(olga).post(change_of(pets), page_fields(pets, file="", hosts=[cy.pk]))
-    found = AuditEntry.objects.filter(event__in=[AuditEvent.HOST_ADDED, AuditEvent.HOST_REMOVED]).values_list(
-        "event", "account", "by"
-    )
-    assert set(found) == {(AuditEvent.HOST_ADDED, cy.pk, olga.pk), (AuditEvent.HOST_REMOVED, ada.pk, olga.pk)}
 
 
 def test_the_first_operator_is_in_the_audit_log(client: Client, db: None) -> None:
