@@ -83,14 +83,18 @@ class TooManyTasks(Exception):
 # --- adding a task ----------------------------------------------------------------------------------------------
 
 
-def add_task(request: HttpRequest, user: User, *, path: str = "", is_of_student: bool = False) -> PageTask:
+def add_task(
+    request: HttpRequest, user: User, *, path: str = "", is_empty: bool = False, is_of_student: bool = False
+) -> PageTask:
     """Store a posted form as a task; returns an unfinished task with the same form if there is one.
 
-    `path` replaces the path of the request. Raises `TooManyTasks`, `StorageUnreachable`.
+    `path` replaces the path of the request; with `is_empty` fields and files are not stored. Raises `TooManyTasks`,
+    `StorageUnreachable`.
     """
-    fields = request.POST.copy()
+    fields = QueryDict(mutable=True) if is_empty else request.POST.copy()
     fields.pop("csrfmiddlewaretoken", None)
-    files = [_store_form_file(name, file) for name, of_field in request.FILES.lists() for file in of_field]
+    given = [] if is_empty else request.FILES.lists()
+    files = [_store_form_file(name, file) for name, of_field in given for file in of_field]
     path = path or request.get_full_path()
     digest = hashlib.sha256(json.dumps([path, fields.urlencode(), [_file_facts(file) for file in files]]).encode())
     form = {

@@ -55,6 +55,7 @@ OPERATIONS = (
     "answer_of_task",
     "list_files",
     "download_file",
+    "convert_submission",
     *HOSTED,
 )
 ASKED = ("list_", "read_", "download_")

@@ -63,6 +63,33 @@ def test_a_bad_file_is_invalid_with_all_its_problems_and_uses_no_attempt(
     assert bos_program.get("competitions/pets")[1]["attempts_left"] == 5
 
 
+def test_bos_program_hears_what_a_conversion_would_change_and_asks_for_it(
+    bos_program: Program, work: Callable[[], int]
+) -> None:
+    semicolons = answers(public=1).replace(b",", b";")
+    status, told = bos_program.submit(semicolons)
+    assert (status, told["status"], len(told["conversion"]["changes"])) == (201, "invalid", 1)
+    assert (told["conversion"]["before"][1], told["conversion"]["after"][1]) == ("1;bird", "1,bird")
+    status, made = bos_program.post(f"submissions/{told['id']}/convert")
+    assert (status, made["status"], made["conversion"]) == (201, "pending", None)
+    assert bos_program.post(f"submissions/{told['id']}/convert")[1]["id"] == made["id"]
+    work()
+    assert bos_program.get(f"submissions/{made['id']}")[1]["public_score"] == 5 / 6
+
+
+def test_bos_program_may_ask_for_the_conversion_at_once(bos_program: Program) -> None:
+    status, made = bos_program.submit(answers().replace(b",", b";"), convert="true")
+    assert (status, made["status"]) == (201, "pending")
+    status, kept = bos_program.submit(answers(public=2), convert="true")
+    assert (status, kept["status"]) == (201, "pending")
+
+
+def test_a_strangers_file_is_not_converted(bos_program: Program, pets: Competition, cy: User) -> None:
+    _, told = bos_program.submit(answers().replace(b",", b";"))
+    enter(pets, cy)
+    assert Program(cy).post(f"submissions/{told['id']}/convert")[0] == 404
+
+
 def test_a_failure_of_ours_is_told_in_neutral_words(
     bos_program: Program, work: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ ELSEWHERE = {
     "api_submission": "token",
     "api_files": "members",
     "api_file": "members",
+    "api_convert": "members",
     "api_task": "token",
     "api_truth": "hosts",
     "api_truth_publish": "hosts",

@@ -150,25 +150,35 @@ def token_owner(request: HttpRequest) -> User:
     return cast(User, request.auth)  # type: ignore[attr-defined]
 
 
-def _answered_by_worker(function: Callable[..., Any]) -> Callable[..., Any]:
+def _answered_by_worker(function: Callable[..., Any], *, is_of_student: bool) -> Callable[..., Any]:
     """Have an operation run by a worker of pages: the response is 202 with a URL to poll, unless it is done at once."""
 
     @wraps(function)
     def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         if isinstance(request, page_tasks.StoredForm):
             return function(request, *args, **kwargs)
-        try:
-            task = page_tasks.add_task(request, token_owner(request))
-        except page_tasks.TooManyTasks as error:
-            words = "Two of your requests aren't done yet. Wait for one of them."
-            raise ApiError(429, words, [{"code": "busy", "message": words}], {"Retry-After": "5"}) from error
-        wake_ups.wake_workers(wake_ups.ANSWER_PAGE)
-        task.refresh_from_db()
-        return task_response(task)
+        return answer_later(request, is_of_student=is_of_student)
 
     # Evaluated here, because the annotations are strings, which ninja would look up in this module.
     answered.__signature__ = inspect.signature(function, eval_str=True)  # type: ignore[attr-defined]
     return answered
+
+
+def answer_later(request: HttpRequest, *, path: str = "", is_of_student: bool = False) -> HttpResponse:
+    """Store a request as a task for a worker. Raises `ApiError`.
+
+    With `path` the task is an empty request for that path, not this one.
+    """
+    try:
+        task = page_tasks.add_task(
+            request, token_owner(request), path=path, is_empty=bool(path), is_of_student=is_of_student
+        )
+    except page_tasks.TooManyTasks as error:
+        words = "Two of your requests aren't done yet. Wait for one of them."
+        raise ApiError(429, words, [{"code": "busy", "message": words}], {"Retry-After": "5"}) from error
+    wake_ups.wake_workers(wake_ups.ANSWER_PAGE)
+    task.refresh_from_db()
+    return task_response(task)
 
 
 def task_response(task: PageTask) -> HttpResponse:
@@ -225,7 +235,7 @@ def operation(
     file = {"responses": {200: {"description": "The file", "content": content}}} if file_type else None
 
     def declare(function: Operation) -> Operation:
-        view = _answered_by_worker(function) if by_worker else function
+        view = _answered_by_worker(function, is_of_student=scope is Scope.SUBMIT) if by_worker else function
         api.api_operation(
             [method], path, response=answers, auth=Token(scope), url_name=f"api_{name}", openapi_extra=file
         )(view)

@@ -104,6 +104,14 @@ class CompetitionOut(CompetitionSummaryOut):
     allows_late: bool
 
 
+class ConversionOut(Schema):
+    """The conversion of a file that a spreadsheet saved in another format."""
+
+    changes: list[str]
+    before: Annotated[list[str], Field(description="The first lines of the file.")]
+    after: Annotated[list[str], Field(description="The same lines once converted.")]
+
+
 class SubmissionOut(Schema):
     id: UUID
     competition: str
@@ -128,6 +136,10 @@ class SubmissionOut(Schema):
         Field(description="In the order of the competition's; empty where no score of the submission is shown."),
     ]
     errors: Annotated[list[ProblemOut], Field(description="Why the file was not scored.")]
+    conversion: Annotated[
+        ConversionOut | None,
+        Field(description="What “convert” would change in a file that was not scored; null where nothing helps."),
+    ] = None
     warnings: Annotated[list[ProblemOut], Field(description="What looks wrong in a file that was scored.")]
 
 

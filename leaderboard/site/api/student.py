@@ -9,10 +9,12 @@ from uuid import UUID
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from ninja import File, Form, Header, Query, Status
 from ninja.files import UploadedFile
 
+from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.common.clock import database_now, time_since_arrival
 from leaderboard.common.queries import only_row
@@ -23,6 +25,7 @@ from leaderboard.competitions.models import Competition, DataFile, Membership, P
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.services import publishing
 from leaderboard.ground_truths.services.data_files import SAMPLE
+from leaderboard.scoring import JobFailed
 from leaderboard.submissions import allowances, converting, submit_conditions, submitting
 
 from .answers import (
@@ -38,7 +41,7 @@ from .answers import (
     visible_competitions,
     visible_splits,
 )
-from .base import ApiError, Scope, operation, task_response, token_owner
+from .base import ApiError, Scope, answer_later, operation, task_response, token_owner
 from .schemas import (
     AnswerOut,
     BoardPage,
@@ -46,6 +49,7 @@ from .schemas import (
     CompetitionOut,
     CompetitionPage,
     CompetitionSummaryOut,
+    ConversionOut,
     FileListOut,
     FileOut,
     SubmissionOut,
@@ -159,6 +163,10 @@ def submit(
         bool,
         Form(description="“false” refuses a file that your team submitted before, with 409 “same_bytes”."),
     ] = True,
+    convert: Annotated[
+        bool,
+        Form(description="Read a file that a spreadsheet saved in its own way as the answer’s “conversion” says."),
+    ] = False,
     idempotency_key: Annotated[
         str | None,
         Header(
@@ -168,7 +176,7 @@ def submit(
             description="Sending the same file again under the same key gives the first submission.",
         ),
     ] = None,
-) -> Status[SubmissionOut]:
+) -> Status[SubmissionOut] | HttpResponse:
     """Submit a file. It is stored and queued; poll the submission until its status is no longer “pending”."""
     user = token_owner(request)
     # Members may see a launched competition, so no further query is needed for them.
@@ -195,13 +203,46 @@ def submit(
         raise ApiError(413, str(error)) from error
     if idempotency_key and submission.sha256 != sha256_of(file):
         raise ApiError(409, "Another file was submitted with this Idempotency-Key.")
+    if convert and converting.offer_conversion(submission):
+        path = reverse("api_convert", kwargs={"submission_id": submission.pk})
+        return answer_later(request, path=f"{path}?or_itself=true", is_of_student=True)
     converting.request_preview(submission)
     if submission.status == Submission.Status.PENDING:
         return Status(201, submission_out(submission_without_scores(submission)))
     mine = submissions_with_scores(user).filter(pk=submission.pk).first()
     if mine is None:
         raise ApiError(409, "This Idempotency-Key was used for a team that you have left.")
-    return Status(201, submission_out(mine, visible_splits(competition, user, database_now())))
+    return Status(201, _submission_out_for(mine, user))
+
+
+@operation(
+    "POST",
+    "submissions/{uuid:submission_id}/convert",
+    "convert",
+    SubmissionOut,
+    statuses=(201,),
+    scope=Scope.SUBMIT,
+    by_worker=True,
+)
+def convert_submission(
+    request: HttpRequest,
+    submission_id: UUID,
+    or_itself: Annotated[
+        bool, Query(description="Answer the submission itself, and not 409, where its file can't be converted.")
+    ] = False,
+) -> Status[SubmissionOut]:
+    """Submit the converted file of a submission with a “conversion”, as a new submission."""
+    user = token_owner(request)
+    original = submissions_with_scores(user).filter(pk=submission_id, team__memberships__user=user).first()
+    if original is None:
+        raise Http404("No submission of this id is yours.")
+    try:
+        converted = _submit_converted(original, user, time_since_arrival(request))
+    except ApiError as error:
+        if not (or_itself and any(problem["code"] == "not_convertible" for problem in error.errors)):
+            raise
+        converted = original
+    return Status(201, read_submission(request, converted.pk))
 
 
 @operation("GET", "competitions/{slug:slug}/submissions", "submissions", SubmissionPage)
@@ -227,7 +268,7 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
         raise Http404("No submission of this id is open to you.")
     if submission.status == Submission.Status.PENDING:  # polled often, so two queries are saved
         return submission_out(submission_without_scores(submission))
-    return submission_out(submission, visible_splits(submission.competition, user, database_now()))
+    return _submission_out_for(submission, user)
 
 
 @operation("GET", "tasks/{uuid:task_id}", "task", AnswerOut, statuses=(200, 201))
@@ -272,6 +313,25 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------
+
+
+def _submit_converted(submission: Submission, user: User, waited: timedelta) -> Submission:
+    try:
+        return converting.submit_converted(submission=submission, user=user, waited=waited)
+    except submit_conditions.SubmissionRefused as refused:
+        raise refusal_error(refused, submission.competition) from refused
+    except JobFailed as error:
+        raise ApiError(503, _("We couldn't convert the file. Try again in a minute.")) from error
+
+
+def _submission_out_for(submission: Submission, user: User) -> SubmissionOut:
+    """The schema of a submission with its conversion, which is computed for single submissions only."""
+    found = submission_out(submission, visible_splits(submission.competition, user, database_now()))
+    offer = converting.offer_conversion(submission)
+    if offer and offer.changes:
+        changes = [change["message"] for change in offer.changes]
+        found.conversion = ConversionOut(changes=changes, before=offer.before, after=offer.after)
+    return found
 
 
 def refusal_error(refused: submit_conditions.SubmissionRefused, competition: Competition) -> ApiError:
