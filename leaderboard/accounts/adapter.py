@@ -38,16 +38,16 @@ from .institution.people import apply_claims
 from .models import ApiToken, User, Viewer
 from .people import find_viewer
 
-# Cookie with the code or invitation that was opened by a visitor without an account.
+# Cookie with the code, invitation or join card that was opened by a visitor without an account.
 WAY_IN = "way_in"
-# A class is small; a code that leaks must not fill the site.
+# Accounts per code and day. A class is small; a code that leaks must not fill the site.
 MAX_ACCOUNTS_OF_A_CODE = 2000
 ACCOUNTS_MADE = "accounts_made"
 A_DAY_SECONDS = 86_400
 
 
 def remember_way_in(answer: HttpResponse, **way: str) -> HttpResponse:
-    """Set the cookie that allows a visitor to sign up elsewhere; the caller has checked the `code` or `invitation`.
+    """Set the cookie that allows a visitor to sign up elsewhere; the caller has checked the way.
 
     A signed cookie, because a session would add a row to the database for each request that comes without cookies.
     """
@@ -95,7 +95,7 @@ def needs_second_factor(user: Viewer) -> bool:
 
 
 def may_use_password(user: User) -> bool:
-    """Whether this person may sign in with a password: everybody, or only operators without `LOCAL_PASSWORDS`."""
+    """Whether this person may sign in with a password: everybody; where `LOCAL_PASSWORDS` is off, operators only."""
     return settings.LOCAL_PASSWORDS or user.is_superuser
 
 

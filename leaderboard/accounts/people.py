@@ -72,7 +72,7 @@ def set_can_host(*, account: User, can_host: bool, user: User | None) -> None:
 
 @transaction.atomic
 def make_password_link(*, account: User, user: User) -> str:
-    """The token of a password link for any active account, logged in the audit log."""
+    """Make the token of a password link for any active account; the audit log notes the maker, not the token."""
     AuditEntry.append(AuditEvent.PASSWORD_LINK, user=user, account=account)
     return password_link_for(account, by_operator=True)
 

@@ -1,4 +1,7 @@
-"""URLs of a person's account, and of the sign-in at an institution. Each has the name of its view."""
+"""URLs of accounts: one's own, the operators' pages about people, password links and the sign-in at an institution.
+
+Each has the name of its view.
+"""
 
 from __future__ import annotations
 

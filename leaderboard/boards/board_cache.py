@@ -58,8 +58,8 @@ class BytesLimitedCache:
 class CalmVersions:
     """Versions of boards for pages that poll, at most one per second.
 
-    Each score makes a new version, and polling pages need not be newer than a second, so a busy board is rendered once
-    per second for them.
+    Each ranked score makes a new version, and polling pages need not be newer than a second, so a busy board is
+    rendered once per second for them.
     """
 
     def __init__(self, seconds: float) -> None:

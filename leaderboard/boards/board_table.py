@@ -34,7 +34,7 @@ class BoardColumn:
     """A column of a board.
 
     `cell` makes the HTML of a row's cell, also for baselines; None for columns of the CSV alone. `csv_name` is its name
-    in the CSV, "" for columns of the page alone, with the values of `csv_value`.
+    in the CSV, where `csv_value` gives its values; "" for columns of the page alone.
     """
 
     head: str
@@ -44,7 +44,7 @@ class BoardColumn:
     style: str = ""
     hint: str = ""
     shows_scores: bool = False
-    """Whether it is left out while the scores are hidden."""
+    """Whether the page leaves it out while the scores are hidden; the CSV keeps it, with empty cells."""
 
 
 def columns_of(

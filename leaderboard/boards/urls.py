@@ -1,4 +1,4 @@
-"""URLs of boards. Each has the name of its view and of its template."""
+"""URLs of boards. Each has the name of its view."""
 
 from __future__ import annotations
 

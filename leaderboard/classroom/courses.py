@@ -32,7 +32,7 @@ IDENTITY = ("name", "email", "lms_user", "student_id", "sis_user_id", "login", "
 
 
 def new_competition_in(*, course: Course, user: User) -> Competition:
-    """A draft in a course, with hosts, assistants, admission and limits of its newest competition.
+    """A draft in a course, with hosts, assistants and settings of the newest competition that the user hosts there.
 
     Raises `CannotHost` for people who host no competition of the course.
     """
@@ -82,8 +82,8 @@ def may_enter(user: User, slug: str) -> bool:
 def move_competition(*, competition: Competition, course: Course | None, user: User) -> None:
     """Move a competition to another course, or to a new one (None), with the entries of its students.
 
-    With its last competition the whole class list is moved, and the old course is deleted. Raises `CannotHost` for
-    people who do not host both, and if entries of both lists contradict each other; then nothing is moved.
+    If it is the last one of its course, the whole class list moves and the old course is deleted. Raises `CannotHost`
+    for people who do not host both, and if entries of both lists contradict each other; then nothing is moved.
     """
     with transaction.atomic():
         target = course or make_course()

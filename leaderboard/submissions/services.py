@@ -35,18 +35,18 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
         if at >= effective_limits_of(locked.team_id, locked.competition).closes_at:
             raise SubmissionRefused("closed", _("The deadline has passed. You can't change your final submissions."))
         mine = Submission.objects.select_for_update().filter(
-            team=membership.team_id, status=Submission.Status.SCORED, is_late=False
+            team=locked.team_id, status=Submission.Status.SCORED, is_late=False
         )
-        chosen = mine.filter(pk__in=submission_ids, hidden_at=None)
-        if len(chosen) > competition.limits.final_count:
+        chosen, limit = mine.filter(pk__in=submission_ids, hidden_at=None), locked.competition.limits.final_count
+        if len(chosen) > limit:
             raise SubmissionRefused(
                 "too_many",
                 ngettext(
                     "Choose at most %(number)s submission.",
                     "Choose at most %(number)s submissions.",
-                    competition.limits.final_count,
+                    limit,
                 )
-                % {"number": competition.limits.final_count},
+                % {"number": limit},
             )
         # Hidden files are unselected too: shown again, they would be too many.
         mine.exclude(pk__in=[file.pk for file in chosen]).update(is_selected=False)

@@ -61,8 +61,8 @@ def write_submissions(archive: zipfile.ZipFile, competition: Competition, at: da
     """Write all files that teams submitted before `at`, and `manifest.csv` with hashes, times and scores.
 
     Only a piece of one file is in memory at a time. A file that is missing in the storage is in the manifest without a
-    path. Where attachments are taken, each final submission has a folder with its attachment and a line that scores it
-    at home with `truth.csv`.
+    path. Where attachments are taken, each final submission, and each other one with an attachment, has a folder with
+    the attachment and a line that scores the file at home with `truth.csv`.
     """
     lost: set[str] = set()
     finals = _finals_with_folder(competition)
@@ -104,7 +104,7 @@ def _finals_with_folder(competition: Competition) -> set[UUID]:
 
 
 class _Paths(NamedTuple):
-    """Paths of a submission in the zip. `folder` and `attachment` are "" for one without."""
+    """Paths of a submission in the zip. `folder` and `attachment` are "" for a submission without them."""
 
     file: str
     folder: str = ""
@@ -176,10 +176,10 @@ def _manifest_lines(competition: Competition, at: datetime, finals: Collection[U
                 submission.received_at.astimezone(UTC).isoformat(),
                 submission.status,
                 safe_cell(" ".join(str(problem.get("code", "")) for problem in submission.problems)),
-                _yes_or_empty(submission.is_late),
-                _yes_or_empty(submission.is_selected),
-                _yes_or_empty(submission.hidden_at),
-                _yes_or_empty(submission.team.disqualified_at),
+                _yes_or_no(submission.is_late),
+                _yes_or_no(submission.is_selected),
+                _yes_or_no(submission.hidden_at),
+                _yes_or_no(submission.team.disqualified_at),
                 values.get(Split.PUBLIC, ""),
                 values.get(Split.PRIVATE, ""),
                 number if values else "",
@@ -198,7 +198,7 @@ def _person_columns(user: User | None, listed: Mapping[int, tuple[str, str]]) ->
     return listed.get(user.pk, (user.get_full_name(), ""))
 
 
-def _yes_or_empty(fact: object) -> str:
+def _yes_or_no(fact: object) -> str:
     return "yes" if fact else "no"
 
 

@@ -59,7 +59,8 @@ def submit_file(
     membership: Membership | None = None,
     waited: timedelta = timedelta(),
 ) -> Submission:
-    """Store a file and queue it for scoring. Raises `SubmissionRefused`; nothing is stored then.
+    """Store a file and queue it for scoring. Raises `SubmissionRefused`, `TooLarge` and
+    `StorageUnreachable`; nothing is stored then.
 
     With `may_repeat=False` a file that the team has submitted before raises `DuplicateFile`, so that the page can ask
     for a confirmation.
@@ -152,7 +153,7 @@ def _log_refusals(competition: Competition) -> Iterator[None]:
 def _write_row(submission: Submission, membership: Membership, conversion: Conversion | None) -> Submission:
     """Write the row of a stored file; returns the earlier submission if this upload was received before.
 
-    Starts again if the team or the ground truth has changed during the upload. Raises `SubmissionRefused`.
+    Starts again if the ground truth has changed during the upload, or the team is gone. Raises `SubmissionRefused`.
     """
     competition = membership.competition
     received_at = submission.received_at

@@ -23,7 +23,7 @@ _SHARE_OF_NAMES = 0.9
 _ENOUGH_ROWS = 10
 _WORDS_OF_TEXT, _LETTERS_OF_TEXT = 5, 40
 _MOST_TOGETHER = 30
-"""The most 0/1 columns without another sign that are taken for answers together."""
+"""More 0/1 columns than this are answers together only if their names share a word."""
 
 _DATE = re.compile(
     r"([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2}))"
@@ -106,8 +106,8 @@ class AnswerProposal:
     """The columns of an answer file by their part. Without ``answers`` the host must choose among ``possible``;
     ``split_column`` is to become ``Usage``.
 
-    ``why`` is the reason: ``absent`` from the test set, ``train``: in the training data only, ``sample``, ``name``,
-    ``together``, ``only``, or ``asked``.
+    ``why`` is the reason: ``absent`` from the test set, ``train``: of all columns only these are in the training data,
+    ``sample``, ``name``, ``together``, ``only``, or ``asked``.
     """
 
     id_column: str
@@ -121,7 +121,7 @@ class AnswerProposal:
 
 
 def describe_columns(table: Table) -> list[ColumnFacts]:
-    """The facts about each column, from some thousand rows drawn evenly from the table."""
+    """The facts about each column, from at most 2,000 rows drawn evenly; whether cells differ or agree, from all."""
     most = min(_MOST_ROWS, max(200, _MOST_CELLS // max(len(table.names), 1)))
     rows = spread_rows(table.rows, most)
     return [_facts_of(name, table.column(name), rows) for name in table.names]
@@ -184,8 +184,8 @@ def is_train_file(name: str) -> bool:
 
 
 def _train_and_test(files: Mapping[str, frozenset[str]]) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
-    """The columns of training data and of test sets, by the names of files, else by one having more of the other's
-    columns."""
+    """The columns of training data and of test sets, by the names of files; else a table with all columns of another
+    and more is training data, and the other a test set."""
     named = {name: (is_train_file(name), bool(_TEST_FILE.search(name.casefold()))) for name in files}
     train = [names for file, names in files.items() if named[file][0]]
     test = [names for file, names in files.items() if named[file] == (False, True)]
@@ -222,8 +222,8 @@ def _split_column(columns: Sequence[ColumnFacts], in_train: Collection[str]) -> 
 
 
 def _id_column(columns: Sequence[ColumnFacts], first_of_sample: Collection[str], in_test: Collection[str]) -> str:
-    """The sample's id column, else of those with another cell in each row the one that the test set has, that is called
-    like an id, or is the first; the first column if none has."""
+    """The sample's first column; else, of the columns whose cells all differ and that may be ids, one that the test set
+    has, then one named like an id, then the first. If there are none, the same order decides among all columns."""
 
     def rank(place: int) -> tuple[Any, ...]:
         one = columns[place]

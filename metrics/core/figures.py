@@ -88,7 +88,7 @@ def weights_for(text: str | None, count: int) -> tuple[float, ...]:
 
 
 def wrong_weights(text: str | None, count: int, columns: Plural) -> str:
-    """The reason why the number of weights is not ``count``, or ``""``."""
+    """The fault if the number of weights is not ``count``; ``""`` if it is."""
     if not text or len(weights_in(text)) == count:
         return ""
     weights = Message.counted(len(weights_in(text)), "{count} weight", "{count} weights")

@@ -1,4 +1,4 @@
-"""Runs of words or characters that a predicted text shares with its references, counted without a table of them.
+"""Runs of words or characters that a predicted text shares with its references, counted without a table of all runs.
 
 A run of n codes becomes one whole number. The numbers of a block of texts are sorted once per side, so that equal runs
 of a text are next to each other.
@@ -27,7 +27,8 @@ Split = Callable[[str], Sequence[str]]
 _PIECES = 1 << 20
 _PAIRS = 1 << 17
 _MOST_CODES = 1 << 40
-"""The most pieces and pairs of a block, and the largest number of a run: pairs times numbers are int64."""
+"""The most pieces and pairs of a block, and the largest number of a run: a pair's place times a run's number must fit
+into int64."""
 
 
 _STEPS = (
@@ -83,7 +84,7 @@ def parted_words(text: str) -> list[str]:
 
 @cache
 def in_small_letters(split: Split) -> Split:
-    """The same pieces of the text in small letters."""
+    """A function that splits a text in small letters as ``split`` does."""
     return lambda text: split(text.lower())
 
 
@@ -128,8 +129,11 @@ def number_pieces(texts: Sequence[str], split: Split, known: Mapping[str, int]) 
 
 @dataclass(frozen=True)
 class PairBlock:
-    """Some distinct pairs of a true and a predicted cell. ``pairs`` are their places among all; ``owner`` is the index
-    in ``pairs`` of each reference, ``ours`` the references, and ``theirs`` the predicted text of each pair."""
+    """Some distinct pairs of a true and a predicted cell; ``pairs`` are their places among all.
+
+    ``ours`` are the references of all its pairs, ``owner`` the pair of each, counted from the block's first, and
+    ``theirs`` the predicted text of each pair.
+    """
 
     true: Tokens
     said: Tokens
@@ -139,8 +143,8 @@ class PairBlock:
     theirs: np.ndarray
 
     def runs(self, order: int) -> tuple[np.ndarray, np.ndarray, int]:
-        """The runs of ``order`` pieces, as whole numbers below the returned limit: sorted by reference, and by
-        predicted text, each with the index of its text times the limit added."""
+        """The runs of ``order`` pieces of the references, and of the predicted texts, sorted, and a limit. A run is a
+        number below the limit, plus the index of its text times the limit."""
         sides = [_find_runs(self.true, self.ours, order), _find_runs(self.said, self.theirs, order)]
         width = max(1, len(self.said.vocabulary))
         numbers, limit = [pieces[0] for _, pieces in sides], width

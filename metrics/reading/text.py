@@ -95,7 +95,7 @@ def _not_utf8(data: bytes, error: UnicodeDecodeError) -> Problem:
     where = error.start - max(data.rfind(b"\n", 0, error.start), data.rfind(b"\r", 0, error.start))
     if b"\x00" in data[:4096]:
         message = Message('The file holds NUL bytes, probably because it is UTF-16. Save it as "CSV UTF-8".')
-    elif 0xD8 <= data[error.start] == 0xED and error.reason == "invalid continuation byte":
+    elif data[error.start] == 0xED and error.reason == "invalid continuation byte":
         message = Message(
             'Line {line}, byte {place}: half of a surrogate pair is not UTF-8. Save the file as "CSV UTF-8".',
             line=line,

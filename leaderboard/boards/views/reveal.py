@@ -40,7 +40,7 @@ def _do_action(action: str, page_context: PageContext) -> str:
         return _("The final ranking is open.")
     if action == "end_extensions":
         services.end_extensions(competition=competition, user=user)
-        return _("Extension ended. The team is in the final ranking within a minute.")
+        return _("Time is over for all teams. They are in the final ranking within a minute.")
     if action == "when_scored":
         change_competition(competition=competition, user=user, reveals_itself=True)
         return _("The final ranking opens once the last submissions are scored.")

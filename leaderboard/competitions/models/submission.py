@@ -94,7 +94,8 @@ def waiting_since() -> Coalesce:
 
 
 class Submission(models.Model):
-    """One uploaded file. File and receipt never change; the other fields are its results.
+    """One uploaded file. File and receipt never change. Status, problems, warnings and failure are its results; team,
+    hosts and workers write the rest.
 
     `pending → scored | invalid | failed`. There is no status "running": a row is being scored while its lease
     (`lease_until`) has not expired, and only the worker with its `claim` may write the result.

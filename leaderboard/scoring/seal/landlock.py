@@ -59,7 +59,8 @@ def _landlock_version() -> int:
 
 
 def restrict_files(read: Sequence[Path], write: Sequence[Path]) -> None:
-    """Allow opening, making and removing files only below these paths, and no TCP ports."""
+    """Allow opening, making and removing files only below these paths; where the kernel knows how, also no TCP
+    ports, and no signals and abstract sockets to the outside."""
     version = _landlock_version()
     rights = (1 << max(number for since, number in _RIGHTS_OF if version >= since)) - 1
     parts = [rights, *([_BIND_TCP | _CONNECT_TCP] if version >= 4 else [])]
