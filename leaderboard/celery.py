@@ -172,7 +172,7 @@ def _run(**options: Any) -> None:
 
 
 def queue_length() -> int | None:
-    """Number of wake-ups in the broker; None if it does not answer within half a second."""
+    """Number of wake-ups in the broker; None if it does not connect and answer within half a second each."""
     import redis  # here, because a web server starts faster without it
 
     try:

@@ -22,8 +22,8 @@ class OwaspArgon2PasswordHasher(Argon2PasswordHasher):
 
 class NameSimilarityValidator(UserAttributeSimilarityValidator):
     """Django's comparison with the person's names and e-mail address, also without the digits and marks around a word:
-    `nele1234` is as easy to guess as `nele`. Several words are compared as they are: `green walrus` happens
-    to hold the letters of Lars Berg."""
+    `nele1234` is as easy to guess as `nele`. Several words are compared with their digits: without
+    them `green walrus 71` would be refused for Lars Berg, most of whose letters it happens to hold."""
 
     def validate(self, password: str, user: Any = None) -> None:
         try:

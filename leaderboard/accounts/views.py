@@ -68,7 +68,8 @@ def account(request: HttpRequest) -> HttpResponse:
 
 @open_page_to(SiteAudience.ANYONE)
 def password_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Redirect from a password link to django-allauth's page for a new password; 410 if the link has expired."""
+    """Redirect from a password link to django-allauth's page for a new password; 410 if the link is used,
+    expired or damaged."""
     user = account_behind(token)
     if user is None:
         return render(request, "accounts/password_link.html", status=410)
@@ -188,7 +189,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
 @sensitive_post_parameters("password")
 @open_page_to(SiteAudience.SIGNED_IN)
 def delete_account(request: HttpRequest) -> HttpResponse:
-    """Delete the viewer's account, after their password once more."""
+    """Delete the viewer's account, after their password once more, or their username if they have none."""
     user = signed_in_user(request.user)
     form = DeleteAccountForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST":

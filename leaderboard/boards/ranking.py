@@ -30,7 +30,8 @@ def sign_of(ground_truth: GroundTruth) -> float:
 
 
 def ranked_files(of: str = "") -> Q:
-    """Condition for files that are ranked, like `ranked_scores`: scored, in time, not hidden.
+    """Condition for files that are ranked if their team is: scored, in time, not hidden. `ranked_scores` also leaves
+    out baselines and disqualified teams.
 
     For a query of submissions, or of a model that reaches them by the relation `of`.
     """
@@ -185,7 +186,7 @@ def _private_values(ground_truth: GroundTruth, submissions: Sequence[UUID]) -> d
 
 
 def deciding_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Standing]]:
-    """Candidates of both boards as of the reveal, or as it would be now. Before the reveal only for hosts."""
+    """The standings of both boards as the reveal made them, or would now. Before the reveal only for hosts."""
     competition = ground_truth.competition
     if competition.revealed_at is None or competition.ground_truth_id != ground_truth.pk:
         yield from final_standings(ground_truth)

@@ -36,7 +36,7 @@ def _ranked_standing(team_id: int, ground_truth: int, split: str) -> QuerySet[St
 
 
 def placings_of(places: Iterable[tuple[int, GroundTruth, Split]]) -> dict[int, Placing]:
-    """Team → rank and score on this board; teams without a rank are left out. One query."""
+    """Team → rank and score on the board named beside it; teams without a rank are left out. One query."""
     shown = [
         Q(team=team_id, ground_truth=ground_truth, split=split)
         for team_id, ground_truth, split in places
@@ -73,7 +73,7 @@ def placings_now(teams: Mapping[Team, Competition], at: datetime) -> dict[int, P
 
 
 def next_better(placing: Placing, ground_truth: GroundTruth, split: Split) -> Standing | None:
-    """The standing with the next better score; None for the first place."""
+    """The standing with the next better score; None if no score is better."""
     sign = sign_of(ground_truth)
     before = standings_in_order(ground_truth, split).filter(sort_key__lt=sign * placing.value)
     return before.reverse().select_related("team").first()

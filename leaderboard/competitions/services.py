@@ -178,6 +178,8 @@ def _log_changes(competition: Competition, user: User | None, before: dict[str, 
 
 def recompute_lateness(competition: Competition) -> None:
     """Set `is_late` of all files by the current deadlines of their teams; late files are unselected as finals."""
+    # As a claim does: two statements that lock the same files in different orders would wait for each other.
+    list(competition.teams.select_for_update(no_key=True).order_by("pk").values_list("pk"))
     files = Submission.objects.filter(competition=competition, team__isnull=False).annotate(deadline=team_deadline())
     files.filter(is_late=True, received_at__lt=F("deadline")).update(is_late=False)
     files.filter(is_late=False, received_at__gte=F("deadline")).update(is_late=True, is_selected=False)

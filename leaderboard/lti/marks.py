@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
+from django.db import transaction
 from django.db.models import Count
 from django.db.models.functions import Now
 from django.urls import reverse
@@ -61,7 +62,7 @@ def want_marks(*, competition: Competition, marks: Mapping[int, tuple[float | No
     """
     seats, rows = _seats_of(competition, marks), defaultdict[int, list[PlatformMark]](list)
     stored = PlatformMark.objects.select_for_update(of=("self",)).filter(link__competition=competition, user__in=marks)
-    for row in stored:
+    for row in stored.order_by("pk"):
         rows[row.user_id].append(row)
     changed, now = list[PlatformMark](), database_now()
     for user, (points, comment) in marks.items():
@@ -112,10 +113,11 @@ def _seats_of(competition: Competition, users: Mapping[int, object] | set[int]) 
     return seats
 
 
+@transaction.atomic
 def send_again(*, link: LtiLink) -> int:
     """Send the refused and stuck marks of a column again; returns how many."""
     again = PlatformMark.objects.filter(link=link, state__in=[State.REFUSED, State.STUCK])
-    number = again.update(state=State.WAITING, tries=0, problem="", wanted_at=Now(), next_at=Now())
+    number = PlatformMark.locked(again).update(state=State.WAITING, tries=0, problem="", wanted_at=Now(), next_at=Now())
     if number:
         LtiLink.objects.filter(pk=link.pk).update(lineitem="", out_of=None)
         wake_workers_after_commit(ASK_PLATFORMS)

@@ -228,7 +228,7 @@ def approve_platform(*, platform: Platform, user: User | None) -> None:
     now = database_now()
     if platform.off_at is not None:  # marks that waited meanwhile have a day from now on
         waiting = PlatformMark.objects.filter(link__deployment__platform=platform, state=PlatformMark.State.WAITING)
-        waiting.update(wanted_at=now, next_at=now)
+        PlatformMark.locked(waiting).update(wanted_at=now, next_at=now)
     if platform.approved_at is None:  # launches are refused until now, so all of these were named by registration
         platform.deployments.filter(approved_at=None).update(approved_at=now)
     platform.approved_at = platform.approved_at or now

@@ -159,8 +159,9 @@ def _note_failure(mark: PlatformMark, link: LtiLink, problem: PlatformProblem) -
         _follow_clock(mark, problem.headers.get("Date", ""))
         return State.WAITING
     # The other marks of the column wait too, else each would wait for a silent platform.
-    others = PlatformMark.objects.filter(has_no_lease(), link=link, state=State.WAITING)
-    others.filter(next_at__lt=next_at).update(next_at=next_at)
+    others = PlatformMark.objects.filter(has_no_lease(), link=link, state=State.WAITING, next_at__lt=next_at)
+    with transaction.atomic():
+        PlatformMark.locked(others).update(next_at=next_at)
     return SILENT
 
 

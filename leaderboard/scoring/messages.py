@@ -1,7 +1,8 @@
 """Messages between the processes: JSON objects through a socket that is open already.
 
-A sealed process may only read and write open descriptors, so nothing here calls `send` or `recv`. Each wait has a
-deadline given by the caller, in time of the monotonic clock.
+A sealed process may only read and write open descriptors, so nothing here calls `send` or `recv`. Each wait has the
+deadline that its caller gives, in time of the monotonic clock; a waiting process, which ends with its client, gives
+none.
 """
 
 from __future__ import annotations

@@ -57,7 +57,8 @@ def allowances_of_teams(teams: Mapping[int, Competition], at: datetime) -> dict[
 def submit_refusal_now(
     competition: Competition, membership: Membership | None, at: datetime, allowed: AttemptAllowance | None = None
 ) -> SubmissionRefused | None:
-    """The refusal that a file would get now; None if it would be accepted.
+    """The refusal that any file would get now; None if one may be sent. The pause after many invalid files and the
+    bytes of the team are checked with the file.
 
     `allowed` is the member's allowance, if the caller has it already.
     """

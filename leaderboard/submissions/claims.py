@@ -72,14 +72,19 @@ def claim_submissions(
     keys, tries = [submission.pk for submission in submissions], submissions[0].tries
     key = claim_key(wake_up_id or uuid.uuid4(), tries + 1)
     with transaction.atomic():
-        if connection.features.has_select_for_update:  # SQLite has one writer at a time anyway
-            # Lock the teams, so that two workers do not claim two files of a team at once.
-            teams = Team.objects.filter(submissions__in=keys).order_by("pk")
-            list(teams.select_for_update(of=("self",), no_key=True).values_list("pk"))
+        lock_teams_of(keys)
         number = _claim.run(keys=keys, tries=tries, key=key)
     if 0 < number < len(keys):
         keys = list(Submission.objects.filter(pk__in=keys, claim=key).values_list("pk", flat=True))
     return {pk: Claim(Submission, pk, key) for pk in keys} if number else {}
+
+
+def lock_teams_of(keys: Sequence[uuid.UUID]) -> None:
+    """Lock the teams of files, so that two workers neither claim two files of a team at once nor wait for each other's
+    files in a ring."""
+    if connection.features.has_select_for_update:  # SQLite has one writer at a time anyway
+        teams = Team.objects.filter(submissions__in=keys).order_by("pk")
+        list(teams.select_for_update(of=("self",), no_key=True).values_list("pk"))
 
 
 @PreparedUpdate

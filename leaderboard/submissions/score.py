@@ -208,6 +208,7 @@ def _held_rows(turn: Sequence[FileOfTurn]) -> dict[uuid.UUID, Submission]:
     if connection.features.has_select_for_update:  # SQLite has one writer at a time anyway
         numbers = sorted({file.submission.competition_id for file in turn})
         list(Competition.objects.select_for_update().filter(pk__in=numbers).order_by("pk").values_list("pk"))
+    claims.lock_teams_of([file.submission.pk for file in turn])
     keys = {file.submission.pk: file.claim.key for file in turn}
     # Read again: the team may have changed meanwhile, or the file was deleted with its competition.
     return {row.pk: row for row in _pending_rows.rows(keys=list(keys)) if row.claim == keys[row.pk]}

@@ -48,7 +48,7 @@ class BoardComparison:
     difference: float | None = None
     """Difference to the earlier best; positive is better, whatever the metric's direction. None for a first score."""
     gain: str = ""
-    """Signed difference of the scores as text, with three digits."""
+    """Signed difference of the scores with the board's decimals; "0" for equal ones, "" for a first score."""
     is_personal_best: bool = False
     placing: Placing | None = None
     """Rank of the file's team, which for hosts is not their own."""
@@ -95,7 +95,8 @@ class SubmissionProgress:
 
 def progress_of(page_context: PageContext, submission: Submission) -> SubmissionProgress:
     is_pending = submission.status == Submission.Status.PENDING
-    is_off_board = submission.hidden_at is not None or page_context.is_disqualified
+    team = submission.team
+    is_off_board = submission.hidden_at is not None or (team is not None and team.disqualified_at is not None)
     scores = ShownScores() if is_pending else shown_scores_of(page_context, [submission])[submission.pk]
     comparison = BoardComparison()
     if (ground_truth := page_context.competition.ground_truth) and scores.public:

@@ -1,6 +1,6 @@
 """Phrases in a cell, their similarity by words, and three ways to match them.
 
-Each distinct pair of phrases is compared once; matching then works on flat arrays, in blocks of bounded size.
+Each distinct pair of phrases is compared once; matching then works on flat arrays, in blocks of rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -72,7 +72,7 @@ class Matrices:
 
 
 def matrices(true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.ndarray) -> Iterator[Matrices]:
-    """The matrices of consecutive rows, in blocks of at most 50,000 entries."""
+    """The matrices of consecutive rows, in blocks of at most 50,000 entries, or of one row that has more."""
     sizes = true.cells.counts[true_cells] * said.cells.counts[said_cells]
     for some in blocks(sizes, _BLOCK):
         yield _block(true, said, true_cells[some], said_cells[some])

@@ -148,7 +148,8 @@ def mean_over_lists(
 
 
 def mean_of_lists(rows: Callable[..., Contributions], value: str) -> RowSum:
-    """The mean over rows of the value that ``rows`` returns by ``mean_over_lists``, under this name."""
+    """The mean over rows of the values in ``rows``, a function that returns ``mean_over_lists``; ``value`` is their
+    name in the worked example."""
     parts = ("hits", "relevant", value, "rows")
     return RowSum(rows=rows, total=_mean_value, parts=parts, last_line=f"{{{value}}} / {{rows}}")
 

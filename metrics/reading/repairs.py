@@ -47,8 +47,8 @@ def mend_double_utf8(text: str) -> str:
 
 
 def with_plain_signs(text: str, known: set[str]) -> str:
-    """The text with plain letters, spaces, quotes and hyphens for those that only look like them, and none that is
-    hidden; characters in ``known`` stay, and double spaces if two spaces are.
+    """The text with plain letters, spaces, quotes and hyphens for those that only look like them, and without hidden
+    characters. Characters in ``known`` stay. Several spaces become one, unless ``known`` has two spaces.
 
     >>> with_plain_signs("the  \ufb01rst\u00a0of \u201cten\u201d", set("é"))
     'the first of "ten"'

@@ -1,4 +1,4 @@
-"""Labels that mean the same in one form: accents composed, plain spaces and signs; ``10.0`` as ``10``.
+"""One form for labels that mean the same: accents composed, plain spaces and signs; ``10.0`` as ``10``.
 
 Both sides are read so. Columns that are written well are not copied.
 """
@@ -36,7 +36,8 @@ def composed_texts(texts: Any) -> Any:
 
 
 def normal_labels(labels: Any) -> Any:
-    """An Arrow array of labels, or of lists of them, composed and without double spaces and invisible characters."""
+    """An Arrow array of labels, or of lists of them, with composed letters, plain spaces, dashes and quotes, and
+    without invisible characters."""
     import pyarrow.compute as pc
 
     offsets, data = raw_cells(labels)

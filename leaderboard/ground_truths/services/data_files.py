@@ -110,9 +110,13 @@ def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
     remove_file(data_file.file_key)
 
 
+# As long as a form has that a worker answers.
+SEARCH_SECONDS = 600.0
+
+
 class LeakSearch:
-    """A search of the data files for the answers in a truth's file, which may have its `other_columns`
-    (`non_answer_columns`). It has a thread, because sealed processes check the same files meanwhile."""
+    """A search of the data files for a truth's answers. They may hold the truth's `other_columns`
+    (`non_answer_columns`). A thread searches while sealed processes check the same files."""
 
     def __init__(self, truth: GroundTruth | TruthDraft, path: Path, id_column: str = "") -> None:
         data = path.read_bytes()
@@ -126,7 +130,7 @@ class LeakSearch:
 
     def findings(self) -> list[dict[str, Any]]:
         """Findings about data files that contain the answers, or cannot be checked for them."""
-        return self._found.result()
+        return self._found.result(SEARCH_SECONDS)
 
 
 def _leak_findings(answers: TruthAnswers, files: Iterable[tuple[str, Path]]) -> list[dict[str, Any]]:

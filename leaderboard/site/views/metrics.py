@@ -30,8 +30,11 @@ from leaderboard.competitions.metric_display import (
 from leaderboard.competitions.metric_search import matching_metrics
 
 DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_lazy("Lower is better")}
-# Order of the groups, the most common tasks first; other groups come last.
-GROUPS = ("Labels", "Numbers", "Probabilities", "Rankings", "Text", "Masks and boxes", "Survival", "Clusterings")
+# Order of the groups, the most common tasks first; those of custom metrics come last.
+GROUPS = (
+    *("Labels", "Numbers", "Probabilities", "Rankings", "Text", "Masks and boxes", "Survival", "Clusterings"),
+    "Composite",
+)
 DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 
 
