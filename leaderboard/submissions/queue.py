@@ -136,6 +136,6 @@ def _with_scoring_fields(keys: list[uuid.UUID]) -> QuerySet[Submission]:
     return Submission.objects.filter(pk__in=keys).select_related("competition__ground_truth").only(*fields)
 
 
-def find_submission(submission_id: uuid.UUID) -> Submission | None:
+def find_submission(submission_id: uuid.UUID | str) -> Submission | None:
     """A row with the columns that scoring needs, in any state; None if it was deleted."""
-    return _with_scoring_fields.only_row(keys=[submission_id])
+    return _with_scoring_fields.only_row(keys=[uuid.UUID(str(submission_id))])

@@ -76,7 +76,7 @@ class FileOfTurn:
     seconds: float = 0.0
 
 
-def score_one(submission_id: uuid.UUID, *, in_queue: bool = True) -> str:
+def score_one(submission_id: uuid.UUID | str, *, in_queue: bool = True) -> str:
     """Score one pending submission; returns `FileOfTurn.status`, "busy" if it cannot be claimed."""
     submission = queue.find_submission(submission_id)
     scored = score_turn([submission], in_queue=in_queue) if submission else []

@@ -292,10 +292,10 @@ def test_grades_are_released_once_all_are_in_the_ranking(ended: Competition) -> 
         return " ".join(refused.value.details)
 
     open_for_the_others(ended)
-    assert "isn't complete" in obstacles()
+    assert "still has time" in obstacles()
     let_time_pass(ended)
     reveal.add_late_teams(timezone.now())
-    assert "isn't complete" not in obstacles()
+    assert "still has time" not in obstacles()
 
 
 # --- the host's page ------------------------------------------------------------------------------------------------
