@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-import sys
 from importlib import import_module
 
 from django.conf import settings
@@ -18,8 +17,6 @@ from leaderboard.common.web_requests import BodyLimits
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 child_processes.die_with_leader()
-# A thread that holds SQLite's one write lock must not wait long for Python's own lock after each statement.
-sys.setswitchinterval(0.0005)
 
 _site = get_wsgi_application()
 
