@@ -13,7 +13,7 @@ All counts are added over the rows of a split, so it is no mean of rows: long te
   white space, `characters` takes each character by itself, for texts without spaces.
 - The first order without a shared run counts half a run, the next a quarter. If no word is shared, or no prediction
   has a run of the last order, the score is 0. `order` takes the place of 4.
-- A part of the truth in which no reference has a run of that length is refused at publication.
+- A part of the truth in which no first reference has a run of that length is refused at publication.
 
 Source: Papineni and others 2002. Equals `corpus_bleu` of sacrebleu 2 with its defaults, to its rounding.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -46,8 +47,8 @@ def board_page(
     """One page of the current board; a `page` beyond the end is the last one. Raises `ValueError` without ground truth.
 
     Callers must check `private_is_visible_to` for the private board, and `is_run_by` for `sees_names`, which shows the
-    names behind pseudonyms. `people` are the members of all teams, if the caller has them already. Only an index is
-    read of other pages, and once a minute yesterday's ranks (`earlier_ranks`).
+    names behind pseudonyms. `people` are the members of all teams, if the caller has them already. On an open public
+    board only an index is read of other pages, and once a minute yesterday's ranks (`earlier_ranks`).
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:
@@ -69,7 +70,8 @@ def board_page(
     ranks = shared_ranks([standing.order for standing in standings], above=before, first=first)
     rows = ranked_rows(ground_truth, split, standings, ranks, at, sees_names, people)
     references = baseline_rows(ground_truth, split)
-    merged = merge_baselines(rows, references, sign, is_first=page == 1, is_last=page == pages)
+    previous = None if last is None else 0.0 if is_hidden(ground_truth, split) else last.sort_key
+    merged = merge_baselines(rows, references, sign, previous=previous, is_last=page == pages)
     return BoardPageData(tuple(merged), page, pages, total, leader)
 
 
@@ -325,17 +327,21 @@ def _sort_key_of_row(row: BoardRowData, sign: float) -> float:
 
 
 def merge_baselines(
-    rows: Sequence[BoardRowData], references: Sequence[BoardRowData], sign: float, *, is_first: bool, is_last: bool
+    rows: Sequence[BoardRowData],
+    references: Sequence[BoardRowData],
+    sign: float,
+    *,
+    previous: float | None,
+    is_last: bool,
 ) -> list[BoardRowData]:
-    """The rows of one page with the baselines that belong between them; a team ranks above an equal baseline."""
+    """The rows of one page with the baselines that belong among them; a team ranks above an equal baseline.
+
+    `previous` is the sort key of the last row of the page before, None on the first page.
+    """
     if not rows:
-        return list(references) if is_first else []
-    low, high = _sort_key_of_row(rows[0], sign), _sort_key_of_row(rows[-1], sign)
-    here = [
-        row
-        for row in references
-        if (is_first or low <= _sort_key_of_row(row, sign)) and (is_last or _sort_key_of_row(row, sign) < high)
-    ]
+        return list(references) if previous is None else []
+    low, high = -math.inf if previous is None else previous, _sort_key_of_row(rows[-1], sign)
+    here = [row for row in references if low <= (key := _sort_key_of_row(row, sign)) and (is_last or key < high)]
     return sorted([*rows, *here], key=lambda row: (_sort_key_of_row(row, sign), row.is_baseline, row.rank or 0))
 
 

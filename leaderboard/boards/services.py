@@ -99,7 +99,8 @@ def reveal_competition(
 ) -> None:
     """Open the private board now.
 
-    Raises `CannotHost` before the launch, before the deadline, while files wait for scores, or if it is open.
+    Raises `CannotHost` before the launch, before the deadline, with `LateTeams.WAIT` before the end of an extension
+    that delays it, while files wait for scores, or if it is open.
     """
     with transaction.atomic():
         # Changes of deadlines and extensions take this lock too, so none comes between the check and the reveal.
@@ -112,7 +113,7 @@ def reveal_competition(
 
 
 def end_extensions(*, competition: Competition, user: User | None) -> None:
-    """End the extensions of all teams that still have time after the deadline. Raises `CannotHost` before it."""
+    """End the extensions of all teams that still have time, disqualified ones aside. Raises `CannotHost` before it."""
     with transaction.atomic():
         locked, now = lock_competition(competition.pk), database_now()
         if now < locked.closes_at:

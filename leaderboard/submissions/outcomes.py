@@ -1,4 +1,4 @@
-"""Score one file under a ground truth. The file is read by the sealed scorer process, never by this one."""
+"""Score one file under a ground truth. The file is parsed by the sealed scorer process, never by this one."""
 
 from __future__ import annotations
 

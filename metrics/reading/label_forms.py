@@ -1,7 +1,7 @@
 """Whether a label is written like the one in the sample submission, and how it would be written so.
 
-Only the form of the sample's label is looked at, because it is public: its type, leading zeros and case, never which
-labels the truth has.
+A label is compared with the form of the sample's label, which is public: its type, leading zeros and case. Of the
+truth's labels only this counts: their characters, their most words, and which differences are usual among them.
 """
 
 import re
@@ -233,7 +233,8 @@ def _form_key(label: str) -> object:
 
 
 def twins_of(labels: list[str]) -> dict[str, str]:
-    """Labels that differ from an earlier one only in case, marks between words, or leading zeros, and that one.
+    """Labels that are hardly another than an earlier one, and that one: they differ only in case, marks between or
+    around words, width, leading zeros, or the word for true.
 
     Two numbers are no twins, because they are compared by their values; two letters neither, because some are labels
     for both cases.

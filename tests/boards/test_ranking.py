@@ -282,12 +282,13 @@ def test_merging_puts_each_baseline_on_exactly_one_page() -> None:
         return rows_module.BoardRowData(rank, name, 1, value, None, "", now, is_baseline=rank is None)
 
     ranked = [row(f"t{i}", 10 - i, rank=i + 1) for i in range(6)]
-    references = [row("best", 99, rank=None), row("middle", 6.5, rank=None), row("worst", 0, rank=None)]
-    first = merge_baselines(ranked[:3], references, -1, is_first=True, is_last=False)
-    last = merge_baselines(ranked[3:], references, -1, is_first=False, is_last=True)
-    assert [r.name for r in first + last].count("middle") == 1
-    assert [r.name for r in first] == ["best", "t0", "t1", "t2"]
-    assert [r.name for r in last][-1] == "worst"
+    between = [row(f"at {value}", value, rank=None) for value in (9, 8.5, 8, 7.5, 7, 6.5, 5)]
+    references = [row("best", 99, rank=None), *between, row("worst", 0, rank=None)]
+    first = merge_baselines(ranked[:3], references, -1, previous=None, is_last=False)
+    last = merge_baselines(ranked[3:], references, -1, previous=-8, is_last=True)
+    assert sorted(r.name for r in first + last if r.is_baseline) == sorted(r.name for r in references)
+    assert [r.name for r in first] == ["best", "t0", "t1", "at 9", "at 8.5", "t2"]
+    assert [r.name for r in last][:3] == ["at 8", "at 7.5", "t3"]
 
 
 class TestAfterTheClose:

@@ -16,7 +16,8 @@ from ..models import ApiToken, User
 
 
 def apply_claims(*, account: User, social_account: SocialAccount) -> None:
-    """Apply the provider's claims to the account. Called after the sign-in is complete, with any second factor."""
+    """Apply the provider's claims to the account. Called after the sign-in is complete, with any second
+    factor, and when a signed-in person links the institution."""
     facts = social_account.extra_data
     may_host = facts.get("may_host")
     if may_host is not None and may_host != account.can_host:
