@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Literal
+from uuid import UUID
 
-from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, prefetch_related_objects
 from django.http import Http404
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.boards import secondary
 from leaderboard.boards.ranking import sign_of
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.queries import only_row
 from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Submission
 from leaderboard.competitions.models.competition import Split
@@ -77,13 +79,34 @@ def secondary_metrics_out(ground_truth: GroundTruth | None) -> list[MetricOut]:
 
 def submissions_with_scores(user: User) -> QuerySet[Submission]:
     """A person's submissions with the scores of the current ground truth in `current_scores`."""
+    return _with_relations(Submission.objects.visible_to(user)).prefetch_related(_current_scores())
+
+
+def find_submission(user: User, key: UUID) -> Submission | None:
+    """One of `submissions_with_scores`, which programs ask for until it has a score; a pending one needs one query."""
+    if user.is_superuser:
+        return only_row(submissions_with_scores(user).filter(pk=key))
+    submission = _visible_submission.only_row(user_id=user.pk, key=key)
+    if submission is not None and submission.status == Submission.Status.PENDING:
+        return submission_without_scores(submission)
+    if submission is not None:
+        prefetch_related_objects([submission], _current_scores())
+    return submission
+
+
+@PreparedQuery
+def _visible_submission(user_id: int, key: UUID) -> QuerySet[Submission]:
+    return _with_relations(Submission.objects.visible_to(User(pk=user_id))).filter(pk=key)
+
+
+def _with_relations(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    related = ("competition__ground_truth", "competition__archive", "competition__board", "team", "baseline", "user")
+    return submissions.select_related(*related)
+
+
+def _current_scores() -> Prefetch[str]:
     current = Score.objects.filter(ground_truth=F("submission__competition__ground_truth"))
-    return (
-        Submission.objects.visible_to(user)
-        .select_related("competition__ground_truth", "competition__archive", "competition__board")
-        .select_related("team", "baseline", "user")
-        .prefetch_related(Prefetch("scores", current, to_attr="current_scores"))
-    )
+    return Prefetch("scores", current, to_attr="current_scores")
 
 
 def submission_without_scores(submission: Submission) -> Submission:

@@ -30,6 +30,7 @@ from leaderboard.submissions import allowances, converting, submit_conditions, s
 
 from .answers import (
     competition_summary,
+    find_submission,
     metric_out,
     paginate_items,
     secondary_metrics_out,
@@ -263,11 +264,11 @@ def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> S
 def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     """One submission: its status and scores, and every problem of a file that was not scored."""
     user = token_owner(request)
-    submission = only_row(submissions_with_scores(user).filter(pk=submission_id))
+    submission = find_submission(user, submission_id)
     if submission is None:
         raise Http404("No submission of this id is open to you.")
-    if submission.status == Submission.Status.PENDING:  # polled often, so two queries are saved
-        return submission_out(submission_without_scores(submission))
+    if submission.status == Submission.Status.PENDING:  # asked for often, so that a query is saved
+        return submission_out(submission)
     return _submission_out_for(submission, user)
 
 
