@@ -4,12 +4,15 @@ A worker may write the result of a row while its claim is in that row and its le
 out another worker may claim the row, and the first one writes nothing any more. All times are the database's.
 
 A claim is derived from the ID of the message that woke the worker, so the main process of a dead worker finds exactly
-the rows which that worker held.
+the rows which that worker held. It begins with the place of the worker, so the worker that `up` starts after a dead one
+finds the rows of all its processes.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -22,9 +25,12 @@ from django.db import connection, models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from . import child_processes
+
 log = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=30)
+PLACE_BYTES = 4
 JOIN_SECONDS = 12.0  # as long as the thread that extends a lease may wait for a lock of the database
 
 
@@ -42,7 +48,24 @@ def has_no_lease() -> Q:
 
 def claim_key(wake_up_id: str | uuid.UUID, number: int = 1) -> uuid.UUID:
     """The key of the worker that was woken by the message `wake_up_id`, for the try of this number."""
-    return uuid.uuid5(uuid.NAMESPACE_OID, f"{wake_up_id}:{number}")
+    key = uuid.uuid5(uuid.NAMESPACE_OID, f"{wake_up_id}:{number}")
+    return uuid.UUID(bytes=_place_of_worker() + key.bytes[PLACE_BYTES:])
+
+
+def _place_of_worker() -> bytes:
+    """The same bytes for every worker that one `up` starts, one after another."""
+    folder = os.environ.get(child_processes.HEARTBEAT_FOLDER, "")
+    return uuid.uuid5(uuid.NAMESPACE_OID, f"{socket.gethostname()}:{folder}").bytes[:PLACE_BYTES]
+
+
+def end_claims_of_place(rows: models.QuerySet[Any]) -> int:
+    """End the claims of dead workers of this place, as if their leases had run out; returns the number of rows.
+
+    A worker that lives on after all loses its claim and writes nothing.
+    """
+    place, further = _place_of_worker(), 16 - PLACE_BYTES
+    keys = [uuid.UUID(bytes=place + byte * further) for byte in (b"\0", b"\xff")]
+    return rows.filter(has_lease(), claim__range=keys).update(claim=None, lease_until=None)
 
 
 def claim_rows(rows: models.QuerySet[Any], key: uuid.UUID, **fields: Any) -> int:

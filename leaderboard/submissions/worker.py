@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from celery.exceptions import TimeLimitExceeded, WorkerLostError
-from celery.signals import task_failure, worker_process_init, worker_ready, worker_shutting_down
+from celery.signals import task_failure, worker_init, worker_process_init, worker_ready, worker_shutting_down
 from celery.worker.state import active_requests
 from django.conf import settings
 from django.db import close_old_connections, connection
@@ -16,7 +16,9 @@ from django.db import close_old_connections, connection
 from leaderboard import scoring
 from leaderboard.celery import app, queue_length
 from leaderboard.common import child_processes
+from leaderboard.common.claims import end_claims_of_place
 from leaderboard.competitions import duties, wake_ups
+from leaderboard.competitions.models import PageTask, Submission
 
 from . import claims, queue_health
 
@@ -27,6 +29,23 @@ DEAF_AFTER_SECONDS = 120.0
 _began = time.monotonic()
 # Claims of a worker that is told to stop are released shortly before it is killed, so that no lease has to run out.
 RELEASE_AFTER, RELEASE_EVERY = child_processes.seconds_to_stop() - 0.7, 0.2
+
+
+@worker_init.connect
+def _end_claims_of_dead_worker(**_: object) -> None:
+    """End the leases of the last worker of this `up`, all of whose processes were killed before this one was started.
+
+    Runs before the first fork, which must not inherit a connection.
+    """
+    if child_processes.current_part() != "worker":
+        return
+    try:
+        for rows in (Submission.objects.all(), PageTask.objects.all()):
+            end_claims_of_place(rows)
+    except Exception:
+        log.exception("what the last worker held could not be given back; its leases will run out")
+    finally:
+        connection.close()
 
 
 @worker_process_init.connect

@@ -24,7 +24,13 @@ from leaderboard.common import network
 from leaderboard.operations.supervisor import place as place_module
 from leaderboard.operations.supervisor import prepare
 from leaderboard.operations.supervisor.place import Trouble
-from leaderboard.operations.supervisor.processes import FIRST_PAUSE, LONGEST_PAUSE, Heartbeats, ManagedProcess
+from leaderboard.operations.supervisor.processes import (
+    FIRST_PAUSE,
+    HEALTHY_AFTER,
+    LONGEST_PAUSE,
+    Heartbeats,
+    ManagedProcess,
+)
 from manage import BASE
 from tests.processes import below, children_of, is_over
 from tests.running_site import patience, until
@@ -234,7 +240,7 @@ def test_the_process_that_answers_comes_back_when_it_is_killed(start: Callable[.
     wait_for(lambda: site.page() == 200, "the page")
 
 
-def test_pauses_grow_to_half_a_minute_and_start_over_after_a_healthy_minute(tmp_path: Path) -> None:
+def test_pauses_grow_to_half_a_minute_and_start_over_after_a_healthy_time(tmp_path: Path) -> None:
     child = ManagedProcess("worker", ["false"], Heartbeats(tmp_path, "worker"))
     pauses = []
     for _ in range(8):
@@ -243,7 +249,7 @@ def test_pauses_grow_to_half_a_minute_and_start_over_after_a_healthy_minute(tmp_
         child.plan_restart(1)
     assert pauses == [0.5, 1, 2, 4, 8, 16, 30, 30]
 
-    child.started_at = time.monotonic() - 61
+    child.started_at = time.monotonic() - HEALTHY_AFTER - 1
     assert f"starting it again in {FIRST_PAUSE:g} s" in child.plan_restart(1)
     assert child.pause < LONGEST_PAUSE
 

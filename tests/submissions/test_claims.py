@@ -17,8 +17,8 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
-from leaderboard.common import outbox
-from leaderboard.common.claims import Claim, claim_key
+from leaderboard.common import child_processes, outbox
+from leaderboard.common.claims import Claim, claim_key, end_claims_of_place
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions import tasks, wake_ups
 from leaderboard.competitions.models import (
@@ -238,6 +238,19 @@ def test_a_claim_is_of_one_wake_up_and_one_try(mine: Submission) -> None:
     Submission.objects.filter(pk=mine.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert claim(mine.pk, "bell") == Claim(Submission, mine.pk, claim_key("bell", 2))
     assert claim_key("bell", 1) != claim_key("bell", 2)
+
+
+@pytest.mark.fault(5)
+def test_a_worker_gives_back_at_its_start_what_the_last_one_of_its_place_held(
+    mine: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(child_processes.HEARTBEAT_FOLDER, "run/heartbeats")
+    assert claim(mine.pk, "bell") is not None
+    monkeypatch.setenv(child_processes.HEARTBEAT_FOLDER, "another site's")
+    assert end_claims_of_place(Submission.objects.all()) == 0
+    monkeypatch.setenv(child_processes.HEARTBEAT_FOLDER, "run/heartbeats")
+    assert end_claims_of_place(Submission.objects.all()) == 1
+    assert claim(mine.pk, "another bell") == Claim(Submission, mine.pk, claim_key("another bell", 2)), "the try counts"
 
 
 @pytest.mark.fault(29)

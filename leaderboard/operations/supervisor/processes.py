@@ -142,7 +142,7 @@ def _is_in_session(process: int, leader: int) -> bool:
 
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-HEALTHY_AFTER = 60.0
+HEALTHY_AFTER = 15.0  # a part that breaks off sooner after its start will do so again, so the pauses grow
 START_SECONDS = 120.0
 SCORING_WAITS = 10  # niceness of the worker: a score that is a moment late harms less than a page that hangs
 # The web server stops accepting at this number of connections and has no limit per address. So the number is large, and
