@@ -68,7 +68,9 @@ def board_page(
     is_tie = last is not None and last.order == standings[0].order
     first = rank_of(standings[0]) if is_tie else None
     ranks = shared_ranks([standing.order for standing in standings], above=before, first=first)
-    rows = ranked_rows(ground_truth, split, standings, ranks, at, sees_names, people)
+    podium = standings[:3] if last is None else standings_in_order(ground_truth, split)[:3]
+    discs = discs_of(standing.sort_key for standing in podium)
+    rows = ranked_rows(ground_truth, split, standings, ranks, discs, at, sees_names, people)
     references = baseline_rows(ground_truth, split)
     previous = None if last is None else 0.0 if is_hidden(ground_truth, split) else last.sort_key
     merged = merge_baselines(rows, references, sign, previous=previous, is_last=page == pages)
@@ -186,11 +188,20 @@ def names_of(team: Team, competition: Competition, *, sees_names: bool) -> tuple
     return shown, team.name if sees_names and shown != team.name else ""
 
 
+def discs_of(first_three: Iterable[float]) -> dict[float, str]:
+    """Sort key → disc, by the sort keys of the first three of the whole board; equal scores have equal discs."""
+    discs: dict[float, str] = {}
+    for key, disc in zip(first_three, MEDALS.values(), strict=False):
+        discs.setdefault(key, disc)
+    return discs
+
+
 def ranked_rows(
     ground_truth: GroundTruth,
     split: Split,
     standings: Sequence[Standing],
     ranks: Sequence[int],
+    discs: Mapping[float, str],
     at: datetime,
     sees_names: bool,
     people: Mapping[int, list[str]] | None = None,
@@ -202,10 +213,8 @@ def ranked_rows(
         people = {}
     elif people is None:
         people = member_names(standings)
-    best_ranks: dict[float, int] = {}
-    for standing, rank in zip(standings, ranks, strict=True):
+    for standing in standings:
         standing.ground_truth = ground_truth
-        best_ranks.setdefault(standing.sort_key, rank)
     return [
         _ranked_row(
             standing,
@@ -213,7 +222,7 @@ def ranked_rows(
             secondary_metrics,
             sees_names=sees_names,
             hides=hides,
-            medal=MEDALS[best_ranks[standing.sort_key]] if rank in MEDALS else "",
+            medal=discs.get(standing.sort_key, "") if rank in MEDALS else "",
             movement=moved.get(standing.team_id),
             members=people.get(standing.team_id, ()),
         )

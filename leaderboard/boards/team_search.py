@@ -14,7 +14,7 @@ from leaderboard.competitions import hooks
 from leaderboard.competitions.models import Competition, GroundTruth, Membership
 from leaderboard.competitions.models.competition import Split
 
-from .queries import PAGE_SIZE, is_hidden, ranked_rows, shared_ranks, shown_standings, standings_in_order
+from .queries import PAGE_SIZE, discs_of, is_hidden, ranked_rows, shared_ranks, shown_standings, standings_in_order
 from .ranking import sign_of
 from .rows import BoardPageData, BoardRowData
 
@@ -53,7 +53,8 @@ def find_teams(
     on_page = shown_standings(ground_truth, split).filter(team__in=matches[(page - 1) * size : page * size])
     standings = list(on_page)
     ranks = [rank[standing.team_id] for standing in standings]
-    rows = ranked_rows(ground_truth, split, standings, ranks, at, sees_names, people)
+    discs = discs_of(team.sort_key for team in teams)
+    rows = ranked_rows(ground_truth, split, standings, ranks, discs, at, sees_names, people)
     return BoardPageData(
         tuple(replace(row, within=within.get(row.team_id)) for row in rows),
         page,

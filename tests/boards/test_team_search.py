@@ -169,6 +169,23 @@ def test_a_section_longer_than_a_page_has_further_pages(
     assert 'rel="next" href="?board=public&amp;q=p&amp;page=2"' in by_name
 
 
+def test_a_team_wears_the_disc_of_the_whole_board_in_its_section_in_a_search_and_on_a_further_page(
+    open_labs: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first two have the same score, so both wear gold."""
+
+    def discs(asked: str) -> list[tuple[str, str]]:
+        return re.findall(r'class="medal (\w+)">(\d+)<', student().get(BOARD + asked).content.decode())
+
+    first, second, third = whole = discs("")
+    assert whole == [("first", "1"), ("first", "2"), ("third", "3")]
+    assert (discs("?section=Lab+1"), discs("?section=Lab+2")) == ([first, third], [second])
+    assert [discs(f"?q=p0{place}") for place in range(4)] == [[first], [second], [third], []]
+    monkeypatch.setattr(boards, "PAGE_SIZE", 1)
+    open_labs.bump_board_version()
+    assert [discs(f"?page={place}") for place in range(1, 5)] == [[first], [second], [third], []]
+
+
 def in_file(reader: Client, asked: str) -> list[list[str]]:
     """Ranks and team of each line of the file that the page offers."""
     (link,) = re.findall(r'href="([^"]*leaderboard\.csv[^"]*)"', reader.get(BOARD + asked).content.decode("utf-8-sig"))
