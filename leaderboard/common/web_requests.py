@@ -75,6 +75,8 @@ def environ_of(scope: Scope) -> Environ:
         "wsgi.file_wrapper": FileWrapper,
     }
     for raw_name, raw_value in scope["headers"]:
+        if b"_" in raw_name:
+            continue  # `X_Forwarded_For` passes a proxy, and would have the same key as the proxy's own header
         name, value = raw_name.decode("latin-1").upper().replace("-", "_"), raw_value.decode("latin-1")
         key = name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
         between = "; " if key == "HTTP_COOKIE" else ","
