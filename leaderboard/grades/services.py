@@ -33,6 +33,7 @@ from .models import Grade, Gradebook, GradeRelease, SavedRules, owner_of
 from .queries import GradeSheet, grade_sheet
 from .reading import BadRules, RuleFault
 from .rules import AnyRules, CourseScheme, GradeRules
+from .values import sources_not_revealed
 
 
 @on(competitions_hooks.membership_facts)
@@ -125,6 +126,10 @@ def release_obstacles(sheet: GradeSheet, graded: Competition | Course) -> list[s
     obstacles = list(sheet.faults)
     if not sheet.is_saved:
         obstacles.append(_("Save the grade rules first."))
+    course = graded.pk if isinstance(graded, Course) else graded.course_id
+    if terms := [term for term in sheet.rules.all_terms.values() if term.sources]:
+        text = _("Reveal the final ranking of “%(title)s” first: grade reasons contain its scores.")
+        obstacles += [text % {"title": one.title} for one in sources_not_revealed(course, terms)]
     if isinstance(graded, Course):
         text = _("Release the grades of “%(title)s” first.")
         return obstacles + [text % {"title": one.title} for one in sheet.unreleased]

@@ -36,6 +36,7 @@ from .rules import GradeRules, Late, Term
 from .students import Student
 
 MICROSECOND = timedelta(microseconds=1)
+NOT_FROM_SCORES = ("by_hand", "members", "attached")
 
 
 def fraction_of(value: float) -> Fraction:
@@ -56,7 +57,7 @@ def needs_of(terms: Iterable[Term], slug: str) -> dict[Key, set[str]]:
     """The fields that terms read, and what of each: `values`, `files`, `baselines`."""
     needs: dict[Key, set[str]] = defaultdict(set)
     for term in terms:
-        if term.of in ("by_hand", "members", "attached"):
+        if term.of in NOT_FROM_SCORES:
             continue
         for source in term.sources or (slug,):
             need = needs[source, term.board, term.until]
@@ -96,7 +97,11 @@ def class_values(
 
 
 def fields_of_sources(course_id: int, needs: Mapping[Key, set[str]], split: Split) -> dict[Key, Field]:
-    """The fields of competitions of the course. Raises `BadRules` for one that is not there or has no answers."""
+    """The fields of competitions of the course. Raises `BadRules` for one that is not there or has no answers.
+
+    Hosts of one competition need not host the others. So before its final ranking is open, a competition has the values
+    of its public board, and of a hidden one none.
+    """
     if not (slugs := {slug for slug, _board, _until in needs}):
         return {}
     there = Competition.objects.filter(slug__in=slugs, course=course_id).select_related("ground_truth")
@@ -113,16 +118,25 @@ def fields_of_sources(course_id: int, needs: Mapping[Key, set[str]], split: Spli
     found = {}
     for key, need in needs.items():
         ground_truth = sources[key[0]]
-        side = _choose_split(split, key[1])
+        shown = split if ground_truth.pk in revealed else Split.PUBLIC
+        side = _choose_split(shown, key[1])
         known = {side: baseline_scores(ground_truth, side)} if "baselines" in need else {}
         files = _file_counts(ground_truth.competition, [key]).get(key) if "files" in need else None
-        is_final = side == Split.PRIVATE and key[2] is None and ground_truth.pk in revealed
-        values = revealed[ground_truth.pk] if is_final else _read_values(ground_truth, key, need, split)
+        need = need - {"values"} if ground_truth.competition.board_is_hidden else need
+        is_final = side == Split.PRIVATE and key[2] is None
+        values = revealed[ground_truth.pk] if is_final else _read_values(ground_truth, key, need, shown)
         outside = {}
         if getattr(ground_truth.competition, "has_disqualified", True):
-            outside = _read_values(ground_truth, key, need, split, is_disqualified=True)
-        found[key] = _read_field(ground_truth, key, split, known, files, values, outside)
+            outside = _read_values(ground_truth, key, need, shown, is_disqualified=True)
+        found[key] = _read_field(ground_truth, key, shown, known, files, values, outside)
     return found
+
+
+def sources_not_revealed(course_id: int, terms: Iterable[Term]) -> list[Competition]:
+    """The competitions of the course whose scores these terms tell to students, who may not see them yet."""
+    told = {(slug, term.board) for term in terms if term.of not in ("files", *NOT_FROM_SCORES) for slug in term.sources}
+    there = Competition.objects.filter(course=course_id, revealed_at=None, slug__in={slug for slug, _board in told})
+    return [one for one in there.order_by("pk") if (one.slug, "private") in told or one.board.hides_scores]
 
 
 def _revealed_values(ground_truths: Iterable[GroundTruth]) -> dict[int, dict[int, float]]:

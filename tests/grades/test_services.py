@@ -189,6 +189,43 @@ def test_nothing_is_released_before_the_private_board_is_open(pets: Competition,
     assert not GradeRelease.objects.exists()
 
 
+@pytest.mark.attack("grades that tell the scores of another competition before its reveal")
+@pytest.mark.parametrize("hides_scores", [False, True])
+def test_rules_that_name_another_competition_tell_nothing_of_it_before_its_reveal(
+    pets: Competition, ada: User, bo: User, *, hides_scores: bool
+) -> None:
+    """Ada's course has a second competition, which Bo may see the scores of once it is revealed."""
+    birds = make_competition(ada, slug="birds", course=pets.course, hides_scores=hides_scores)
+    set_rules(pets, terms=[score_term([{"score": 0}, 0], [{"score": 1}, 100], **{"from": ["birds"]})])
+    end(pets, bo)
+    end(birds, bo, public=3, private=2)
+    boards.reveal_competition(competition=pets)
+    before = "no score in time" if hides_scores else "ublic score 0.500"
+    assert before in reasons(pets)["bo"]
+    with pytest.raises(competitions.CannotHost) as refused:
+        grade_services.release_grades(graded=pets, user=ada)
+    assert refused.value.details == [
+        "Reveal the final ranking of “Cats or dogs” first: grade reasons contain its scores."
+    ]
+    boards.reveal_competition(competition=birds)
+    assert "rivate score 0.667" in reasons(pets)["bo"]
+    grade_services.release_grades(graded=pets, user=ada)
+
+
+@pytest.mark.parametrize(
+    ("of", "board", "waits"), [("files", "private", 0), ("score", "public", 0), ("place", "private", 1)]
+)
+def test_grades_wait_only_for_competitions_whose_closed_scores_they_tell(
+    pets: Competition, ada: User, bo: User, of: str, board: str, waits: int
+) -> None:
+    make_competition(ada, slug="birds", course=pets.course)
+    step = [{"top": 50} if of == "score" else 1, 10]
+    set_rules(pets, terms=[{"name": "Birds", "of": of, "board": board, "from": ["birds"], "steps": [step]}])
+    end(pets, bo)
+    boards.reveal_competition(competition=pets)
+    assert len(grade_services.release_obstacles(sheet_of(pets), pets)) == waits
+
+
 def test_nothing_is_released_while_a_file_waits_for_its_score(pets: Competition, bo: User) -> None:
     set_rules(pets)
     enter(pets, bo)
