@@ -149,10 +149,11 @@ class GradeRelease(GradedRow):
         return cls.objects.filter(competition__course=course, withdrawn_at=None, pk=Subquery(newest)).order_by()
 
     @classmethod
-    def exists_for_students(cls, owner: str = "competition") -> Exists:
-        """Annotation for rows with a `competition`, or a `course`: whether its students can see their grades."""
+    def exists_for_students(cls, owner: str = "competition", **facts: object) -> Exists:
+        """Annotation for rows with a `competition`, or a `course`: whether its students can see their grades, by a
+        release with these `facts`."""
         newest = cls.objects.filter(**{owner: OuterRef(owner)}).order_by("-number").values("pk")[:1]
-        return Exists(cls.objects.filter(**{owner: OuterRef(owner)}, withdrawn_at=None, pk=Subquery(newest)))
+        return Exists(cls.objects.filter(**{owner: OuterRef(owner)}, withdrawn_at=None, pk=Subquery(newest), **facts))
 
 
 class Grade(models.Model):

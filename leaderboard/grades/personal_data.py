@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q
 
 from leaderboard.accounts import hooks as accounts_hooks
 from leaderboard.accounts.hooks import Leaving, PersonalData
@@ -13,7 +13,7 @@ from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.hooks import on
 
 from . import canvas
-from .models import Gradebook, HandPoints
+from .models import Gradebook, GradeRelease, HandPoints
 from .reasons import Reason
 from .students import Student
 
@@ -34,15 +34,24 @@ def export_grades(*, account: User, at: datetime) -> PersonalData:
     for grade in grades:
         # As sentences, like on the page.
         grade["reasons"] = [str(Reason.from_json(stored)) for stored in grade["reasons"]]
-    own = Q(user=account) | Q(entry__user=account)
+    # What a host gives is the student's to read from a release on, which may also correct it before.
+    own = (Q(user=account) | Q(entry__user=account)) & _is_released()
+    overrides = account.grade_overrides.filter(_is_released(released_at__gte=OuterRef("at")))
     of = ("competition__slug", "course__title", "points")
     return PersonalData(
         {
             "grades": grades,
             "points_by_hand": list(HandPoints.objects.filter(own).values(*of, "name")),
-            "grades_set_by_hosts": list(account.grade_overrides.values(*of, "reason", "at")),
+            "grades_set_by_hosts": list(overrides.values(*of, "reason", "at")),
         }
     )
+
+
+def _is_released(**facts: object) -> Q:
+    """Condition for rows of a competition or course: whether its students can see their grades, by a release with these
+    facts."""
+    exists = GradeRelease.exists_for_students
+    return Q(exists("competition", **facts)) | Q(exists("course", **facts))
 
 
 @on(accounts_hooks.forget)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -126,8 +127,10 @@ def test_points_of_who_has_no_account_wait_on_the_class_list_until_they_join(
     close(graded)
     people.link_members(graded.course, by_any_address=True)
     assert grades(graded) == {"dee": 6, "bo": 55, "cy": 0}
-    taken_along = personal_data.export_grades(account=dee, at=timezone.now()).texts["points_by_hand"]
-    assert taken_along == [{"competition__slug": "pets", "course__title": None, "points": 6, "name": "Report"}]
+    boards.reveal_competition(competition=graded)
+    grade_services.release_grades(graded=graded, user=ada)
+    points = [{"competition__slug": "pets", "course__title": None, "points": 6, "name": "Report"}]
+    assert taken_along(dee)["points_by_hand"] == points
     give(graded, (dee, 9))
     assert grades(graded)["dee"] == 9
     assert HandPoints.objects.filter(entry=entry).count() == 0
@@ -199,6 +202,31 @@ def test_bo_reads_why_his_mark_was_set_and_takes_it_along(graded: Competition, a
     assert grades(graded)["bo"] == 85
     bo.delete()
     assert not Override.objects.exists()
+
+
+@pytest.mark.attack("reading grades before their release")
+def test_bo_takes_along_what_was_given_by_hand_only_while_it_is_released(
+    graded: Competition, ada: User, bo: User
+) -> None:
+    names = ("grades", "points_by_hand", "grades_set_by_hosts")
+
+    def lengths() -> tuple[int, ...]:
+        return tuple(len(taken_along(bo)[name]) for name in names)
+
+    give(graded, (bo, 12))
+    by_hand.set_override(graded=graded, student=bo, points=Fraction(85), reason="Illness", user=ada)
+    boards.reveal_competition(competition=graded)
+    assert lengths() == (0, 0, 0)
+    grade_services.release_grades(graded=graded, user=ada)
+    assert lengths() == (1, 1, 1)
+    by_hand.set_override(graded=graded, student=bo, points=Fraction(20), reason="Copied", user=ada)
+    assert lengths() == (1, 1, 0), "the new mark waits for the next release"
+    grade_services.withdraw_grades(graded=graded, user=ada)
+    assert lengths() == (0, 0, 0)
+
+
+def taken_along(account: User) -> dict[str, Any]:
+    return dict(personal_data.export_grades(account=account, at=timezone.now()).texts)
 
 
 def test_students_and_strangers_open_no_page_of_points(graded: Competition, bo: User, dee: User) -> None:
