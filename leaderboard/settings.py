@@ -177,6 +177,7 @@ ACCOUNT_ADAPTER = "leaderboard.accounts.adapter.AccountAdapter"
 _forms = "leaderboard.accounts.forms"
 ACCOUNT_FORMS = {
     "signup": f"{_forms}.SignUpForm",
+    "add_email": f"{_forms}.AddAddressForm",
     "change_password": f"{_forms}.ChangeForm",
     "reset_password_from_key": f"{_forms}.ResetForm",
 }

@@ -114,8 +114,11 @@ def login_of(credentials: dict[str, Any]) -> str:
 
 
 def account_named(login: str) -> User | None:
+    """The account with this user name or address. Anybody may enter an address without confirming it, so that comes
+    after a main address and after a user name with an @."""
     found = filter_users_by_email(login, prefer_verified=True, for_login=True) if "@" in login else []
-    user: User | None = found[0] if found else get_user_by_username(login)
+    main = [user for user in found if user.email.casefold() == login.casefold()]
+    user: User | None = main[0] if main else get_user_by_username(login) or next(iter(found), None)
     return user
 
 

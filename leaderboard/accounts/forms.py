@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import ChangePasswordForm, ResetPasswordKeyForm, SignupForm
+from allauth.account.forms import AddEmailForm, ChangePasswordForm, ResetPasswordKeyForm, SignupForm
 from allauth.account.internal.userkit import filter_users_by_email
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
@@ -80,6 +81,18 @@ class ChangeForm(EndsTokens, ChangePasswordForm):  # type: ignore[misc]
 
 class ResetForm(EndsTokens, ResetPasswordKeyForm):  # type: ignore[misc]
     pass
+
+
+class AddAddressForm(AddEmailForm):  # type: ignore[misc]
+    """django-allauth's form for a further address. It refuses one of another account, unless that would tell more than
+    the site's sign-up does (`ACCOUNT_EMAIL_VERIFICATION`)."""
+
+    def clean_email(self) -> str:
+        address: str = super().clean_email()
+        others = [one for one in filter_users_by_email(address) if one.pk != self.user.pk]
+        if others and settings.ACCOUNT_EMAIL_VERIFICATION == "none":
+            raise get_adapter().validation_error("email_taken")
+        return address
 
 
 class DeleteAccountForm(forms.Form):

@@ -6,7 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from allauth.core.internal.ratelimit import get_ip
+from django.conf import LazySettings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.models import Session
 from django.test import Client, RequestFactory
 
 from leaderboard.accounts.models import User
@@ -42,6 +46,27 @@ def test_after_ten_wrong_passwords_for_an_account_each_answer_waits_longer(bo: U
     assert delays == [0] * 10 + [2, 4, 8, 16, 30, 30, 30]
     assert delay_of(try_password("bo@example.org", "another guess")) == 30, "the same account by its address"
     assert delay_of(try_password("bo", "a guess", ELSEWHERE)) == 0
+
+
+@pytest.mark.parametrize("login", ["cy@example.org", "bo@example.org", "cy@uni.example"])
+@pytest.mark.attack("entering a rival's address or user name as one's own address, so that the rival is kept out")
+def test_an_address_that_a_rival_enters_too_still_signs_its_owner_in(cy: User, bo: User, login: str) -> None:
+    """Also where the rival's account is the older one, and where the user name is an address."""
+    owner = User.objects.filter(email=login).first() or User.objects.create_user(login, "", "correct horse")
+    for rival in User.objects.exclude(pk=owner.pk):
+        EmailAddress.objects.create(user=rival, email=login)
+    assert is_let_in(login, CLASS)
+    assert Session.objects.get().get_decoded()[SESSION_KEY] == str(owner.pk)
+
+
+@pytest.mark.attack("entering a rival's address or user name as one's own address, so that the rival is kept out")
+def test_without_a_mail_server_nobody_enters_the_address_of_another_account(
+    bo: User, cy: User, settings: LazySettings
+) -> None:
+    for kind, number in (("none", 0), ("mandatory", 1)):  # where addresses are confirmed the page would tell who exists
+        settings.ACCOUNT_EMAIL_VERIFICATION = kind
+        signed_in(bo).post("/accounts/email/", {"action_add": "", "email": "CY@example.org"})
+        assert EmailAddress.objects.filter(user=bo, email="cy@example.org").count() == number
 
 
 @pytest.mark.parametrize("wrong", [5, 60])
