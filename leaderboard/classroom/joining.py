@@ -93,6 +93,12 @@ def _launched_with_code(code: str) -> QuerySet[Competition]:
     return Competition.objects.outside_bin().filter(admission__join_code=code, launched_at__isnull=False)
 
 
+def team_by_invitation(invitation: str) -> Team | None:
+    """The team with this invitation link; None if its competition was deleted."""
+    teams = Team.objects.select_related("competition").filter(competition__archive__binned_at=None)
+    return teams.filter(invitation=invitation).first()
+
+
 @on(accounts_hooks.lets_in)
 def is_valid_way_in(*, code: str = "", invitation: str = "", join_card: str = "") -> bool:
     """Whether a join code, a team's invitation or a one-time link (by its digest, `join_card`) belongs to a competition
@@ -101,7 +107,7 @@ def is_valid_way_in(*, code: str = "", invitation: str = "", join_card: str = ""
         entry = RosterEntry.find_by_join_card(join_card, database_now())
         competition = entry.competition_to_join(database_now()) if entry else None
     elif invitation:
-        team = Team.objects.select_related("competition").filter(invitation=invitation).first()
+        team = team_by_invitation(invitation)
         competition = team.competition if team else None
     else:
         competition = competition_by_code(code)
@@ -181,11 +187,10 @@ def _create_membership(user: User, competition: Competition, entry: RosterEntry 
 
 def join_by_invitation(*, user: User, invitation: str) -> Membership:
     """Join the team of an invitation link; a previous team without submissions is left. Raises `CannotJoin`."""
-    invited_teams = Team.objects.filter(invitation=invitation)
     with transaction.atomic():
-        for competition_id in invited_teams.values_list("competition", flat=True):
+        for competition_id in Team.objects.filter(invitation=invitation).values_list("competition", flat=True):
             lock_teams(competition_id)
-        team = invited_teams.select_related("competition").first()
+        team = team_by_invitation(invitation)
         if team is None:
             raise CannotJoin(_("This invitation is no longer valid. Ask your team for a new link."))
         competition = team.competition

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
@@ -15,7 +16,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions import services, tasks
 from leaderboard.competitions.models import Archive, Competition, Submission
 from leaderboard.ground_truths.services import copying
-from tests.conftest import answers, close, enter, submit
+from tests.conftest import answers, close, enter, person, submit
 from tests.pages import signed_in
 
 
@@ -62,7 +63,11 @@ def test_a_deleted_competition_is_closed_to_everybody_until_ada_restores_it(
 def test_nobody_joins_what_was_deleted_and_nobody_else_restores_it(
     pets: Competition, ada: User, bo: User, dee: User
 ) -> None:
+    link = f"/invitation/{enter(pets, cy := person('cy')).team.invitation}/"
     services.bin_competition(competition=pets, user=ada)
+    for client in (signed_in(dee), signed_in(cy), Client()):
+        assert client.get(link).status_code == client.post(link, {"accepted": "on"}).status_code == 404
+        assert "Cats or dogs" not in client.get(link).content.decode()
     assert joining.competition_by_code(pets.admission.join_code) is None
     pets.refresh_from_db()
     with pytest.raises(teams.CannotJoin):

@@ -135,7 +135,7 @@ def join_open(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 @open_page_to(SiteAudience.ANYONE)
 def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
-    team = Team.objects.select_related("competition").filter(invitation=invitation).first()
+    team = joining.team_by_invitation(invitation)
     if team is None or team.competition.launched_at is None:
         note_wrong_code(request)
         return render(request, "classroom/invitation.html", status=404)
