@@ -146,6 +146,9 @@ def test_on_a_board_that_was_hidden_the_late_team_finds_no_score_at_all(
     assert [page for page, answer in pages_of(bo).items() if digits in answer] == []
     assert "is locked" in text_of(signed_in(bo).get("/c/pets/leaderboard/"))
     assert "is locked" not in text_of(signed_in(cy).get("/c/pets/leaderboard/"))
+    for someone, status in ((bo, 403), (cy, 200)):
+        program = {"Authorization": f"Bearer {ApiToken.issue(someone, 'board')[1]}"}
+        assert Client().get("/api/v1/competitions/pets/leaderboard", headers=program).status_code == status
     assert broken() == []
 
 

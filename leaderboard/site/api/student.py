@@ -119,6 +119,8 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
     competition = visible_competition_with_counts(user, slug)
     if board == "private" and not competition.private_is_visible_to(user, at):
         raise ApiError(403, "The private board opens after the deadline, when the host reveals it.")
+    if competition.is_revealed(at) and not competition.public_is_visible_to(user, at):
+        raise ApiError(403, "This board opens for you when your team is in the final ranking.")
     if competition.ground_truth is None:
         raise ApiError(409, "This competition has no ground truth yet, so nothing is scored.")
     found = boards.board_page(competition, Split(board), page=page, at=at)
