@@ -69,6 +69,24 @@ def test_files_of_an_editor_on_windows_begin_with_a_mark(folder: Path, ada: User
     assert birds.ground_truth is not None
 
 
+@pytest.mark.parametrize("name", ["overview.md", "truth.csv", "data", "data/notes.txt"])
+@pytest.mark.attack("a folder with links to files of the machine that imports it")
+def test_no_link_leads_out_of_a_folder(folder: Path, ada: User, tmp_path: Path, name: str) -> None:
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "secret_key").write_text("id,bird\n1,owl\n")
+    link = folder / name
+    link.parent.mkdir(exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(tmp_path / "private" / ("" if name == "data" else "secret_key"))
+    assert f"{name} is a link to a file outside of the folder" in refusal(folder)
+
+
+def test_a_link_within_a_folder_is_read(folder: Path, ada: User) -> None:
+    (folder / "rules.md").symlink_to("overview.md")
+    bring_in(folder)
+    assert Competition.objects.get().rules == "Which bird is it?"
+
+
 def test_ada_imports_a_folder_and_the_system_makes_the_split(ada: User, folder: Path) -> None:
     output = bring_in(folder, "--launch")
     birds = Competition.objects.get(slug="birds")

@@ -68,6 +68,7 @@ def import_folder(
     A folder that cannot be imported completely leaves nothing behind. With `finds_address` a number is added to a slug
     that is taken; without, the folder is refused.
     """
+    _refuse_links(folder)
     spec = _read_spec(folder)
     fields = {name: spec[name] for name in PLAIN_FIELDS if name in spec}
     fields |= {name: _read_time(spec, name) for name in TIMES}
@@ -323,6 +324,16 @@ def _safe_path(folder: Path, name: str) -> Path:
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
         raise CannotHost(_("competition.toml names %(name)s, which isn't in the folder.") % {"name": name})
     return path
+
+
+def _refuse_links(folder: Path) -> None:
+    """Raise `CannotHost` for a link out of the folder, by which a folder of somebody else would give students any file
+    of this machine."""
+    inside = folder.resolve()
+    for path in folder.rglob("*"):
+        if not path.resolve().is_relative_to(inside):
+            message = _("%(name)s is a link to a file outside of the folder. Put a copy of the file there.")
+            raise CannotHost(message % {"name": path.relative_to(folder)})
 
 
 def _toml_lines(values: dict[str, Any], table: str = "") -> list[str]:
