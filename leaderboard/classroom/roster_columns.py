@@ -12,8 +12,10 @@ EMAIL = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+\.[^@\s,;<>\".]{2,}")
 NAMED_EMAIL = re.compile(rf"(?P<name>[^<>]*)<(?P<email>{EMAIL.pattern})>")
 MAX_ADDRESS_CELL = 500
 """Characters; the search for an address takes the square of them."""
+MAX_ROLES = 6
+"""Different texts in a column of roles."""
 # Rows among which the header is searched: there may be a title above it.
-_ROWS_TO_SEARCH = 10
+MAX_HEADER_ROW = 25
 _DETAILS = ("section", "role", "infix", "second_family")
 _NAME_WORD = re.compile(r"[^\W\d_][\w.'’-]*")
 _STUDENT_NUMBER = re.compile(r"=?[\"'#]*[A-Za-z]{0,4}-?\d{3,}[\w.-]*\"?")
@@ -45,7 +47,7 @@ class RosterTable:
 
 def find_table(rows: Sequence[Row]) -> RosterTable | None:
     """The table with the header; for a list without one, columns by content. None for a file that is no class list."""
-    places = [place for place, (_number, cells) in enumerate(rows[:_ROWS_TO_SEARCH]) if _is_header(cells)]
+    places = [place for place, (_number, cells) in enumerate(rows[:MAX_HEADER_ROW]) if _is_header(cells)]
     if places:
         place = max(places, key=lambda place: number_of_known_titles(rows[place][1]))
         return RosterTable(rows[place][1], list(rows[place + 1 :]), list(rows[:place]))
@@ -106,11 +108,13 @@ def _is_name(cells: Sequence[str]) -> bool:
 
 def find_columns(table: RosterTable) -> dict[str, int]:
     """The place of the column of each field that the list has."""
-    ranked: dict[str, tuple[bool, int, int]] = {}
+    ranked: dict[str, tuple[int, int, int]] = {}
     for place, title in enumerate(table.titles):
         if found := roster_titles.field_of(title):
             name, rank = _field_by_cells(table, place, found)
-            key = (not any(table.cells(place)), rank, place)
+            if name == "email" and roster_titles.is_someone_elses(title):
+                continue
+            key = (2 * (not any(table.cells(place))) + roster_titles.is_second_choice(title), rank, place)
             ranked[name] = min(ranked.get(name, key), key)
     if all(name in ranked for name in ("student_id", "platform_id")) and ranked["student_id"][0]:
         ranked["student_id"] = ranked["platform_id"]
@@ -118,6 +122,7 @@ def find_columns(table: RosterTable) -> dict[str, int]:
     _find_addresses(table, columns)
     _find_numbers(table, columns)
     _find_roles(table, columns)
+    _find_names(table, columns)
     _settle_names(table, columns)
     if "student_id" not in columns and "platform_id" in columns:
         columns["student_id"] = columns["platform_id"]
@@ -128,6 +133,8 @@ def find_columns(table: RosterTable) -> dict[str, int]:
 def _field_by_cells(table: RosterTable, place: int, found: tuple[str, int]) -> tuple[str, int]:
     """(field, rank) of a column whose cells may say otherwise than its title."""
     name, _rank = found
+    if roster_titles.title_key(table.titles[place]) == "userid" and "canvas_user_id" in table.titles:
+        return "sis_user_id", 0
     # A login has no spaces: PrairieLearn's “user_name” is a name.
     if name == "login" and table.share(place, lambda cell: " " in cell.strip()) >= 0.5:
         return "bare", len(table.titles)
@@ -137,13 +144,13 @@ def _field_by_cells(table: RosterTable, place: int, found: tuple[str, int]) -> t
 
 
 def _find_addresses(table: RosterTable, columns: dict[str, int]) -> None:
-    """Choose the first column of addresses where no title tells it, private ones last, but none of somebody else, such
-    as an advisor."""
-    if "email" in columns and any(map(has_address, table.cells(columns["email"]))):
-        return
-    for place, title in sorted(enumerate(table.titles), key=lambda column: roster_titles.is_private(column[1])):
-        is_free = place not in columns.values() and not roster_titles.is_staff(title)
-        if is_free and table.share(place, has_address) >= 0.5:
+    """Choose the first column of addresses where no title tells it, or has less than half of them; private ones last,
+    but none of somebody else, such as an advisor."""
+    named = sum(map(has_address, table.cells(columns["email"]))) if "email" in columns else 0
+    for place, title in sorted(enumerate(table.titles), key=lambda column: roster_titles.is_second_choice(column[1])):
+        is_free = place not in columns.values() and not roster_titles.is_someone_elses(title)
+        is_better = sum(map(has_address, table.cells(place))) > 2 * named
+        if is_free and is_better and table.share(place, has_address) >= 0.5:
             columns["email"] = place
             return
 
@@ -169,9 +176,23 @@ def _find_roles(table: RosterTable, columns: dict[str, int]) -> None:
     for place in range(len(table.titles)):
         if "role" in columns:
             return
-        is_role = table.share(place, roster_titles.is_role) >= 0.8 and table.share(place, roster_titles.is_student)
-        if is_role and place not in columns.values():
+        students = table.share(place, roster_titles.is_student)
+        is_role = students and table.share(place, roster_titles.is_role) >= 0.8
+        is_status = students >= 0.5 and len(set(table.cells(place))) <= MAX_ROLES
+        if (is_role or is_status) and place not in columns.values():
             columns["role"] = place
+
+
+def _find_names(table: RosterTable, columns: dict[str, int]) -> None:
+    """Choose a column of different names by its cells where no title tells it, such as one in another language."""
+    if columns.keys() & {"name", "bare", "given", "family"}:
+        return
+    for place in range(len(table.titles)):
+        cells = list(table.cells(place))
+        are_names = table.share(place, lambda cell: " " in cell.strip() and _is_name([cell])) >= 0.8
+        if are_names and place not in columns.values() and len(set(cells)) >= 0.8 * len(cells):
+            columns["name"] = place
+            return
 
 
 def _settle_names(table: RosterTable, columns: dict[str, int]) -> None:
@@ -181,6 +202,10 @@ def _settle_names(table: RosterTable, columns: dict[str, int]) -> None:
     whole = columns.get("name", bare)
     if whole is None:
         return
+    if not parts and _has_other_part(table, whole):
+        columns["given"], columns["family"] = whole, whole + 1
+        columns.pop("name", None)
+        return
     columns["name"] = whole
     if len(parts) != 1:
         return
@@ -188,6 +213,17 @@ def _settle_names(table: RosterTable, columns: dict[str, int]) -> None:
         columns.pop(parts[0])
     else:
         columns["family" if parts == ["given"] else "given"] = columns.pop("name")
+
+
+def _has_other_part(table: RosterTable, place: int) -> bool:
+    """Whether a title “Name” belongs to two columns with the parts of names: the second one is blank or the same."""
+    other = table.titles[place + 1] if place + 1 < len(table.titles) else "?"
+    is_same = not other.strip() or roster_titles.title_key(other) == roster_titles.title_key(table.titles[place])
+    return is_same and all(
+        table.share(part, lambda cell: all(map(_NAME_WORD.fullmatch, cell.split()))) >= 0.8
+        and table.share(part, lambda cell: " " in cell.strip()) < 0.5
+        for part in (place, place + 1)
+    )
 
 
 def _is_whole_name(table: RosterTable, whole: int, part: int, *, has_sure_title: bool) -> bool:

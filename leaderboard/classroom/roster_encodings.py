@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import pairwise
 
 _WESTERN = "äöüß àâæçéèêëîïôœùûüÿ áàéèíïóòúüñç ãõáâàçéêíóôú àèéìíîòóù åäöé æøåöéü áéíóúýðþæö ëïéèüöá"
@@ -55,10 +55,15 @@ _PUNCTUATION = "’‘–·"
 _FOREIGN, _MISPLACED, _SELDOM = 3.0, 5.0, 0.3
 
 
-def guess_encoding(data: bytes) -> tuple[str, str]:
-    """(text, encoding) of the most plausible encoding; the first of equal ones, so Windows-1252 in doubt."""
+def guess_encoding(data: bytes, count_known: Callable[[str], int] = lambda text: 0) -> tuple[str, str]:
+    """(text, encoding) of the most plausible encoding; the first of equal ones, so Windows-1252 in doubt.
+
+    `count_known` returns how many known words a text has: each outweighs a word of another language.
+    """
     candidates = [
-        (cost, encoding, text) for encoding, text in _possible_texts(data) for cost in [_cost_in(encoding, text)]
+        (cost, encoding, text)
+        for encoding, text in _possible_texts(data)
+        for cost in [_cost_in(encoding, text) - count_known(text)]
     ]
     _cost, encoding, text = min(candidates, key=lambda candidate: candidate[0])
     return text, encoding

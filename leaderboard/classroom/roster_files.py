@@ -7,11 +7,9 @@ becomes a student, or is skipped with a reason. This module does not use the dat
 from __future__ import annotations
 
 import codecs
-import csv
-import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
@@ -23,12 +21,13 @@ from leaderboard.common.names import clean_text
 from metrics.reading.repairs import mend_double_utf8
 
 from . import roster_titles
-from .roster_columns import EMAIL, NAMED_EMAIL, RosterTable, find_columns, find_table, number_of_known_titles
+from .roster_columns import EMAIL, NAMED_EMAIL, RosterTable, find_columns, find_table
 from .roster_encodings import encoding_title, guess_encoding
+from .roster_rows import UnreadableRoster as UnreadableRoster
+from .roster_rows import count_titles, numbered_rows
 
 MAX_ROSTER_BYTES = 1_000_000
 MAX_ROSTER_ROWS = 5_000
-MAX_ROSTER_COLUMNS = 2_000
 FIELD_LABELS = {
     "name": gettext_lazy("Name"),
     "email": gettext_lazy("E-mail address"),
@@ -49,8 +48,8 @@ MAX_CHARACTERS = {
 }
 
 _NUMBERS = ("student_id", "sis_user_id", "login")
-_SEPARATOR_LINE = re.compile(r"\s*\"?sep=([,;|\t])\"?\s*$", re.IGNORECASE)
 _FORMULA = re.compile(r'="(.*)"')
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,3}(?: \d{3}){2,}|\d{1,3}(?:['’]\d{3})+")
 # With three zeros it may be twelve thousand.
 _WHOLE_DECIMAL = re.compile(r"(\d+)[.,]00?")
 _EXPONENT = re.compile(r"\d([.,]\d+)?[eE]\+\d{1,3}")
@@ -66,10 +65,6 @@ _DATE = re.compile(
 )
 _FAILED_FORMULA = re.compile(r"#(?:#+|[A-ZÄÖÜ0/]+[!?]|N/A|NV)")
 _SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "phd", "md"}
-
-
-class UnreadableRoster(Exception):
-    """A file that is no class list; the message is shown to the host."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +130,7 @@ def decode_roster(data: bytes) -> RosterText:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        text, encoding = guess_encoding(data)
+        text, encoding = guess_encoding(data, count_titles)
         return RosterText(text, encoding_title(encoding))
     mended = mend_double_utf8(text)
     return RosterText(mended, "" if mended == text else "UTF-8 in UTF-8")
@@ -154,7 +149,7 @@ def read_roster(source: RosterText | str) -> RosterReading:
         source = RosterText(source)
     if "\0" in source.text or source.text.startswith("PK\x03\x04"):
         raise UnreadableRoster(_("This isn't a text file. Save the list as CSV; Excel files can't be read."))
-    rows = list(_numbered_rows(source.text.removeprefix("\ufeff")))
+    rows = list(numbered_rows(source.text.removeprefix("\ufeff")))
     if not rows:
         raise UnreadableRoster(_("The list is empty."))
     table = find_table(rows)
@@ -171,49 +166,6 @@ def read_roster(source: RosterText | str) -> RosterReading:
     if source.guessed_encoding:
         reading.notes.insert(0, _("Read as {encoding}; check the names.").format(encoding=source.guessed_encoding))
     return reading
-
-
-def _numbered_rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """(row number, cells) for each line that is not empty. Raises `UnreadableRoster`."""
-    first_line, _end, rest = text.partition("\n")
-    if separator_line := _SEPARATOR_LINE.match(first_line):
-        yield from _split_rows(rest, separator_line[1], first=2)
-    else:
-        yield from _split_rows(text, _find_delimiter(text))
-
-
-def _split_rows(text: str, delimiter: str, first: int = 1) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    while True:
-        number = reader.line_num + first
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise UnreadableRoster(
-                _("Row %(number)s can't be read: %(error)s.") % {"number": number, "error": error}
-            ) from error
-        if cells is None:
-            return
-        if len(cells) > MAX_ROSTER_COLUMNS:
-            raise UnreadableRoster(
-                _("Row {number} has more than {columns} cells.").format(
-                    number=number, columns=f"{MAX_ROSTER_COLUMNS:,}"
-                )
-            )
-        if any(cell.strip() for cell in cells):
-            yield number, cells
-
-
-def _find_delimiter(text: str) -> str:
-    """The separator by which most titles of a row are known; else one of the first line, a comma last of all."""
-    lines = [line for line in text.splitlines() if line.strip()][:10]
-    bare = re.sub(r'"[^"]*"', "", "\n".join(lines[:1]))
-
-    def usefulness(delimiter: str) -> tuple[int, bool]:
-        known = (number_of_known_titles(line.split(delimiter, MAX_ROSTER_COLUMNS)) for line in lines)
-        return max(known, default=0), delimiter in bare
-
-    return max("\t;|,", key=usefulness)
 
 
 def _unknown_header(titles: Sequence[str]) -> str:
@@ -242,7 +194,11 @@ def _read_table(table: RosterTable) -> RosterReading:
     for number, cells in table.above:
         reading.skipped.append(SkippedLine(number, _shown(cells), _("above the header"), is_bad=False))
     for number, cells in table.rows:
-        _read_line(reading, number, cells, columns, len(table.titles))
+        if cells == table.titles:
+            reading.skipped.append(SkippedLine(number, _shown(cells), _("the header again"), is_bad=False))
+        else:
+            _read_line(reading, number, cells, columns, len(table.titles))
+    _skip_lone_texts(reading)
     for look in (_notes_about_letters, _notes_about_zeros, _notes_about_dates):
         reading.notes += look(reading.lines)
     return reading
@@ -280,6 +236,8 @@ def _line_values(texts: dict[str, str]) -> dict[str, str]:
         values["email"] = values.get("email") or address
     if "email" in values:
         values["email"] = clean_text(values["email"])
+        if values["email"].startswith("=") and (linked := EMAIL.search(values["email"])):
+            values["email"] = linked.group()
         if named := NAMED_EMAIL.fullmatch(values["email"]):
             values["email"] = named["email"]
             values["name"] = values.get("name") or plain_name(named["name"].strip(' "'))
@@ -311,6 +269,8 @@ def _whole_number(text: str) -> str:
     “1001.0” and “2.023E+3” become whole again. One that has lost digits is not changed.
     """
     text = text.removeprefix("#").strip("'\"")
+    if _GROUPED.fullmatch(text):
+        return re.sub(r"\D", "", text)
     if decimal := _WHOLE_DECIMAL.fullmatch(text):
         return decimal[1]
     if _EXPONENT.fullmatch(text):
@@ -329,6 +289,8 @@ def _skip_reason(values: dict[str, str], role: str) -> str:
         return _("no name, address or id")
     if roster_titles.is_staff(role):
         return _("{role}, not a student").format(role=role[:60])
+    if roster_titles.has_staff_name(name):
+        return _("by its name not a student")
     if roster_titles.is_test_student(name) or roster_titles.is_test_student(login):
         return _("test student, not a person")
     is_footer = known == [name] and re.search(r"\d", name) and values.keys() & {"email", *_NUMBERS}
@@ -369,6 +331,39 @@ def _line_problem(values: dict[str, str], raw: dict[str, str], surplus: Sequence
                 number=value
             )
     return ""
+
+
+def _skip_lone_texts(reading: RosterReading) -> None:
+    """Skip lines that have one text alone, unlike most others, if it does not look like a person: “Fin de la liste”.
+    With a note on the first one that does.
+    """
+    texts = [{text for name, text in line.values.items() if text and name != "section"} for line in reading.lines]
+    people = [place for place, known in enumerate(texts) if len(known) > 1]
+    if len(people) * 2 < len(texts):
+        return
+    lines, reading.lines = reading.lines, []
+    notes = []
+    for place, (line, known) in enumerate(zip(lines, texts, strict=True)):
+        text = next(iter(known))
+        if len(known) > 1 or EMAIL.fullmatch(text):
+            reading.lines.append(line)
+        elif _may_be_person(line.values, text, is_among_people=people[0] < place < people[-1]):
+            reading.lines.append(line)
+            notes.append(_("Row {row} has nothing but “{text}”.").format(row=line.number, text=text[:60]))
+        else:
+            reason = _("nothing but this; add a number or an address if it's a person")
+            reading.skipped.append(SkippedLine(line.number, text[:80], reason))
+    reading.notes += notes[:1]
+
+
+def _may_be_person(values: dict[str, str], text: str, *, is_among_people: bool) -> bool:
+    """Whether a lone text is a number, or a name of several words with capitals; without capitals one among people."""
+    if not values.get("name"):
+        return " " not in text and (text == values.get("login") or bool(re.search(r"\d", text)))
+    words = text.split()
+    is_name = all(re.fullmatch(r"[^\W\d_][\w.'’-]*,?", word) for word in words)
+    has_capitals = len(words) > 1 and not words[0][0].islower() and not words[-1][0].islower()
+    return is_name and (has_capitals if text.lower() != text.upper() else is_among_people)
 
 
 def _notes_about_letters(lines: Sequence[RosterLine]) -> list[str]:

@@ -36,14 +36,15 @@ _WORDS = {
         vollständigername teilnehmer teilnehmerin teilnehmende studierende studierender nomcomplet étudiant
         nombrecompleto alumno estudiante nomecompleto nominativo studente aluno estudante volledigenaam
         fullständigtnamn fulltnamn studerande fuldenavn teljesnév фио студент 姓名 学生姓名 学生氏名 氏名 성명 adsoyad
-        ονοματεπώνυμο élève discente
+        ονοματεπώνυμο élève discente họvàtên họtên namalengkap namamahasiswa namasiswa الاسم اسمالطالب
     """,
-    "bare": "name namn navn naam nom nome nombre nimi nume nimes jméno meno ime név όνομα ad 名前 이름",
+    "bare": "name namn navn naam nom nome nombre nimi nume nimes jméno meno ime név όνομα ad 名前 이름 nama שם tên",
     "given": """
         firstname givenname givennames forename first vorname vornamen vor prénom prénoms nombres primernombre
         primeironome voornaam voornamen förnamn fornavn etunimi imię imiona prenume keresztnév utónév имя 名 adı
         firstnameofstudent vornamedesstudierenden roepnaam rufname tilltalsnamn preferredfirstname preferredname
-        voorletters nomepróprio nomespróprios імя křestníjméno krstnémeno eesnimi namadepan
+        voorletters nomepróprio nomespróprios імя křestníjméno krstnémeno eesnimi namadepan etunimet kutsumanimi
+        名字 keresztnevek imiępierwsze שםפרטי
     """,
     "family": """
         lastname surname familyname last nachname familienname zuname nomdefamille nomfamille apellidos apellido
@@ -51,7 +52,7 @@ _WORDS = {
         efternamn efternavn etternavn sukunimi nazwisko příjmení priezvisko prezime vezetéknév családnév фамилия
         прізвище 姓 氏 성 soyad soyadı επώνυμο επίθετο familynameofstudent familiennamedesstudierenden
         nomdenaissance nomdusage nompatronymique apellidopaterno paterno 姓氏 cognoms cognom priimek perekonnanimi
-        namabelakang
+        namabelakang họ שםמשפחה
     """,
     "second_family": "segundoapellido apellido2 apellidomaterno materno",
     "infix": "tussenvoegsel tussenvoegsels voorvoegsel voorvoegsels tv namenszusatz namenszusätze vorsatzwort",
@@ -71,8 +72,9 @@ _WORDS = {
         expediente númerodeexpediente nia niu ra nusp númeromecanográfico nmecanográfico ine codeétudiant
         studentnummer studienummer stamnummer stamnr snummer opiskelijanumero personnummer numeralbumu nralbumu
         numerindeksu osobníčíslo učo jmbag neptunkód neptun öğrencino öğrencinumarası αριθμόςμητρώου αμ
-        номерзачётнойкнижки 学号 学籍番号 学生番号 학번 dni identifier legajo uniqueuserid uniqueid schoolid
-        institutionskennung 學號
+        номерзачётнойкнижки 学号 学生番号 학번 dni identifier legajo uniqueuserid uniqueid schoolid
+        institutionskennung 學號 学籍番号 学生証番号 mssv mãsinhviên nim npm nomatrik
+        nrindeksu nrmatricol الرقمالجامعي מספרסטודנט
     """,
     "platform_id": "canvasid canvasuserid userid externalpersonkey personid id",
     "university_id": """
@@ -96,12 +98,12 @@ _WORDS = {
     "role": """
         role roles userrole courserole sectionrole usertype enrollmenttype enrolmenttype membertype rolle rollen
         rolleimkurs rollestatus rôle rôles rol ruolo ruoli papel papéis perfil função función funktion fonction roll
-        roller typ type tipo rola роль 角色 役割 역할
+        roller typ type tipo rola роль 角色 役割 역할 身份 区分 ロール rolü rooli roolit szerepkör peran vaitrò statut
     """,
 }
 _STUDENTS = (
     "student students studenten studierende studierenden étudiant étudiante estudiante estudante alumno alumna "
-    "aluno aluna discente studente studerande learner pupil"
+    "aluno aluna discente studente studerande learner pupil studenta студента öğrencinin opiskelijan hallgató mahasiswa"
 )
 _OWNERS = f"{_STUDENTS} stud candidate person campus university uni banner external"
 _NUMBER = "id no nr # num number nummer numero # code código codice n nro"
@@ -162,27 +164,40 @@ def is_number_title(title: str) -> bool:
     return bool(_NUMBER_TITLE.search(words)) and not _OTHER_NUMBER.search(words)
 
 
-def is_private(title: str) -> bool:
-    """Whether a title is that of an address outside the institution, such as “Home e-mail”."""
-    return bool(re.search(r"priv|person|home|pessoal|particular|casa|hem|osobn|prywat", _without_accents(title)))
+_PRIVATE = re.compile(r"priv|person|home|pessoal|particular|casa|hem|osobn|prywat")
+_SPELLING = re.compile(r"カナ|かな|kana|ふりがな|romaji|pinyin|拼音")
+_RELATIVE = re.compile(
+    r"eltern|erziehung|mutter|vater|mother|father|famil(?:y|ia)\b|emergency|padre|madre|ouder|rodic|veli\b|保護者|家长"
+)
+
+
+def is_second_choice(title: str) -> bool:
+    """Whether a title is that of an address outside the institution, such as “Home e-mail”, or of a name's spelling."""
+    return bool(_PRIVATE.search(_without_accents(title)) or _SPELLING.search(title.casefold()))
+
+
+def is_someone_elses(title: str) -> bool:
+    """Whether a title is that of an address of staff or a relative."""
+    return is_staff(title) or bool(_RELATIVE.search(_without_accents(title)))
 
 
 _STAFF = re.compile(
     # Beginnings of words,
-    r"\b(?:instruct|teach|observ|osserv|waarnem|beobacht|design|disenad|concept|ontwerp|lectur|profes(?!s?ional)|staff|"
+    r"\b(?:instruct|teach|observ|osserv|obserw|pozorov|gozlemc|наблюд|megfigyel|tarkkail|waarnem|beobacht|design|disenad|concept|ontwerp|lectur|profes(?!s?ional)|staff|"
     r"amminist|owner|manager|gestion|gestor|coord|koord|facilit|faculty|mentor|moder|monit|grader|reader|marker|"
     r"proctor|demonstrat|coach|course builder|supervis|advis|librarian|conven|convid|ospit|parent|guardian|"
     r"preview|student ?view|test|korrekt|correct|mitarbeit|verantwortlich|responsab|verwalt|pruf|enseign|"
     r"formateur|formatrice|intervenant|chargee? de|insegn|esercitat|collaborat|titolar|ayudant|maestr|"
     r"regent|orientador|leraar|leerkracht|begeleid|beheer|larare|handled|examin|amanuens|forelas|"
-    r"foreles|undervis|laerer|faglaer|hjaelpelaer|sensor|opettaj|prowadz|nauczyciel|wyklad|vyucuj|"
+    r"foreles|undervis|laerer|faglaer|hjaelpelaer|hjelpelaer|auxiliar|giang vien|dosen|doctorant|sensor|opettaj|"
+    r"prowadz|nauczyciel|wyklad|vyucuj|"
     r"ucitel|garant|cvicic|oktato|tanar|ogretm|ogretim|egitm|преподават|учител|διδασκ|καθηγητ)|"
     # parts of words,
     r"admin|tutor|tuteur|tutrice|assist|asist|ассист|dozent|dozier|docent|lektor|лектор|trainer|lehr(?!amt)|leit|betreu|"
     r"hilfskraft|creat|creador|criador|viewer|ansvar|instrukt|catedr|hoogleraar|beoordel|dottorand|"
     r"section leader|non.student|创建|教师|老师|助教|教員|教師|講師|教授|アシスタント|교수|조교|강사|βοηθ|"
     # and whole words.
-    r"\b(?:tas?|[ci]a|gta|host|uta|ugta|gsi|prof|hiwi|shk|whk|guest|gast|gaste|wimi|pdi|personnel|vacataire|cultore|servidora?|invitee?|invitad[oa])\b"
+    r"観察|观察|觀察|참관|\b(?:tas?|[ci]a|gta|ater|host|uta|ugta|gsi|prof|hiwi|shk|whk|guest|gast|gaste|wimi|pdi|personnel|vacataire|cultore|servidora?|invitee?|invitad[oa])\b"
 )
 _STUDENT_ROLE = re.compile(
     r"\b(?:stud|learner|etud|estud|alum|alun|particip|teilnehm|mitglied|kursmitglied|autor|deelnem|deltag|elev|pupil|member|"
@@ -197,6 +212,10 @@ _SUMMARY_WORDS = set(
         somma deviazione pontos média desvio gemiddelde klasgemiddelde standaardafwijking totaal punten medelvärde
         poäng summa gennemsnit gjennomsnitt poeng punkty średnia średni odchylenie body průměr součet puan puanlar
         ortalama toplam баллы балл среднее итого 满分 总分 平均 平均分 平均点 配点 合計 合计
+        gesamt totale celkem razem всего 총계 평균 yhteensä keskiarvo összesen átlag datum fecha data tarih дата
+        日付 日期 点数 分数 总计 weight gewicht schnitt notenschnitt durchschnittsnote maximalpunktzahl höchstpunktzahl
+        punktzahl score scores puntuación punteggio pontuação barème maxpoäng pisteet punts point puanı
+        bodů punktów klassengemiddelde kursdurchschnitt
         """
     ).split()
 )
@@ -205,11 +224,23 @@ _WORDS_WITH_SUMMARY = set(
         """
         possible possibles class overall standard std dev st max of due manual mögliche de la du générale classe
         type posibles del clase curso típica estándar possibili della possíveis padrão da turma mogelijke möjliga
-        mulige możliwe możné olası возможные средний
+        mulige możliwe możné olası возможные максимальный средний по классу mahdolliset erreichbare cours corso kurs
+        klassens klasy třídy sınıf ortalaması en yüksek liczba maksymalna maximale máxima massimo maximal note nota
+        general général d étudiants studenti sd ø
         """
     ).split()
 )
-_TEST_WORDS = {"test", "demo", "teste", "essai", "prueba", "prova"}
+# “Student, Test”, “Teststudent”, “Étudiant de test”, without what is between the words.
+_TEST = (
+    r"(?:test(?:e|ni|owy|ovaci)?|demo|essai|prueba|prova|proef|preview|vorschau|view|"
+    r"тест(?:овы.)?|测试|測試|テスト|테스트)"
+)
+_TESTED = (
+    r"(?:stud(?!io)\w{0,9}|etudiante?|estudante|estudiante|teilnehmer|deelnemer|alumno|aluno|elev|opiskelija|"
+    r"hallgato|ogrenci|"
+    r"particip\w{0,6}|learner|pupil|user|nutzer|студент|φοιτητης|学生|學生|학생)"
+)
+_TEST_STUDENT = re.compile(rf"\w{{0,8}}{_TEST}{_TESTED}|{_TESTED}\d?(?:de|di|do|da)?{_TEST}|\w+previewuser")
 
 
 def is_staff(role: str) -> bool:
@@ -219,6 +250,12 @@ def is_staff(role: str) -> bool:
 
 def is_student(role: str) -> bool:
     return bool(_STUDENT_ROLE.search(_role_words(role))) and not is_staff(role)
+
+
+def has_staff_name(name: str) -> bool:
+    """Whether a name says that it is no student's, such as “Eva Lang (TA)” or “Instructor: Eva Lang”."""
+    found = re.search(r"\(([^()]+)\)|^([^:]{2,40}):", name)
+    return found is not None and is_staff(found[1] or found[2])
 
 
 def is_role(text: str) -> bool:
@@ -239,6 +276,4 @@ def is_summary_row(name: str) -> bool:
 
 def is_test_student(name: str) -> bool:
     """Whether the name is that of a platform's test student for the teacher, such as “Student, Test”."""
-    words = re.findall(r"\w+", _without_accents(name))
-    is_tested = bool(_TEST_WORDS & set(words)) and any(_STUDENT_ROLE.match(word) for word in words)
-    return (is_tested and len(words) <= 4) or bool(re.search("previewuser|(test|demo)student", title_key(name)))
+    return _TEST_STUDENT.fullmatch(re.sub(r"[\W_]", "", _without_accents(name))) is not None

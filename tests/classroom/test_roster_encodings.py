@@ -87,6 +87,20 @@ def test_names_are_right_and_the_encoding_is_called_a_guess(encoding: str, names
         assert reading.notes == [f"Read as {encoding_title(encoding)}; check the names."] or encoding == "iso8859_2"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "title", "name"),
+    [
+        ("cp1254", "Öğrenci No;Adı Soyadı", "Ayşe Yılmaz"),
+        ("cp1250", "Číslo studenta;Příjmení a jméno", "Šárka Novotná"),
+        ("cp1251", "Номер студента;ФИО", "Пётр"),
+        ("iso8859_2", "Osobní číslo;Příjmení a jméno", "Šimon Šťastný"),
+    ],
+)
+def test_titles_tell_the_encoding_of_a_single_name(encoding: str, title: str, name: str) -> None:
+    reading = roster_files.read_roster(roster_files.decode_roster(f"{title}\n00123;{name}\n".encode(encoding)))
+    assert [line.values["name"] for line in reading.lines] == [name]
+
+
 @pytest.mark.parametrize(("encoding", "names"), CASES)
 def test_unicode_is_no_guess(encoding: str, names: str) -> None:
     for unicode in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"):

@@ -6,7 +6,7 @@ import codecs
 
 import pytest
 
-from leaderboard.classroom import roster_files
+from leaderboard.classroom import roster_files, roster_rows
 
 CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section,Homework (123)\n"
@@ -86,7 +86,7 @@ def test_a_bad_line_says_which_and_why(cells: str, reason: str) -> None:
         ("id,species\n0001,oak\n", "column"),
         ("PK\x03\x04rest", "text"),
         ("Name\n" + "Bo\n" * (roster_files.MAX_ROSTER_ROWS + 1), "more than"),
-        ("Name" + ",Name" * roster_files.MAX_ROSTER_COLUMNS, "more than"),
+        ("Name" + ",Name" * roster_rows.MAX_ROSTER_COLUMNS, "more than"),
     ],
 )
 def test_what_is_no_class_list_is_refused_with_a_way_out(text: str, reason: str) -> None:

@@ -290,6 +290,13 @@ TYPED = {
     "姓;名;学籍番号": "family;given;number",
     "Student;First name;Last name": "number;given;family",
     "Family name;Given names;Unnamed address": "family;given;email",
+    "MSSV;Họ và tên;Email": "number;name;email",
+    "NIM;Nama Mahasiswa;Email": "number;name;email",
+    "الرقم الجامعي;اسم الطالب;البريد": "number;name;email",
+    "Opiskelijanumero;Sukunimi;Etunimet": "number;family;given",
+    "姓氏;名字;电子邮件": "family;given;email",
+    "ФИО студента;Эл. почта": "name;email",
+    "שם הסטודנט;דואל;מספר סטודנט": "name;email;number",
 }
 for titles, fields in TYPED.items():
     LISTS[titles] = f"{titles}\n"
@@ -388,7 +395,8 @@ STAFF = """
     enseignante,Enseignant,Chargé de cours,tuteur,docente,Assistente,profesora,Profesor,Ayudante de cátedra,monitor,
     Prof.,Professora,Docent,Onderwijsassistent,Begeleider,Lärare,lärare,Handledare,Övningsassistent,professor,
     Student Data Viewer,Course creator,Section leader,Non-student,Chargée de TD,Hoogleraar,Kursansvarig,WiMi,
-    助教,教員,조교,преподаватель,Host,Co-host,CA,Öğretim Üyesi,ティーチングアシスタント
+    助教,教員,조교,преподаватель,Host,Co-host,CA,Öğretim Üyesi,ティーチングアシスタント,Obserwator,Pozorovatel,Gözlemci,
+    Наблюдатель,観察者,观察者,Megfigyelő,Tarkkailija,Doctorant,ATER,Dosen,Giảng viên,Hjelpelærer,Auxiliar
 """
 STUDENTS = """
     Student,student,Students,Learner,Participant,Auditor,StudentEnrollment,Studierende,Lehramtsstudierende,Teilnehmerin,
@@ -435,6 +443,120 @@ def test_other_numbers_are_no_student_numbers(title: str) -> None:
     assert reading.unused_columns == [title]
 
 
+@pytest.mark.parametrize("title", ["Rola w kursie", "Kurs rolü", "Роль в курсе", "课程角色", "Vínculo", "x"])
+def test_a_column_of_roles_is_found_by_its_cells(title: str) -> None:
+    roles = [("A", "Student"), ("B", "Student"), ("C", "Gözlemci"), ("D", "Fan")]
+    rows = "".join(f"Person {name},{role}\n" for name, role in roles)
+    reading = read(f"Name,{title}\n{rows}")
+    assert [line.values["name"][-1] for line in reading.lines] == ["A", "B", "D"]
+    assert reading.notes == ["Read as students: Fan."]
+
+
+AROUND = (
+    "Name;Email;Matrikelnummer;HW\n{}\nIda Berg;ida@uni.example.org;00123;9\nBo Lind;bo@uni.example.org;00456;8\n{}\n"
+)
+NOBODY = """
+    Datum;Fecha;Tarih;Дата;日付;Klassengemiddelde;Moyenne du cours;Media del corso;Průměr třídy;Średnia klasy;
+    クラスの平均;班级平均分;النقاط الممكنة;Mahdolliset pisteet;Lehetséges pontok;Možne točke;Можливі бали;可能な得点;
+    Erreichbare Punkte;Gesamt;Summe: zwei;Seite 1 von 1;End of list;*** Ende der Liste ***;Fin de la liste;Celkem;Razem;
+    Всего;총계;Összesen;Total d'étudiants;Ø;Mean ± SD;Maximalpunktzahl;Note maximale;Puntuación máxima;
+    Maksymalna liczba punktów;Barème;En yüksek puan;
+    Prüfer: Prof. Lang;Unterschrift;Legende: E = entschuldigt;Dozent: Eva Lang;Effectif : 2
+"""
+
+
+@pytest.mark.parametrize("text", [word.strip() for word in NOBODY.split(";")])
+@pytest.mark.parametrize("place", ["{};;;9", ";;{};", "{};;;"])
+def test_a_text_alone_above_or_below_people_is_nobody(text: str, place: str) -> None:
+    row = place.format(text)
+    for above, below in ((row, ""), ("", row), (row, row)):
+        reading = read(AROUND.format(above, below))
+        assert people(reading) == [IDA, BO]
+        assert len(reading.skipped) == bool(above) + bool(below)
+
+
+@pytest.mark.parametrize("name", ["Ole Ost", "Anna von Berg", "Ost, Ole"])
+def test_a_person_of_whom_only_the_name_is_known_is_told(name: str) -> None:
+    reading = read(AROUND.format("", f"{name};;;"))
+    assert len(reading.lines) == 3
+    assert len(reading.notes) == 1
+    assert "Row 5" in reading.notes[0]
+
+
+@pytest.mark.parametrize("name", ["Eva Lang (TA)", "Eva Lang (Tutor:in)", "Dozentin: Eva Lang"])
+def test_a_name_that_says_so_is_no_students(name: str) -> None:
+    assert people(read(AROUND.format("", f"{name};eva@uni.example.org;;"))) == [IDA, BO]
+
+
+# Lists in which one column, line or mark is not as it should be, but it is clear what is meant.
+ODD = {
+    "private address in brackets": """Name;E-Mail (privat);E-Mail (Uni);Matrikelnummer
+Ida Berg;ib@home.example.com;ida@uni.example.org;00123
+Bo Lind;bl@home.example.com;bo@uni.example.org;00456
+""",
+    "parents": """Student,Email (parent),Email (student),Student ID
+Ida Berg,mum@home.example.com,ida@uni.example.org,00123
+Bo Lind,dad@home.example.com,bo@uni.example.org,00456
+""",
+    "a column of addresses that is nearly empty": """Name,Email,University address,Student ID
+Ida Berg,,ida@uni.example.org,00123
+Bo Lind,,bo@uni.example.org,00456
+Eva Lang (TA),eva@home.example.com,eva@uni.example.org,00009
+""",
+    "header at each page": """Vorname;Nachname;E-Mail;Matrikelnummer
+Ida;Berg;ida@uni.example.org;00123
+Vorname;Nachname;E-Mail;Matrikelnummer
+Bo;Lind;bo@uni.example.org;00456
+""",
+    "one title over two columns": """Name;;E-Mail;Matrikelnummer
+Ida;Berg;ida@uni.example.org;00123
+Bo;Lind;bo@uni.example.org;00456
+""",
+    "one title twice": """Name;Name;E-Mail;Matrikelnummer
+Ida;Berg;ida@uni.example.org;00123
+Bo;Lind;bo@uni.example.org;00456
+""",
+    "lines in quotes": '''"Name,Email,Student ID"
+"Ida Berg,ida@uni.example.org,00123"
+"""Bo Lind"",bo@uni.example.org,00456"
+''',
+    "links": """Name;Email;Student ID
+Ida Berg;"=HYPERLINK(""mailto:ida@uni.example.org"";""ida@uni.example.org"")";00123
+Bo Lind;"=HYPERLINK(""mailto:bo@uni.example.org"")";00456
+""",
+    "another separator than it says": """sep=;
+Name,Email,Student ID
+Ida Berg,ida@uni.example.org,00123
+Bo Lind,bo@uni.example.org,00456
+""",
+    "separator filled up": """sep=;;;
+Name;Email;Student ID
+Ida Berg;ida@uni.example.org;00123
+Bo Lind;bo@uni.example.org;00456
+""",
+    "many lines above": "Kurs;;\n" * 20
+    + """Name;Email;Student ID
+Ida Berg;ida@uni.example.org;00123
+Bo Lind;bo@uni.example.org;00456
+""",
+    "canvas users": """canvas_user_id,user_id,login_id,full_name,sortable_name,email,status
+11,00123,ib,Ida Berg,"Berg, Ida",ida@uni.example.org,active
+12,00456,bl,Bo Lind,"Lind, Bo",bo@uni.example.org,active
+""",
+    "spelling of names first": """学籍番号,氏名（カナ）,氏名,メール
+00123,イダ ベルグ,Ida Berg,ida@uni.example.org
+00456,ボ リンド,Bo Lind,bo@uni.example.org
+""",
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=list(ODD))
+def test_a_list_that_is_clear_enough_is_read_as_it_is_meant(text: str) -> None:
+    reading = read(text)
+    assert people(reading) == [IDA, BO]
+    assert not [line for line in reading.skipped if line.is_bad]
+
+
 CELLS = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
     ["", "Ida Berg", "ida@uni.example.org", "00123", "TA", "Student", "Points Possible", "Student, Test", "=1+1", "#7"]
 )
@@ -457,7 +579,11 @@ def test_whatever_the_cells_are_no_row_is_lost_in_silence(system: str, rows: lis
 
 
 @pytest.mark.parametrize(
-    "name", ["Student, Test", "Test Student", "Demo Student", "Teststudent", "Étudiant Test", "Berg_PreviewUser"]
+    "name",
+    """Student, Test; Test Student; Demo Student; Teststudent; Étudiant Test; Berg_PreviewUser; Teststudierender;
+    Étudiant de test; Estudiante de prueba; Studente di prova; Teste, Estudante; Test Öğrenci; Student testowy;
+    Testovací student; Тестовый студент; 测试学生; テスト学生; Preview User; Student View; Proefstudent; Testopiskelija;
+    Student1 Test; Vorschaunutzer""".replace("\n", "").split("; "),
 )
 def test_students_whom_platforms_make_for_teachers_are_left_out(name: str) -> None:
     reading = read(f'Name,Email\n"{name}",x@uni.example.org\nStu Dent,stu@uni.example.org\n')
@@ -471,6 +597,11 @@ def test_students_whom_platforms_make_for_teachers_are_left_out(name: str) -> No
         ("'00123", "00123"),
         ("#00123", "00123"),
         ("1001.0", "1001"),
+        ('"1,234,567"', "1234567"),
+        ("1 234 567", "1234567"),
+        ("1\u202f234\u202f567", "1234567"),
+        ("12'345'678", "12345678"),
+        ("12 34", "12 34"),
         ('"1001,00"', "1001"),
         ("2.02312345678E+11", "202312345678"),
         ("\u200b00123\ufeff", "00123"),
