@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, takewhile
 
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
@@ -23,13 +24,20 @@ from leaderboard.common.names import clean_text
 
 from .students import Student
 
-STUDENT, ID, SIS_USER, SIS_LOGIN = "Student", "ID", "SIS User ID", "SIS Login ID"
+STUDENT, ID, SIS_USER, SIS_LOGIN, INTEGRATION = "Student", "ID", "SIS User ID", "SIS Login ID", "Integration ID"
 LAST_NAME, FIRST_NAME = "LastName", "FirstName"
 ASSIGNMENT = re.compile(r".*\S \(\d+\)\s*$", re.DOTALL)
 # With which spreadsheets name the separator, in a line above the header.
 SEPARATOR_LINE = re.compile(r'"?sep=[^\r\n]"?\s*(?:\r\n|\n|\r)', re.IGNORECASE)
 QUOTED = re.compile(r'"((?:[^"]|"")*)"([^"]*)', re.DOTALL)
 NUMBER = re.compile(r"[+-]?[\d.,]+%?")
+SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+", re.IGNORECASE)
+OTHER_GRADEBOOKS = {
+    "Brightspace": re.compile("OrgDefinedId|End-of-Line Indicator"),
+    "Blackboard": re.compile(r"\[[^\]]*\] ?\|\d+"),
+    "Moodle": re.compile(r"(?i)e-?mail.*\([\w ]+\)"),
+}
+"""Platform → what only the header of its gradebooks has."""
 MAX_GRADEBOOK_BYTES = 5 * 1024 * 1024
 MAX_GRADEBOOK_CELLS = 2_000_000
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -94,9 +102,15 @@ class CanvasGradebook:
         return not is_test_student(name) and bool(self.text(record, ID) or (name and self.text(record, SIS_LOGIN)))
 
     def points_row(self) -> CanvasRecord | None:
-        """Canvas's line “Points Possible”, in whatever language."""
-        nobody = (record for record in self.records[1:] if not self.text(record, ID))
-        return next((record for record in nobody if is_summary_row(self.text(record, STUDENT))), None)
+        """Canvas's line “Points Possible”, in whatever language: with numbers, and above the first student."""
+        nobody = [record for record in self.records[1:] if not self.text(record, ID)]
+        named = (record for record in nobody if is_summary_row(self.text(record, STUDENT)))
+        above = takewhile(lambda record: not self.text(record, ID), self.records[1:])
+        return next(chain(named, filter(self._has_points, above)), None)
+
+    def _has_points(self, record: CanvasRecord) -> bool:
+        cells = (record.value(place).strip() for place, name in enumerate(self.header) if ASSIGNMENT.match(name))
+        return bool(self.text(record, STUDENT)) and any(map(NUMBER.fullmatch, cells))
 
     def possible(self, column: str) -> str:
         """The maximum of a column, from Canvas's line “Points Possible”; "" if there is none."""
@@ -157,10 +171,29 @@ def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
         first = CanvasGradebook(bom, encoding, above, delimiter, [next(_split_records(text, delimiter))])
         names = set(first.header)
         if ID in names and (STUDENT in names or {LAST_NAME, FIRST_NAME} <= names):
-            return replace(first, records=list(_split_records(text, delimiter)))
+            return _with_whole_ids(replace(first, records=list(_split_records(text, delimiter))))
+    if kind := next(
+        (name for name, pattern in OTHER_GRADEBOOKS.items() if pattern.search(text.partition("\n")[0])), ""
+    ):
+        raise BadGradebook(
+            _("This is a gradebook of %(kind)s. Download the grades for %(kind)s, or as CSV.") % {"kind": kind}
+        )
+    if data.startswith(b"PK"):
+        raise BadGradebook(_("This is a workbook. Upload the CSV file as Canvas exported it."))
     what = _("This isn't a Canvas gradebook: the first row has no columns “Student” and “ID”.")
     where = _("In Canvas, choose Grades, then Export.")
     raise BadGradebook(f"{what} {where}")
+
+
+def _with_whole_ids(book: CanvasGradebook) -> CanvasGradebook:
+    """The gradebook. Raises `BadGradebook` if a spreadsheet has shortened the IDs, by which Canvas finds students."""
+    ids = (book.text(record, ID) for record in book.records[1:])
+    if short := next(filter(SHORTENED.fullmatch, ids), ""):
+        raise BadGradebook(
+            _("A spreadsheet has shortened the IDs, such as %(id)s. Upload the file as Canvas exported it.")
+            % {"id": short[:30]}
+        )
+    return book
 
 
 def _split_records(text: str, delimiter: str) -> Iterator[CanvasRecord]:
@@ -300,6 +333,7 @@ _KEYS = (
     _Key(ID, lambda student: [student.student_id] if student.is_listed else [], _text_key),
     _Key(SIS_USER, _listed_numbers, _text_key),
     _Key(SIS_USER, _listed_numbers, _number_key, needs_name=True),
+    _Key(INTEGRATION, _listed_numbers, _text_key),
     _Key(SIS_LOGIN, lambda student: [student.login, student.email], _text_key),
     _Key(STUDENT, lambda student: [student.name], _name_key),
 )

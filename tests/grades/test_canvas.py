@@ -50,6 +50,11 @@ def test_only_the_cells_of_one_column_change() -> None:
 
 
 def test_people_are_found_by_id_then_sis_id_then_login_then_name() -> None:
+    fay = Student("F.", sis_user_id="i-9", is_listed=True)
+    book = (
+        CANVAS.replace(",Section,", ",Integration ID,Section,").replace("abc,B", "abc,,B") + "Fay,1009,,,I-9,B,,,\r\n"
+    )
+    assert by([fay], book) == {"F.": "Integration ID"}
     eva = Student("Eva Ruiz", points="1", is_listed=True)
     text = CANVAS + '"RUIZ,  Eva",1004,,,B,,,\r\n'
     assert by([BO, CY, DEE, eva], text) == {
@@ -91,7 +96,9 @@ def test_a_new_column_stands_in_front_of_the_first_assignment_with_its_points() 
 
 
 @pytest.mark.parametrize(
-    "points", ["Mögliche Punkte", "Points possibles", "Puntos posibles", "Mogelijke punten", "满分"]
+    "points",
+    """Mögliche Punkte;Points possibles;Puntos posibles;Mogelijke punten;满分;النقاط الممكنة;Mahdolliset pisteet;
+    Lehetséges pontok;Pwyntiau Posib;Mögliche Punktzahl""".replace("\n    ", "").split(";"),
 )
 def test_a_new_column_has_its_points_in_whatever_language_canvas_writes(points: str) -> None:
     lines = fill(CANVAS.replace("Points Possible", points).encode(), [BO], column="").decode().split("\r\n")
@@ -286,6 +293,13 @@ def test_no_bytes_at_all_make_it_stumble(data: bytes) -> None:
         (b"\xff\xfeS", "damaged"),
         (b'Student,ID\n"Bo,1\n', "never closed"),
         (b"Student,ID\n" + b"," * (5 * 1024 * 1024), "limit is 5 MB"),
+        (b"Student,ID,Pets (1)\nBo,1.70000000000011E+14,\n", "shortened the IDs, such as 1.7"),
+        (b"Student;ID;Pets (1)\nBo;1,7E+14;\n", "shortened the IDs, such as 1,7"),
+        (b"OrgDefinedId,Username,Pets Points Grade,End-of-Line Indicator\n#1,#bo,9,#\n", "gradebook of Brightspace"),
+        (b"First name,Last name,Email address,Pets (Real)\nBo,Bello,bo@x.org,9\n", "gradebook of Moodle"),
+        (b"Vorname,Nachname,E-Mail-Adresse,Pets (Punkte)\nBo,Bello,bo@x.org,9\n", "gradebook of Moodle"),
+        ('"Last Name"\t"Pets [Total Pts: 10 Score] |5"\n'.encode("utf-16"), "gradebook of Blackboard"),
+        (b"PK\x03\x04", "a workbook"),
     ],
 )
 def test_what_is_no_gradebook_is_refused_with_what_to_do(data: bytes, words: str) -> None:
