@@ -34,6 +34,11 @@ def check_zone(name: str) -> None:
         raise ValidationError(_("“%(name)s” isn't a time zone. Example: Europe/Vienna.") % {"name": name})
 
 
+def year_problem(moment: datetime) -> str:
+    """The message about a year in which a conversion to another time zone, which pages make, may overflow; or ""."""
+    return "" if 1970 <= moment.year <= 9000 else _("Enter a year between 1970 and 9000.")
+
+
 @cache
 def time_zones() -> tuple[str, ...]:
     """UTC and the zones of places; old names such as `Etc/…` are left out."""

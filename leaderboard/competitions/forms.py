@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User
-from leaderboard.common.display_time import time_zones
+from leaderboard.common.display_time import time_zones, year_problem
 from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.names import slug_from_title
 
@@ -45,8 +45,8 @@ class MomentField(forms.CharField):
                 moment = datetime.strptime(text, pattern)
             except ValueError:
                 continue
-            if not 1970 <= moment.year <= 9000:  # beyond, a conversion to another time zone may overflow
-                raise ValidationError(_("Enter a year between 1970 and 9000."))
+            if problem := year_problem(moment):
+                raise ValidationError(problem)
             return moment
         if text:
             raise ValidationError(_("Enter a date and time, such as 2026-12-01 23:59."))

@@ -180,6 +180,8 @@ def test_an_import_needs_a_host_with_an_account(db: None, folder: Path) -> None:
         ("daily_attempts = 3", 'daily_attempts = "many"', "daily_attempts"),
         ("2026-10-01T08:00:00", "2031-10-01T08:00:00", "must open before it closes"),
         ("2026-10-01T08:00:00", '"soon"', "opens_at must be a date with time"),
+        ("2026-10-01T08:00:00", "0001-01-01T00:00:00", "opens_at: Enter a year between 1970 and 9000."),
+        ("2030-12-01T23:59:00", "9999-12-31T23:59:59", "closes_at: Enter a year between 1970 and 9000."),
         ("Europe/Vienna", "Europe/Atlantis", "zone isn't a time zone"),
         ('key = "accuracy"', 'key = "magic"', 'No metric is called "magic"'),
         ('key = "accuracy"', 'key = "rmse"', "truth.csv: The answers can't be published"),
@@ -196,6 +198,15 @@ def test_a_wrong_folder_is_refused_with_the_place(ada: User, folder: Path, old: 
     assert old in text
     (folder / "competition.toml").write_text(text.replace(old, new))
     assert words in refusal(folder)
+
+
+def test_no_text_of_a_folder_has_a_character_that_postgresql_stores_not(ada: User, folder: Path) -> None:
+    toml = folder / "competition.toml"
+    toml.write_text(toml.read_text().replace('"Birds"', r'"Bi\u0000rds"'))
+    (folder / "overview.md").write_text("Which\0 bird?")
+    bring_in(folder)
+    birds = Competition.objects.get()
+    assert (birds.title, birds.overview) == ("Birds", "Which bird?")
 
 
 def test_a_folder_without_toml_or_truth_is_refused(ada: User, folder: Path) -> None:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User, Viewer
 from leaderboard.common import numbers
-from leaderboard.common.display_time import check_zone
+from leaderboard.common.display_time import check_zone, year_problem
 
 from .course import Course
 
@@ -182,6 +182,9 @@ class Competition(models.Model):
             raise ValidationError(
                 {"slug": _("Another page uses the address “%(slug)s”. Choose another one.") % {"slug": self.slug}}
             )
+        dates = {"opens_at": self.opens_at, "closes_at": self.closes_at}
+        if faults := {name: problem for name, moment in dates.items() if moment and (problem := year_problem(moment))}:
+            raise ValidationError(faults)
         if self.revealed_at is not None and self.closes_at and self.closes_at > timezone.now():
             text = _("The final ranking is open, so accept late submissions or give points by hand instead.")
             raise ValidationError({"closes_at": text})

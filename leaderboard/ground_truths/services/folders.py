@@ -255,7 +255,8 @@ def _toml_params(key: str, params: dict[str, Any]) -> dict[str, Any]:
 def _read_spec(folder: Path) -> dict[str, Any]:
     path = folder / "competition.toml"
     try:
-        spec = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # editors of Windows write a mark
+        text = path.read_text(encoding="utf-8-sig")  # editors of Windows write a mark
+        spec = tomllib.loads(text.replace(r"\u0000", ""))  # PostgreSQL stores no NUL
     except OSError as error:
         raise CannotHost(_("%(name)s can't be read: %(why)s.") % {"name": path.name, "why": error.strerror}) from error
     except RecursionError:
@@ -314,7 +315,7 @@ def _read_number(spec: dict[str, Any], name: str, default: float, *, above: floa
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig") if path.exists() else ""
+        return path.read_text(encoding="utf-8-sig").replace("\0", "") if path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise CannotHost(_("%(name)s isn't UTF-8 text.") % {"name": path.name}) from error
 
