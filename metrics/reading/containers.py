@@ -23,7 +23,7 @@ LIMIT = 500_000_000
 RATIO = 100
 """The largest factor by which a compressed file may grow."""
 
-_APPLES = "__MACOSX/"
+_OF_SYSTEMS = {"__macosx", "__pycache__"}
 _LEFT_BY_SYSTEMS = (".ds_store", "thumbs.db", "desktop.ini")
 
 _CHUNK = 1 << 20
@@ -222,9 +222,11 @@ def check_zip(data: bytes) -> None:
 
 
 def is_left_by_system(name: str) -> bool:
-    """Whether macOS or Windows added this file to the archive by itself, so that it does not count as a second file."""
-    last = name.rpartition("/")[2].lower()
-    return name.startswith(_APPLES) or last.startswith("._") or last in _LEFT_BY_SYSTEMS
+    """Whether a system or an editor left this file in the folder, so that it does not count as a second file."""
+    *folders, last = name.lower().split("/")
+    is_hidden = any(part.startswith(".") and part.strip(".") for part in (*folders, last))
+    is_draft = last.startswith("~$") or last.endswith("~")
+    return is_hidden or is_draft or last in _LEFT_BY_SYSTEMS or not _OF_SYSTEMS.isdisjoint(folders)
 
 
 def _only_member(members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:

@@ -54,7 +54,20 @@ def test_plain_gzip_and_zip_give_the_same_bytes() -> None:
         assert metrics.sniff(data, len(data), ["id", "y"]) == []
 
 
-@pytest.mark.parametrize("name", ["__MACOSX/._sub.csv", "._sub.csv", "deep/.DS_Store", "Thumbs.db", "desktop.ini"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "__MACOSX/._sub.csv",
+        "._sub.csv",
+        "deep/.DS_Store",
+        "Thumbs.db",
+        "desktop.ini",
+        "a/.ipynb_checkpoints/b.csv",
+        "~$a.xlsx",
+        "a.csv~",
+        ".git/HEAD",
+    ],
+)
 def test_what_a_mac_or_windows_adds_is_no_second_file(name: str) -> None:
     for members in ((("sub.csv", CSV), (name, b"\x00")), ((name, b"\x00"), ("sub.csv", CSV))):
         data = zipped(("sub/", b""), *members)

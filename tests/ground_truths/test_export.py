@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import stat
 import unicodedata
 import zipfile
 from collections.abc import Callable, Sequence
@@ -79,7 +80,10 @@ def packed(data: bytes, name_of: Callable[[str], str], *others: str) -> bytes:
     return out.getvalue()
 
 
-LEFT_BY_SYSTEMS = ("__MACOSX/._pets", "__MACOSX/pets/data/._train.csv", "pets/.DS_Store", "pets/data/Thumbs.db")
+LEFT_BY_SYSTEMS = (
+    *("__MACOSX/._pets", "__MACOSX/pets/data/._train.csv", "pets/.DS_Store", "pets/data/Thumbs.db"),
+    *("pets/.git/HEAD", "pets/data/.ipynb_checkpoints/train.csv", "pets/~$rules.docx", "pets/rules.md~"),
+)
 
 
 @pytest.mark.parametrize(
@@ -116,6 +120,33 @@ def test_names_of_a_mac_are_read_as_utf_8(pets: Competition, ada: User, form: Li
     silent = packed(data, lambda name: name.replace("été.csv", placeholder)).replace(placeholder.encode(), written)
     assert bring(signed_in(ada), silent)["Location"] == "/host/pets/setup/"
     assert [file.description for file in Competition.objects.get().data_files.all()] == ["Summer"]
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [("été.csv", "cp850"), ("Übung.csv", "cp1252"), ("données.csv", "cp1252"), ("训练.csv", "gb18030")],
+)
+def test_names_in_the_encoding_of_a_windows_are_read(pets: Competition, ada: User, name: str, encoding: str) -> None:
+    data_files.add_data_file(competition=pets, file_name=name, chunks=[b"id,x\n90,1\n"], description="Summer")
+    data = exported(signed_in(ada))
+    competitions.delete_competition(competition=pets)
+    placeholder = "x" * len(name.encode(encoding))
+    old = packed(data, lambda part: part.replace(name, placeholder))
+    assert bring(signed_in(ada), old.replace(placeholder.encode(), name.encode(encoding)))["Location"].endswith(
+        "setup/"
+    )
+    assert [file.name for file in Competition.objects.get().data_files.all()] == [name]
+
+
+def test_a_link_in_an_archive_is_refused(pets: Competition, ada: User) -> None:
+    link = zipfile.ZipInfo("data/link.csv")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    data = io.BytesIO(exported(signed_in(ada)))
+    with zipfile.ZipFile(data, "a") as archive:
+        archive.writestr(link, "/etc/passwd")
+    page = bring(signed_in(ada), data.getvalue())
+    assert (page.status_code, Competition.objects.count()) == (409, 1)
+    assert "data/link.csv is a link" in text_of(page)
 
 
 def test_what_cannot_be_brought_along_is_said_and_nothing_is_kept(pets: Competition, ada: User) -> None:

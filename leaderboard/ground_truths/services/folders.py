@@ -9,6 +9,7 @@ import io
 import json
 import re
 import shutil
+import stat
 import tempfile
 import tomllib
 import unicodedata
@@ -350,6 +351,8 @@ def _toml_lines(values: dict[str, Any], table: str = "") -> list[str]:
 
 UTF_8_NAME = 0x800
 """The bit of an archive's member that says that its name is UTF-8."""
+NAME_ENCODINGS = ("utf-8", "cp437", "cp1252", "gb18030")
+"""Encodings of names without that bit, in the order in which they are tried."""
 MAX_FILES = 1000
 MAX_NAME_BYTES = 200
 MAX_EXPANSION = 5
@@ -399,6 +402,8 @@ def _unpack_zip(source: Path, folder: Path) -> None:
             members = _named_members(archive)
             _check_names([name for name, _member in members])
             for name, member in members:
+                if stat.S_ISLNK(member.external_attr >> 16):
+                    raise CannotHost(_("%(name)s is a link. Pack the file itself.") % {"name": name[:80]})
                 target = folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(member) as part:
@@ -428,12 +433,25 @@ def _named_members(archive: zipfile.ZipFile) -> list[tuple[str, zipfile.ZipInfo]
 
 
 def _path_of(member: zipfile.ZipInfo) -> str:
-    """The path of a file in an archive, with slashes. Macs write UTF-8 and do not say so."""
+    """The path of a file in an archive, with slashes.
+
+    Macs write UTF-8 and do not say so, other programs the encoding of their Windows.
+    """
     name = member.filename.replace("\\", "/")
     if not member.flag_bits & UTF_8_NAME:
-        with suppress(UnicodeError):
-            name = name.encode("cp437").decode()
+        for encoding in NAME_ENCODINGS:
+            with suppress(UnicodeError):
+                candidate = name.encode("cp437").decode(encoding)
+                if encoding == "utf-8" or _is_readable(candidate):
+                    name = candidate
+                    break
     return unicodedata.normalize("NFC", name)
+
+
+def _is_readable(name: str) -> bool:
+    """Whether a name has no signs but letters, Latin or Chinese ones, and no accented capital within a word."""
+    letters = (c.isascii() or unicodedata.name(c, "").startswith(("LATIN ", "CJK UNIFIED")) for c in name)
+    return all(letters) and not re.search(r"[a-z][À-Þ]", name)
 
 
 def _check_names(names: list[str]) -> None:
