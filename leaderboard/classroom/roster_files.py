@@ -18,11 +18,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common.names import clean_text
+from metrics.reading.encodings import encoding_title, guess_encoding
 from metrics.reading.repairs import mend_double_utf8
 
 from . import roster_titles
 from .roster_columns import EMAIL, NAMED_EMAIL, RosterTable, find_columns, find_table
-from .roster_encodings import encoding_title, guess_encoding
 from .roster_rows import UnreadableRoster as UnreadableRoster
 from .roster_rows import count_titles, numbered_rows
 

@@ -17,10 +17,10 @@ from itertools import chain, takewhile
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from leaderboard.classroom.roster_encodings import guess_encoding
 from leaderboard.classroom.roster_titles import is_summary_row, is_test_student
 from leaderboard.common.file_formats import FORMULA_STARTS
 from leaderboard.common.names import clean_text
+from metrics.reading.encodings import guess_encoding
 
 from .students import Student
 

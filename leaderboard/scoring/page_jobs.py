@@ -178,6 +178,7 @@ def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
             ids=truth.ids.texts,
             cures=cures_for(truth),
             text_columns=text_columns_for(truth),
+            words=truth.constant_prediction,
         )
         if found is not None:
             truth.check(found.text)

@@ -265,7 +265,8 @@ def _typical_label(labels: Coded) -> str:
 
 
 def _label_form(labels: Coded) -> LabelForm:
-    return LabelForm(_typical_label(labels), map(str, labels.values))
+    are_numbers = any(isinstance(label, Decimal) for label in labels.values)
+    return LabelForm(_typical_label(labels), map(str, labels.values), is_least=are_numbers)
 
 
 def _item_form(lists: Coded, separator: str | None, is_graded: bool) -> LabelForm:

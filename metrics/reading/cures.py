@@ -7,10 +7,10 @@ from typing import Any
 
 from ..core.types import PreparedTruth
 from ..numerics.tokens import arrow_texts
-from .column_kinds import Binary, Label, LabelSet, Plain, RankedLabel, Words
+from .column_kinds import Label, LabelSet, Plain, RankedLabel, Words
 from .columns import Kind, to_decimal
 from .foreign import is_written_as_list
-from .label_forms import LabelForm
+from .label_forms import TRUTH_VALUES_OF, LabelForm
 from .spreadsheet import Cures
 from .thousands import without_points
 from .writings import read_list
@@ -19,7 +19,6 @@ _PER_CENT = re.compile(r"([+-]?[0-9.]+)\s*%")
 _GROUPED = re.compile(r"([+-]?\d{1,3})((?:[\s_'’]\d{3})+)((?:\.\d+)?)")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 """Numbers that may be whole, with a comma between thousands."""
-_TRUE, _FALSE = frozenset({"true", "yes", "t", "y"}), frozenset({"false", "no", "f", "n"})
 _BETWEEN_PAIR = re.compile(r"[\s,;:|]+")
 
 
@@ -48,7 +47,7 @@ def _cure_of(
 ) -> Callable[[str], str | None] | None:
     if isinstance(kind, Plain):
         grouped = without_points(texts)
-        return lambda text: grouped.get(text) or _cured_number(text, isinstance(kind, Binary))
+        return lambda text: grouped.get(text) or _cured_number(text)
     if not isinstance(kind, Label | LabelSet | RankedLabel | Words):
         return None
     if isinstance(kind, LabelSet):
@@ -58,8 +57,10 @@ def _cure_of(
         return lists.cure
     if isinstance(kind, Label | RankedLabel):
         form = kind.form(truth, params)
-        cure = _cured_label if isinstance(kind, Label) else _cured_pair
-        return lambda text: cure(form, text) if form.sample else None
+        if not form.sample or isinstance(kind, RankedLabel):
+            return lambda text: _cured_pair(form, text) if form.sample else None
+        cured = {texts[place]: fault.cured for place, fault in form.faults(texts).items()}
+        return cured.get
     if "|" in kind.sample_with(truth, params):
         return lambda text: "|".join(read_list(text).items) if is_written_as_list(text, ";") else None
     return None
@@ -80,12 +81,12 @@ def _cured_pair(form: LabelForm, text: str) -> str | None:
     return f"{_cured_label(form, label) or label} {parts[1].strip()}"
 
 
-def _cured_number(text: str, is_binary: bool) -> str | None:
+def _cured_number(text: str) -> str | None:
     """A plain number from one in brackets or quotes, with another minus or digits, in per cent, or grouped."""
     items = read_list(text).items
     plain = unicodedata.normalize("NFKC", items[0] if len(items) == 1 else text).replace("\u2212", "-").lstrip("'")
-    if is_binary and plain.casefold() in _TRUE | _FALSE:
-        return "1" if plain.casefold() in _TRUE else "0"
+    if to_decimal(plain) is None and (truth := TRUTH_VALUES_OF.get(plain.casefold())) is not None:
+        return "1" if truth else "0"
     if share := _PER_CENT.fullmatch(plain):
         value = to_decimal(share[1])
         return None if value is None else f"{value / 100}"

@@ -45,14 +45,14 @@ _FEW_LABELS = 1000
 """The most distinct labels of a file that is told that none of them looks like the sample's."""
 _MAX_SETS = 100
 """The most sets of labels that are remembered as faultless: the files of a class mostly have the same ones."""
-_MARKS = "[](){}'\"`‘’“”«»"
-_QUOTES = _MARKS[6:]
+_QUOTES = "'\"`´‘’‚‹›“”„«»「」『』《》"
+_MARKS = f"[](){{}}［］（）【】〔〕｛｝{_QUOTES}"
 _OPENING = (*_MARKS, "b", "a", "n", "c", "s", "f", "l")
 """Marks and letters with which a list begins: array, np.array, c, set, frozenset, list, and bytes of Python."""
 _SEPARATORS = (*SEPARATORS, *RARE_SEPARATORS)
 _BLOCK = 1 << 20
 _SPACE, _JOINED = re.compile(r"\s"), re.compile("[_\u2581]")
-_JOINED_LABELS = re.compile(r"->|[-_:~·•→\\]")
+_JOINED_LABELS = re.compile(r"->|[-–_:~·•→>^=.#\\]")
 """Marks between labels that may as well be inside of one."""
 _RUN = re.compile(r"(.)\1+")
 
@@ -87,7 +87,7 @@ def judge_labels(cells: Cells, labels: Coded, form: LabelForm) -> None:
     if met in form.faultless:
         return
     findings, before = _Findings(max(1, len(texts))), len(cells.warnings) + len(cells.problems)
-    faults = _faults_of(form, texts)
+    faults = form.faults(texts)
     for code, fault in faults.items():
         findings.note(fault.words, texts[code], fault.cured)
     _mark_faulty(findings, faults, sum(map(bool, texts)))
@@ -137,17 +137,6 @@ def _look_of(label: str) -> str:
         for letter in label
     ]
     return _RUN.sub(r"\1", "".join(sorts))
-
-
-def _faults_of(form: LabelForm, texts: Sequence[str]) -> dict[int, Fault]:
-    """The faults of labels by their places. Of very many labels the first ones stand for all."""
-    faults: dict[int, Fault] = {}
-    for place, text in enumerate(texts):
-        if place >= _MOST_LABELS and len(faults) < place:
-            break
-        if text and (fault := form.fault(text)) is not None:
-            faults[place] = fault
-    return faults
 
 
 def _mark_faulty(findings: _Findings, faults: dict[int, Fault], filled: int) -> None:
@@ -283,7 +272,7 @@ def judge_lists(cells: Cells, lists: Coded, form: ListForm) -> None:
             findings.note(LISTED, text, form.cure(text))
     if form.label is not None:
         texts = labels.to_pylist()
-        faults = _faults_of(form.label, texts)
+        faults = form.label.faults(texts)
         faults |= _lists_among(texts, form.separator)
         marks = _Findings(max(1, len(texts)))
         _mark_faulty(marks, faults, len(texts))

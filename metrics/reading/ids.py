@@ -7,8 +7,9 @@ converted only if asked, and where each can stand for one of the expected only.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from heapq import nsmallest
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..core.errors import Problem, shown
 from ..core.lazy import cached_property
 from ..core.messages import EXAMPLES, Message, joined, listed
 from .column_names import name_key
+from .dates import DATES, Form
 from .explaining_reader import line_range
 from .headers import first_cell, other_separator
 from .repairs import LATIN_LOOKS
@@ -25,18 +27,10 @@ from .tables import Table, blank_rows, codes_among, line_breaks, pick, plain, te
 MAX_IDS = 200_000
 """The most ids that are compared."""
 
-Form = Callable[[str], Hashable | None]
-"""What all writings of an id have in common; ``None`` for texts that are no such id."""
-
 _ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
 _MAX_EXPONENT = 15
 _EXPONENT = re.compile(r"([0-9]+)(?:\.([0-9]+))?e\+?([0-9]{1,2})")
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
-_DATE_PARTS = re.compile(
-    r"([0-9]{1,4})([-/.])([0-9]{1,2})\2([0-9]{1,4})"
-    r"(?:[T ]([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?(?: ?(Z|[+-][0-9]{2}:?[0-9]{2}))?)?"
-)
-_ORDERS = ("YMD", "DMY", "MDY")
 
 
 def loose_text(text: str) -> str:
@@ -53,28 +47,6 @@ def loose_text(text: str) -> str:
     return _ZEROS.sub("", plain)
 
 
-def _date_in(order: str) -> Form:
-    """Dates with year, month and day in an order; those without a time are at midnight."""
-
-    def form(text: str) -> Hashable | None:
-        found = _DATE_PARTS.fullmatch(text)
-        if found is None:
-            return None
-        first, _, second, third, *times, zone = found.groups()
-        parts = dict(zip(order, (first, second, third), strict=True))
-        year, month, day = (int(parts[name]) for name in "YMD")
-        if len(parts["Y"]) != 4 or not (1 <= month <= 12 and 1 <= day <= 31):
-            return None
-        *clock, fraction = (part or "" for part in times)
-        zone = "+00:00" if zone == "Z" else zone and f"{zone[:3]}:{zone[-2:]}"
-        return year, month, day, *(int(part or 0) for part in clock), fraction.rstrip("0"), zone
-
-    return form
-
-
-_DATES = tuple(map(_date_in, _ORDERS))
-
-
 def written_as_expected(ids: Sequence[str], expected: Sequence[str]) -> Mapping[str, str] | None:
     """Each id that is not expected → the one that it stands for; ``None`` if some stand for none, for one that is there
     already, or for several.
@@ -88,7 +60,7 @@ def written_as_expected(ids: Sequence[str], expected: Sequence[str]) -> Mapping[
         return None
     taken = known.intersection(ids)
     found: list[dict[str, str]] = []
-    for of_expected, of_ids in [(loose_text, loose_text), *((one, other) for one in _DATES for other in _DATES)]:
+    for of_expected, of_ids in [(loose_text, loose_text), *product(DATES.values(), repeat=2)]:
         matched = _match_ids(foreign, expected, of_expected, of_ids)
         if matched and not taken.intersection(matched.values()) and matched not in found:
             found.append(matched)
@@ -372,8 +344,6 @@ def _long_number(text: str) -> float | None:
     return _number(text) if len(digits) > 15 else None
 
 
-_LOOKALIKES = LATIN_LOOKS | str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX")
-
 _TWINS = (
     (
         Message("Leading zeros differ: the file has {found}, expected {expected}."),
@@ -411,6 +381,6 @@ _TWINS = (
     ),
     (
         Message("Letters of another alphabet look alike: the file has {found}, expected {expected}."),
-        lambda text: text.translate(_LOOKALIKES),
+        lambda text: text.translate(LATIN_LOOKS),
     ),
 )

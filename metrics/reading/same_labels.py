@@ -15,7 +15,12 @@ from .tables import pick, places_where, raw_cells, text_array
 
 _CELLS = 20_000
 """Cells looked at together."""
-_SIGNS = {"[\u2010-\u2015]": "-", "[\u2018\u2019\u02bc\u00b4]": "'", "[\u201c\u201d\u201e]": '"', "\u2026": "..."}
+_SIGNS = {
+    "[\u2010-\u2015]": "-",
+    "[\u2018-\u201b\u2039\u203a\u02bc\u00b4]": "'",
+    "[\u201c-\u201f\u00ab\u00bb\u300c-\u300f\u300a\u300b]": '"',
+    "\u2026": "...",
+}
 """Dashes, apostrophes, quotes and dots as word processors write them."""
 _SPACES = r"[ \t\x{a0}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}]+"
 

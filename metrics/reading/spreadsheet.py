@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from ..core.errors import shown
@@ -24,6 +25,7 @@ from .column_names import (
     header_place,
     matched_names,
 )
+from .encodings import encoding_title, guess_encoding
 from .headers import USAGE, ExpectedHeader, are_split_words, is_index, known_part, letters_of
 from .ids import written_as_expected
 from .tables import csv_bytes
@@ -33,6 +35,9 @@ _COMMAS = Message("commas")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]+([eE][+-]?[0-9]+)?")
 _DIGITS = re.compile(r"[0-9]+([eE][+-]?[0-9]+)?")
+_BETWEEN_CELLS = re.compile(r"[\s,;|\"]+")
+_MOST_GUESSED = 1000
+"""The most lines by which an encoding is guessed."""
 _ROW_IN_QUOTES = re.compile(r'"((?:[^"]|"")*)"')
 _OF_COMMAS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 """Numbers that may be whole, with commas between thousands."""
@@ -82,13 +87,14 @@ def convert_spreadsheet(
     ids: Sequence[str] = (),
     cures: Cures | None = None,
     text_columns: Collection[str] = (),
+    words: Collection[str] = (),
 ) -> ConvertedSpreadsheet | None:
     """A spreadsheet's file as a plain CSV; ``None`` if nothing has to be changed, or if the conversion is unclear.
 
     Only in a truth a column may be renamed as the split. With the ``expected`` columns of a submission those that can
     only be meant by others get their names, and further columns are left out; ids in another writing than the expected
     ``ids`` are written like these, and cells for which ``cures`` has another writing get it. In ``text_columns`` a
-    comma is never decimal.
+    comma is never decimal. An encoding is guessed by the ids, the columns and the sample's ``words``, where they tell.
 
     >>> found = convert_spreadsheet("id;y\\n1;0,5\\n".encode())
     >>> found.text
@@ -97,7 +103,8 @@ def convert_spreadsheet(
     ['Columns are separated by semicolons.', 'Decimal commas become points in "y", such as 0,5 → 0.5.']
     """
     changes: list[Message] = []
-    text = _decode_text(data, changes)
+    known = (*words, *ids[:_MOST_GUESSED], *(() if expected is None else expected.columns))
+    text = _decode_text(data, changes, known)
     sheet = _read_sheet(text, changes, expected, text_columns) if text is not None else None
     if sheet is None:
         return None
@@ -118,29 +125,32 @@ def convert_spreadsheet(
     return ConvertedSpreadsheet(csv_bytes(sheet.names, sheet.rows), tuple(changes)) if changes else None
 
 
-def _decode_text(data: bytes, changes: list[Message]) -> str | None:
-    """The text; a change is noted if it is UTF-16 or Windows-1252, in which Excel saves a plain "CSV" in Western
-    Europe."""
+def _decode_text(data: bytes, changes: list[Message], known: Collection[str]) -> str | None:
+    """The text; a change is noted if it is not UTF-8: Excel saves a plain "CSV" in Windows-1252 in Western Europe, and
+    in other encodings elsewhere."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         changes.append(Message('The text is read as UTF-16, which Excel calls "Unicode text".'))
         return data.decode("utf-16", "replace")
     try:
         return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        try:
-            text = data.decode("cp1252")
-        except UnicodeDecodeError:
-            return None
-        word = re.search(rb"[^\s,;\t|\"]*$", data[: error.start])
-        start = error.start if word is None else word.start()
-        example = re.match(r"[^\s,;\t|\"]*", text[start:])
-        changes.append(
-            Message(
-                "The text is read as Windows-1252, as Excel saves it in Western Europe, such as {word}.",
-                word=shown(example[0] if example else text[start : start + 1]),
-            )
+    except UnicodeDecodeError:
+        lines = islice((line for line in data.splitlines() if not line.isascii()), _MOST_GUESSED)
+    sought = {word for word in known if not word.isascii()}
+    sample, encoding = guess_encoding(
+        b"\n".join(lines), lambda text: _MOST_GUESSED * sum(word in text for word in sought)
+    )
+    words = [word for word in _BETWEEN_CELLS.split(sample) if not word.isascii()]
+    if encoding == "utf-8" or (encoding != "cp1252" and max(map(len, words)) < 2):  # a few damaged bytes, or one letter
+        return None
+    changes.append(
+        Message(
+            "The text is read as {encoding}, such as {word}.", encoding=encoding_title(encoding), word=shown(words[0])
         )
-        return text
+    )
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
 
 
 def _read_sheet(

@@ -23,6 +23,8 @@ SEPARATORS = {
     "，": Message("commas"),
     "،": Message("commas"),
     "；": Message("semicolons"),
+    "｜": Message("vertical bars"),
+    "¦": Message("vertical bars"),
 }
 """Separators of lists other than white space, the rarest in labels first."""
 
@@ -33,21 +35,22 @@ _CONJUNCTIONS = "and und et y e en och og i a ja ve és oraz or oder ou и та 
 CONJUNCTIONS = frozenset(_CONJUNCTIONS.split())
 """Words that people write between the last items of a list."""
 _CONJUNCTION = re.compile(rf"\s+(?:{'|'.join(sorted(CONJUNCTIONS, key=len, reverse=True))})\s+")
-_CLOSING = {"[": "]", "(": ")", "{": "}"}
+_CLOSING = {"[": "]", "(": ")", "{": "}", "［": "］", "（": "）", "<": ">", "【": "】", "〔": "〕", "｛": "｝"}
 _CALL = re.compile(
     r"(?:np\.|numpy\.|torch\.|tf\.|jnp\.|pd\.|pl\.)?"
     r"(?:array|asarray|tensor|list|tuple|set|frozenset|dict_keys|dict_values|Index|Series|vector|Vector|Set|Tuple|Any"
     r"|String|Int64|Int32|Float64|Union\{[^{}]*\}|c)\s*(?=[\[({])"
 )
 """The name of a type in front of a list, as Python, R and Julia write it."""
-_SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
+_SCALAR = re.compile(r"\b(?:np|numpy)\.(?:\w+\(([^()]*)\)|(?:(True|False)_))")
 _KIND = re.compile(r",?\s*(?:dtype|device|shape)=[^,\[\]]+$")
 _QUOTED = re.compile(
-    r"""(?<!\w)b?(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")(?!\w)|‘([^’]*)’|“([^”]*)”|`([^`]*)`|«([^»]*)»"""
+    r"""(?<!\w)b?(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")(?!\w)|‘([^’]*)’|“([^”]*)”|``([^']*)''|[`´]([^`´]*)[`´]"""
+    r"""|«([^»]*)»|»([^«]*)«|„([^“”]*)[“”]|[‚‹›]([^‘’‹›]*)[‘’‹›]|[「『《]([^」』》]*)[」』》]"""
 )
-_BETWEEN = re.compile(r"[\s,;|、，،；]*")
+_BETWEEN = re.compile(r"[\s,;|、，،；｜¦]*")
 _BARE = re.compile(r"[\w.-]*")
-_UNREAD = re.compile(r"[\[\](){}]|\.\.\.|…")
+_UNREAD = re.compile(r"""[\[\](){}［］（）【】]|\.\.\.|…|['"]?\s*:\s*['"]|['"]:""")
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ def _without_brackets(cell: str) -> tuple[str, str]:
             break
         brackets = text[0] + text[-1]
         inner = _KIND.sub("", text[1:-1].strip()).strip()
-    return _SCALAR.sub(r"\1", inner), brackets
+    return _SCALAR.sub(r"\1\2", inner), brackets
 
 
 def _is_enclosed(text: str) -> bool:
@@ -132,7 +135,7 @@ def _in_quotes(inner: str) -> tuple[str, ...] | None:
     """The items of a list whose items are all in quotes, else ``None``."""
     if not _QUOTED.search(inner) or not _BETWEEN.fullmatch(_QUOTED.sub("", inner)):
         return None
-    return tuple(next(part for part in found.groups() if part is not None) for found in _QUOTED.finditer(inner))
+    return tuple(next(part for part in one.groups() if part is not None).strip() for one in _QUOTED.finditer(inner))
 
 
 def _separator_between(inner: str) -> str | None:

@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from leaderboard.classroom import roster_files
-from leaderboard.classroom.roster_encodings import encoding_title
+from metrics.reading.encodings import encoding_title
 
 FRENCH = "Stéphane Agnès,Éloïse Lefèvre,François Béranger,Hélène Dupré,Noémie Côté,Benoît Lacroix"
 GERMAN = "Jürgen Müller,Björn Schröder,Ännchen Weiß,Jörg Groß,Anna Köhler,François Weiß"
