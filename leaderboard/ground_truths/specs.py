@@ -75,11 +75,13 @@ class GroundTruthSpec:
         )
 
     def with_defaults(self) -> GroundTruthSpec:
-        """The same with all parameters filled in. Raises `metrics.ParameterError`, and `CannotHost` for secondary
-        metrics."""
+        """The same with all parameters filled in, and metrics as they are now instead of versions. Raises
+        `metrics.ParameterError`, and `CannotHost` for secondary metrics."""
+        key = metrics.get(self.metric).key if self.metric else ""
         return replace(
             self,
-            params=metrics.clean_params(self.metric, self.params) if self.metric else {},
+            metric=key,
+            params=metrics.clean_params(key, self.params) if key else {},
             secondary=_clean_secondary(self.secondary),
             id_column=self.id_column.strip(),
             group_column=self.group_column.strip(),
@@ -91,7 +93,7 @@ def _clean_secondary(secondary: Iterable[MetricWithParams]) -> tuple[MetricWithP
     faults: list[str] = []
     for key, params in secondary:
         try:
-            cleaned.append((key, metrics.clean_params(key, params)))
+            cleaned.append((metrics.get(key).key, metrics.clean_params(key, params)))
         except metrics.UnknownMetric as error:
             faults.append(str(error))
         except metrics.ParameterError as error:

@@ -200,6 +200,18 @@ def test_a_wrong_folder_is_refused_with_the_place(ada: User, folder: Path, old: 
     assert words in refusal(folder)
 
 
+def test_a_folder_that_names_a_version_of_a_metric_gets_the_metric_as_it_is(ada: User, folder: Path) -> None:
+    """Pages lead from a score to the metric by its key."""
+    toml = folder / "competition.toml"
+    text = toml.read_text().replace('"accuracy"', '"accuracy@0123456789ab"')
+    toml.write_text(text + '[[secondary]]\nkey = "error_rate@1"\n')
+    bring_in(folder)
+    truth = Competition.objects.get().ground_truth
+    assert truth is not None
+    assert (truth.metric, [one["key"].partition("@")[0] for one in truth.secondary]) == ("accuracy", ["error_rate"])
+    assert [key.count("@") for key, _params in truth.secondary_with_versions] == [1]
+
+
 def test_no_text_of_a_folder_has_a_character_that_postgresql_stores_not(ada: User, folder: Path) -> None:
     toml = folder / "competition.toml"
     toml.write_text(toml.read_text().replace('"Birds"', r'"Bi\u0000rds"'))
