@@ -41,7 +41,7 @@ def self_test_of_custom(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     perfect = _tried(truth, truth.perfect_submission(), is_perfect=True)
     if isinstance(perfect, Finding):
         is_scored = isinstance(sample, Result)
-        findings = [_no_perfect_file(perfect.message)] if is_scored else [perfect]
+        findings = [_no_perfect_file(perfect.message)] if is_scored else [_as_blocking(perfect)]
         return {"best": best, "passed": is_scored}, findings
     findings = [sample] if isinstance(sample, Finding) else _direction_findings(truth, perfect, sample)
     values = {"overall": perfect.overall, "public": perfect.public, "private": perfect.private}

@@ -2,6 +2,7 @@
 of a submission, which the host sets for each truth."""
 
 import csv
+import functools
 import inspect
 import json
 import math
@@ -64,6 +65,9 @@ def extra_parameters(function: Callable[..., Any], text: str) -> tuple[list[dict
 def _readable_hints(function: Callable[..., Any]) -> dict[str, Any]:
     """The annotations, without those that only a type checker can read."""
     found: dict[str, Any] = {}
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = function if hasattr(function, "__globals__") else type(function).__call__
     for name, hint in function.__annotations__.items():
         alone = types.SimpleNamespace(__annotations__={name: hint})
         with suppress(Exception):
@@ -86,12 +90,12 @@ def _extra_parameter(argument: inspect.Parameter, hints: Mapping[str, Any], text
 
 
 def _possible_hints(argument: inspect.Parameter, hints: Mapping[str, Any]) -> list[Any]:
-    """The declared type, that of the default, and a text for the name of a column."""
+    """The declared type, that of the default, and a text for the name of a column; a text or number without either."""
     found = [hints[argument.name]] if argument.name in hints else []
     if argument.default is not argument.empty:
         found.append(type(argument.default))
         found += [str] if argument.name.endswith(_COLUMN_NAMES) else []
-    return found
+    return found or ([str | float] if argument.annotation is argument.empty else [])
 
 
 def _plain_parameter(argument: inspect.Parameter, hint: Any) -> Parameter | None:

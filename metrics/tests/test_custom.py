@@ -89,6 +89,16 @@ TRUTH = "id,y,Usage\n" + "".join(f"{i},{i % 5},{'Public' if i % 3 else 'Private'
 MINE = "id,y\n" + "".join(f"{i},{i % 4}\n" for i in range(12, 0, -1))
 
 
+VISIBLE = "class ParticipantVisibleError(Exception): pass\n"
+PARTIAL = "\nfrom functools import partial\nscore = partial(base, scale=2)\n"
+CALLED = """
+class Score:
+    def __call__(self, solution, submission, row_id_column_name, limit, scale: int = 2) -> float:
+        return scale * limit
+score = Score()
+"""
+
+
 @pytest.fixture
 def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drop:
     """Olga's hand: puts a file into the folder and looks at what the site makes of it."""
@@ -263,17 +273,45 @@ def test_parameters_reach_the_function_in_their_types(drop: Drop) -> None:
     [
         (", labels: np.ndarray", "labels has neither a default nor a type"),
         (", *, x: type", "x has neither"),
-        (", x", "x has neither"),
+        (", x: object", "x has neither"),
     ],
 )
 def test_a_parameter_that_no_form_can_ask_for_is_told_to_olga(drop: Drop, extras: str, words: str) -> None:
     assert words in drop("asking", body("return 1.0", "import numpy as np", extras)).error
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "overall"),
+    [
+        (body("return limit * 2", extras=", limit"), "3.5", 7.0),
+        (body("return len(limit)", extras=", *, limit"), "'35'", 2.0),
+        (body("return scale * limit", extras=", limit, scale=1").replace("score(", "base(") + PARTIAL, "3", 6.0),
+        (CALLED, "3", 6.0),
+        (CALLED.replace("score = Score()", "score = Score().__call__"), "3", 6.0),
+    ],
+)
+def test_what_has_neither_type_nor_default_is_a_text_or_number(
+    drop: Drop, text: str, said: str, overall: float
+) -> None:
+    assert drop("asking", text).error == ""
+    assert score("asking", limit=said).overall == overall
+    with pytest.raises(metrics.ParameterError):
+        score("asking")
+
+
+def test_a_metric_that_refuses_the_sample_and_a_perfect_file_is_published_with_a_sample_that_it_takes(
+    drop: Drop,
+) -> None:
+    lines = (
+        "if submission.y.dtype != float: raise ParticipantVisibleError('no fractions')\nreturn abs(submission.y).mean()"
+    )
+    drop("fractions", body(lines, VISIBLE))
+    report = metrics.check_truth("fractions", TRUTH.encode())
+    assert "submission_columns" in next(str(finding.why) for finding in report.findings if finding.blocking)
+    assert metrics.check_truth("fractions", TRUTH.encode(), {"submission_columns": "id,y\n1,0.5"}).ok
+
+
 # --- who reads what ---------------------------------------------------------------------------------------------
-
-
-VISIBLE = "class ParticipantVisibleError(Exception): pass\n"
 
 
 def test_what_the_metric_says_to_participants_reaches_them(drop: Drop) -> None:
