@@ -208,7 +208,7 @@ def _points_in_numbers(truth: Truth, column: _Column) -> Iterator[Finding]:
         return
     cells = Cells(truth.table, column.name, truth.id_column, truth.scored)
     found = grouped_numbers(cells.values, column.codes)
-    if found is not None and (found.all_have_points or found.is_sure):
+    if found is not None and (found.all_have_points or found.has_small):
         cells.warn("thousands", READ_AS_DECIMAL, found.places)
         why = Message("Scores would be those of numbers a thousand times too small.")
         yield Finding(**cells.warnings[0].as_dict() | {"message": cells.warnings[0].message}, blocking=False, why=why)

@@ -147,7 +147,8 @@ class Number(Plain):
         return least.removesuffix(".0") if truth is None or _are_whole(truth) else least
 
     def judge(self, columns: Sequence[Cells], values: Any, truth: Any, params: Mapping[str, Any]) -> None:
-        for place, cells in enumerate(columns):
+        # A thousand times as much would be beyond the largest number, so points are decimal.
+        for place, cells in enumerate(columns if self.maximum is None or self.maximum >= 1000 else ()):
             numbers = values[:, place] if self.many else values
             judge_thousands(cells, numbers, partial(self.sample, truth))
 
@@ -171,6 +172,10 @@ class RankedScore(Plain):
 
     def one(self, cells: Cells) -> np.ndarray:
         return read_numbers(cells)
+
+    def judge(self, columns: Sequence[Cells], values: Any, truth: Any, params: Mapping[str, Any]) -> None:
+        for place, cells in enumerate(columns):
+            judge_thousands(cells, values[:, place] if self.many else values, partial(self.sample, truth))
 
     def sample(self, truth: Any) -> str:
         return "0.5"

@@ -10,13 +10,16 @@ from ..numerics.tokens import arrow_texts
 from .column_kinds import Label, LabelSet, Plain, RankedLabel, Words
 from .columns import Kind, to_decimal
 from .foreign import is_written_as_list
-from .label_forms import TRUTH_VALUES_OF, LabelForm
+from .label_forms import TRUTH_VALUES_OF, LabelForm, with_usual_letters
 from .spreadsheet import Cures
-from .thousands import without_points
+from .thousands import without_marks
 from .writings import read_list
 
-_PER_CENT = re.compile(r"([+-]?[0-9.]+)\s*%")
-_GROUPED = re.compile(r"([+-]?\d{1,3})((?:[\s_'’]\d{3})+)((?:\.\d+)?)")
+_PER_CENT = re.compile(r"([+-]?[0-9]+(?:[.,][0-9]+)?)\s*%")
+_GROUPED = re.compile(
+    r"([+-]?\d{1,3}(?:(?:[\s_'’]\d{3})+|(?:,\d{2,3})*,\d{3}(?=\.)|(?:\.\d{3})+(?=,)|(?:,\d{2,3})+,\d{3}))(?:[.,](\d+))?"
+)
+"""Marks between thousands, as in German, English, French, Swiss and Indian numbers."""
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 """Numbers that may be whole, with a comma between thousands."""
 _BETWEEN_PAIR = re.compile(r"[\s,;:|]+")
@@ -46,7 +49,7 @@ def _cure_of(
     kind: Kind, truth: Any, params: Mapping[str, Any], texts: Sequence[str]
 ) -> Callable[[str], str | None] | None:
     if isinstance(kind, Plain):
-        grouped = without_points(texts)
+        grouped = without_marks(texts, ".") or without_marks(texts, ",")
         return lambda text: grouped.get(text) or _cured_number(text)
     if not isinstance(kind, Label | LabelSet | RankedLabel | Words):
         return None
@@ -83,15 +86,18 @@ def _cured_pair(form: LabelForm, text: str) -> str | None:
 
 def _cured_number(text: str) -> str | None:
     """A plain number from one in brackets or quotes, with another minus or digits, in per cent, or grouped."""
+    if text.startswith("(") and "," not in text:  # which accountants write for less than 0
+        return None
     items = read_list(text).items
     plain = unicodedata.normalize("NFKC", items[0] if len(items) == 1 else text).replace("\u2212", "-").lstrip("'")
+    plain = with_usual_letters(plain.replace("٬", "").replace("٫", "."))
     if to_decimal(plain) is None and (truth := TRUTH_VALUES_OF.get(plain.casefold())) is not None:
         return "1" if truth else "0"
     if share := _PER_CENT.fullmatch(plain):
-        value = to_decimal(share[1])
+        value = to_decimal(share[1].replace(",", "."))
         return None if value is None else f"{value / 100}"
     if grouped := _GROUPED.fullmatch(plain):
-        plain = grouped[1] + re.sub(r"\D", "", grouped[2]) + grouped[3]
+        plain = re.sub(r"[^\d+-]", "", grouped[1]) + (f".{grouped[2]}" if grouped[2] else "")
     if "," in plain and not _THOUSANDS.fullmatch(plain):
         plain = plain.replace(",", ".")
     return plain if to_decimal(plain) is not None else None

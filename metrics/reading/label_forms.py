@@ -176,7 +176,7 @@ class LabelForm:
         if self.is_bare and (bare := _bare_label(label)) != label and bare:
             within = self.fault(bare)
             return Fault(WRAPPED, bare if within is None else within.cured)
-        if (usual := _with_usual_letters(label)) != label:
+        if (usual := with_usual_letters(label)) != label:
             within = self.fault(usual)
             return Fault(SIGNS, usual if within is None else within.cured)
         if (whole := mend_letters(label)) != label:
@@ -296,11 +296,11 @@ def _bare_label(label: str) -> str:
     return bare if "(" in bare else bare.rstrip(")")
 
 
-def _with_usual_letters(label: str) -> str:
+def with_usual_letters(label: str) -> str:
     """The label with letters and digits in their usual form, as East Asian keyboards, formulas and other scripts have
     others.
 
-    >>> _with_usual_letters("ｃａｔ"), _with_usual_letters("٣"), _with_usual_letters("ﬁn")
+    >>> with_usual_letters("ｃａｔ"), with_usual_letters("٣"), with_usual_letters("ﬁn")
     ('cat', '3', 'fin')
     """
     if label.isascii():
@@ -388,7 +388,7 @@ def _is_number(label: str) -> bool:
 
 def _meaning_of(label: str, *, has_words: bool) -> object:
     """A key that labels share if they are hardly two. With ``has_words`` 1 and 0 may be truth values, too."""
-    bare = mend_letters(_with_usual_letters(_bare_label(label)))
+    bare = mend_letters(with_usual_letters(_bare_label(label)))
     if has_words and (truth := TRUTH_VALUES_OF.get(bare.casefold())) is not None:
         return truth
     if (number := to_decimal(bare.replace(",", "."))) is not None:

@@ -37,12 +37,13 @@ _POINTS = Plural(
 class Grouped:
     """The places of numbers in a column that may have a point between thousands.
 
-    ``all_have_points``: so a program may have written three decimals everywhere. ``is_sure``: several numbers below
-    1000 have none, and others end with a zero that no program writes behind a decimal point then.
+    ``all_have_points``: so a program may have written three decimals everywhere. ``has_small``: several numbers below
+    1000 have none. ``is_sure``: and others end with a zero that no program writes behind a decimal point then.
     """
 
     places: np.ndarray
     all_have_points: bool
+    has_small: bool
     is_sure: bool
 
 
@@ -65,8 +66,8 @@ def grouped_numbers(texts: Any, values: np.ndarray) -> Grouped | None:
         return None
     are_padded = bool((data[ends[places] - 1] == _ZERO).any())
     # A single other value may be a code for a missing one, as -999 is.
-    is_sure = are_padded and len(np.unique(bare)) > 1 and bool((bare < 1000).all())
-    return Grouped(places, not len(bare), is_sure)
+    has_small = len(np.unique(bare)) > 1 and bool((bare < 1000).all())
+    return Grouped(places, not len(bare), has_small, are_padded and has_small)
 
 
 def _is_whole(text: str) -> bool:
@@ -75,29 +76,29 @@ def _is_whole(text: str) -> bool:
 
 def judge_thousands(cells: Cells, values: np.ndarray, sample: Callable[[], str]) -> None:
     """Look at a column of numbers, of which the sample submission has one: refuse points between thousands, warn of
-    those that may be meant so."""
+    those that may be meant so, and note others that are read as decimal."""
     if cells.problems or (found := grouped_numbers(cells.values, values)) is None:
         return
     is_whole = "." not in sample()
     if found.is_sure and is_whole:
         cells.refuse("not_a_number", _POINTS, found.places)
-    elif found.is_sure or is_whole:
-        cells.warn("thousands", READ_AS_DECIMAL, found.places)
+    else:
+        cells.warn("thousands" if found.is_sure or is_whole else "read_decimals", READ_AS_DECIMAL, found.places)
 
 
-def without_points(texts: Iterable[str]) -> dict[str, str]:
-    """Texts with points between thousands, and the numbers that they mean, if the texts tell that they are no decimal
-    ones.
+def without_marks(texts: Iterable[str], mark: str) -> dict[str, str]:
+    """Texts with points or commas between thousands, and the numbers that they mean, if the texts tell that they are no
+    decimal ones.
 
-    >>> without_points(["1.010", "980", "90"]), without_points(["1.010", "1.25"])
+    >>> without_marks(["1.010", "980", "90"], "."), without_marks(["1.010", "1.25"], ".")
     ({'1.010': '1010'}, {})
     """
     filled = [text for text in texts if text]
-    grouped = [text for text in filled if _GROUPED.fullmatch(text)]
+    grouped = [text for text in filled if _GROUPED.fullmatch(text.replace(mark, ".")) and mark in text]
     bare = [text for text in filled if _BARE.fullmatch(text)]
-    is_grouped = any(text.count(".") > 1 for text in grouped) or (
+    is_grouped = any(text.count(mark) > 1 for text in grouped) or (
         len(bare) > 1 and any(text.endswith("0") for text in grouped) and all(abs(int(text)) < 1000 for text in bare)
     )
     if not is_grouped or len(grouped) + len(bare) < len(filled):
         return {}
-    return {text: text.replace(".", "") for text in grouped}
+    return {text: text.replace(mark, "") for text in grouped}

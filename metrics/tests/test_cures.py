@@ -18,6 +18,7 @@ BARS = "id,y\n1,red|blue\n2,blue\n3,blue|red\n"
 PHRASES = "id,y\n1,a survey|census\n2,census\n3,a survey\n"
 PARTS = "id,a,b\n1,cat,0.5\n2,dog,1.5\n"
 PRICES = "id,y\n1,1010\n2,980\n3,90\n"
+BIG = "id,y\n1,1234.5\n2,12345.25\n3,17\n"
 NUMBERS = "id,y\n1,0.5\n2,1.5\n3,-2\n"
 
 CASES: list[tuple[str, dict[str, Any], str, str]] = [
@@ -48,6 +49,15 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("rmse", {}, NUMBERS, "id;y\n1;0,5\n2;1,5\n3;\u22122\n"),
     ("rmse", {}, NUMBERS, "id,y\n1,50%\n2,150%\n3,-200%\n"),
     ("rmse", {}, NUMBERS, "id,y\n1,[0.5]\n2,[1.5]\n3,[-2.]\n"),
+    ("rmse", {}, NUMBERS, "id,y\n1,٠٫٥\n2,١٫٥\n3,-٢\n"),
+    ("rmse", {}, NUMBERS, 'id,y\n1,"50,0 %"\n2,150％\n3,-200%\n'),
+    ("rmse", {}, BIG, 'id,y\n1,"1 234,5"\n2,"12\u202f345,25"\n3,17\n'),
+    ("rmse", {}, BIG, "id,y\n1,1'234.5\n2,12’345.25\n3,17\n"),
+    ("rmse", {}, BIG, 'id,y\n1,"1,234.5"\n2,"12,345.25"\n3,17\n'),
+    ("rmse", {}, BIG, 'id,y\n1,"1.234,5"\n2,"12.345,25"\n3,17\n'),
+    ("rmse", {}, PRICES.replace("980", "1234567"), 'id,y\n1,1010\n2,"12,34,567"\n3,90\n'),
+    ("rmse", {}, PRICES, 'id,y\n1,"1,010"\n2,980\n3,90\n'),
+    ("log_loss", {}, BITS, "id,y\n1,Wahr\n2,Falsch\n3,Wahr\n"),
     ("accuracy", {}, PETS, '"id,y"\n"1,cat"\n"2,dog"\n"3,cat"\n'),
     ("accuracy", {}, PETS, 'id,y\n"1,cat"\n"2,dog"\n"3,cat"\n'),
     ("accuracy", {}, PETS, '"id,""y"""\n"1,""cat"""\n"2,""dog"""\n"3,""cat"""\n'),

@@ -61,15 +61,28 @@ def test_other_decimals_are_read_in_silence(cells: list[str]) -> None:
     assert metrics.prepare("rmse", file_of(WHOLE)).evaluate(file_of(cells)).warnings == ()
 
 
-def test_three_decimals_of_fractions_are_read_in_silence() -> None:
+@pytest.mark.parametrize("key", ["rmse", "mae", "spearman", "roc_auc"])
+@pytest.mark.parametrize("cells", [["250.000", "12.345", "1.250"] * 2, ["1.234", "2.345", "980", "90", "17", "3.456"]])
+def test_three_decimals_beside_fractions_are_never_read_without_a_word(key: str, cells: list[str]) -> None:
+    truth = ["0", "1"] * 3 if key == "roc_auc" else ["250123.5", "12345.25", "1250.5", "9.5", "7.25", "1.5"]
+    (note,) = metrics.prepare(key, file_of(truth)).evaluate(file_of(cells)).warnings
+    assert "1.010 is read as 1.01" in note.message
+
+
+def test_probabilities_with_three_decimals_are_read_in_silence() -> None:
+    for key in ("log_loss", "brier", "roc_auc"):
+        assert metrics.evaluate(key, file_of("0101"), file_of(["0.125", "1.000", "0.500", "0.750"])).warnings == ()
+
+
+def test_three_decimals_of_fractions_are_only_noted() -> None:
     dice = random.Random(1)
     truth = [f"{dice.gauss(200, 30):.2f}" for _ in range(50)]
     cells = [f"{float(cell) + dice.gauss(0, 5):.3f}" for cell in truth]
-    assert metrics.prepare("rmse", file_of(truth)).evaluate(file_of(cells)).warnings == ()
+    assert all(one.is_note for one in metrics.prepare("rmse", file_of(truth)).evaluate(file_of(cells)).warnings)
 
 
 def test_a_host_is_asked_about_points_between_thousands() -> None:
-    for cells in (list(map(german, WHOLE)), ["1.010", "2.500", "3.125", "7.500"]):
+    for cells in (list(map(german, WHOLE)), ["1.010", "2.500", "3.125", "7.500"], ["1.234", "980", "90"] * 2):
         found = metrics.check_truth("rmse", file_of(cells)).findings
         assert [(one.code, one.blocking) for one in found if one.code == "thousands"] == [("thousands", False)]
     coded = ["-999" if place == 3 else f"{1 + place / 7:.3f}" for place in range(20)]
