@@ -1,7 +1,7 @@
-"""Notes in shared memory which functions of the site run, in every process that imports this at its start.
+"""Notes in shared memory which lines of functions of the site run, in every process that imports this at its start.
 
-A byte for each file and part of the site: a sealed process may write memory that was mapped before its seal, but no
-file. `bench/road.py` starts a site with it.
+A byte for each part of the site and line of a file: a sealed process may write memory that was mapped before its
+seal, but no file. `bench/road.py` starts a site with it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,12 @@ def own_files() -> list[str]:
     return sorted(str(path) for path in found if "tests" not in path.parts)
 
 
+def own_lines() -> list[tuple[str, int]]:
+    """All lines that may be noted, from 1, in the order of their bytes."""
+    sizes = ((name, len((ROOT / name).read_text().splitlines())) for name in own_files())
+    return [(name, line) for name, size in sizes for line in range(1, size + 1)]
+
+
 def opened_memory(path: Path) -> mmap.mmap:
     with path.open("r+b") as file:
         return mmap.mmap(file.fileno(), 0)
@@ -43,28 +49,29 @@ def part_of(command: list[str]) -> str:
 
 
 def install() -> None:
-    """Note the functions of this process from here on, in all its threads."""
+    """Note the lines of this process from here on, in all its threads."""
     if VARIABLE not in os.environ:
         return
-    memory, files = opened_memory(Path(os.environ[VARIABLE])), own_files()
-    offset = len(files) * PARTS.index(part_of(sys.orig_argv))
-    places = {str(ROOT / name): offset + place for place, name in enumerate(files)}
-    known: dict[CodeType, int] = {}
+    memory, lines = opened_memory(Path(os.environ[VARIABLE])), own_lines()
+    offset = len(lines) * PARTS.index(part_of(sys.orig_argv)) - 1
+    places = {str(ROOT / name): offset + place for place, (name, line) in enumerate(lines) if line == 1}
+    known: dict[CodeType, int | None] = {}
 
-    def note(frame: FrameType, event: str, argument: Any) -> None:
-        if event != "call":
-            return
+    def note(frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        place = known.get(code)
-        if place is None:
+        if code not in known:
             # Modules and classes run code without this flag.
             is_function = code.co_flags & inspect.CO_NEWLOCALS
-            place = known[code] = places.get(code.co_filename, -1) if is_function else -1
-        if place >= 0:
-            memory[place] = 1
+            known[code] = places.get(code.co_filename) if is_function else None
+        place = known[code]
+        if place is None:
+            return None
+        if event == "line":
+            memory[place + frame.f_lineno] = 1
+        return note
 
-    sys.setprofile(note)
-    threading.setprofile(note)
+    sys.settrace(note)
+    threading.settrace(note)
 
     def watch() -> None:
         threading.Thread(target=_note_foreign_threads, args=[note], daemon=True).start()
@@ -76,7 +83,7 @@ def install() -> None:
 
 
 def _note_foreign_threads(note: Any) -> None:
-    """Threads that the web server starts outside Python note functions from their first call of Django on."""
+    """Threads that the web server starts outside Python note lines from their first call of Django on."""
     while "django.core.handlers.wsgi" not in sys.modules or not hasattr(
         sys.modules["django.core.handlers.wsgi"], "WSGIHandler"
     ):
@@ -85,14 +92,14 @@ def _note_foreign_threads(note: Any) -> None:
     answer = handler.__call__
 
     def noted(self: Any, *arguments: Any) -> Any:
-        sys.setprofile(note)
+        sys.settrace(note)
         return answer(self, *arguments)
 
     handler.__call__ = noted
 
 
 def _pass_on_to_children() -> None:
-    """Let children that are started with a clean environment note functions too."""
+    """Let children that are started with a clean environment note lines too."""
     begin = subprocess.Popen.__init__
 
     def noted(self: Any, *arguments: Any, **options: Any) -> None:
