@@ -31,8 +31,7 @@ from bench import metrics_baselines as baselines
 from bench.metrics_data import FRAMES, LABELS, NUMBERED, SCATTERED, files
 from bench.metrics_data import frames as notebook
 from metrics.core.arrays import Coded
-from metrics.core.contract import sums_of
-from metrics.core.parameters import chosen
+from metrics.core.contract import chosen, sums_of
 from metrics.reading.columns import Cells
 
 CASES = [

@@ -17,7 +17,7 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum
-from .reading.column_kinds import Label
+from .reading.label_kinds import Label
 
 
 def places_of_values(truth: Coded) -> dict[Any, int]:

@@ -29,7 +29,7 @@ from .numerics.ranks import (
     ranks_of,
     recall_curve,
 )
-from .reading.column_kinds import Binary, RankedScore
+from .reading.number_kinds import Binary, RankedScore
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:

@@ -18,7 +18,7 @@ from .core.contract import Example, Metric
 from .numerics.averages import RECALL, Share
 from .numerics.contingency import confusion_matrix
 from .numerics.label_averages import average_over_labels
-from .reading.column_kinds import Label
+from .reading.label_kinds import Label
 
 
 def share() -> Share:

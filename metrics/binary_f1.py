@@ -15,7 +15,7 @@ import numpy as np
 from .core.contract import Example, Metric, RowSum
 from .numerics.averages import f_beta
 from .numerics.contingency import PARTS, confusion, two_by_two
-from .reading.column_kinds import Binary
+from .reading.number_kinds import Binary
 
 
 def total(sums: np.ndarray) -> float:

@@ -29,7 +29,7 @@ from .core.messages import Message
 from .core.parameters import Range
 from .numerics.ngrams import References, TokenKind, first_references, pairs_in_blocks, references_in, split_function
 from .numerics.tokens import Lowercase
-from .reading.column_kinds import Words
+from .reading.label_kinds import Words
 
 Order = Annotated[int, Range(1, 8), "The longest run of words."]
 PARTS = ("words", "reference_words", "shared_1", "of_1", "shared_2", "of_2", "shared_3", "of_3", "shared_4", "of_4")

@@ -13,7 +13,7 @@ import numpy as np
 
 from .core.contract import Example, Metric
 from .numerics.averages import mean_over_rows
-from .reading.column_kinds import Binary, Probability
+from .reading.number_kinds import Binary, Probability
 
 
 def squared_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

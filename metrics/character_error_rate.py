@@ -19,7 +19,7 @@ American Sign Language Fingerspelling Recognition* 2023. Equals `cer` of jiwer.
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .numerics.tokens import Lowercase, characters, nothing_true, pooled
-from .reading.column_kinds import Words
+from .reading.label_kinds import Words
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Contributions:

@@ -36,7 +36,7 @@ from .numerics.ngrams import (
     run_counts,
 )
 from .numerics.tokens import Lowercase
-from .reading.column_kinds import Words
+from .reading.label_kinds import Words
 
 ORDER = 6
 WordOrder = Annotated[int, Range(0, 4), "The longest run of words that counts, too: 0 for chrF, 2 for chrF++."]

@@ -33,8 +33,9 @@ from .core.contract import Contributions, Example, Metric, Rules, WholeColumn, r
 from .core.messages import Message
 from .numerics.contingency import Weights, by_chance, confusion_matrix, cross, distances, one_label, too_large
 from .numerics.sums import exact_sum
-from .reading.column_kinds import LARGEST, TOO_LARGE, Label
 from .reading.columns import Cells
+from .reading.label_kinds import Label
+from .reading.number_kinds import LARGEST, TOO_LARGE
 
 
 def rows(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> Contributions:

@@ -30,7 +30,7 @@ from .core.messages import Message
 from .core.parameters import Range
 from .numerics.averages import Beta, f_beta
 from .numerics.phrases import counts, distinct_phrases, phrases_of, similarity_matrices
-from .reading.column_kinds import Words
+from .reading.label_kinds import Words
 
 Threshold = Annotated[float, Range(0, 1, exclusive_minimum=True), "Similarity from which two phrases match."]
 Matching = Annotated[

@@ -34,7 +34,7 @@ from .numerics.averages import (
     table_of_columns,
 )
 from .numerics.ranks import average_precision_of, precision_at_ones, precision_influence
-from .reading.column_kinds import Binary, RankedScore
+from .reading.number_kinds import Binary, RankedScore
 
 Padding = Annotated[int, Range(0, 1000), "So many rows with answer 1 and score 1 are added to each column."]
 

@@ -17,7 +17,7 @@ import numpy as np
 from .core.contract import Example, Metric, RowSum, quotient
 from .numerics.averages import Unscored
 from .numerics.log_losses import Clip, surprise
-from .reading.column_kinds import Binary, Probability
+from .reading.number_kinds import Binary, Probability
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from .core.contract import Example, Metric, RowSum, ratio
 from .core.figures import Figure
 from .numerics.averages import Unscored, by_column
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

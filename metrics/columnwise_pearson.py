@@ -16,7 +16,7 @@ import numpy as np
 from .core.contract import Example, Metric, Rules
 from .numerics.averages import each_column, mean_over_columns
 from .numerics.correlation import constant, correlation, correlation_influence
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 columnwise_pearson = Metric(
     title="Column-wise Pearson",

@@ -25,7 +25,7 @@ from .core.figures import Figure
 from .numerics.averages import Unscored, by_column
 from .numerics.correlation import centred, constant, no_variance, share_left
 from .numerics.sums import exact_sum
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 Average = Annotated[Literal["columns", "pooled"], "columns: mean of the columns' R²; pooled: by a column's variance."]
 

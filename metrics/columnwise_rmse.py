@@ -19,7 +19,7 @@ import numpy as np
 from .core.contract import Example, Metric, RowSum, ratio, root
 from .core.figures import Figure
 from .numerics.averages import Unscored, by_column, mean_root, roots_of, squares_of
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 Average = Annotated[Literal["columns", "pooled"], "columns: mean of the columns' RMSEs; pooled: one RMSE of all cells."]
 

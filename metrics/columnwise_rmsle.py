@@ -19,7 +19,7 @@ from .core.contract import Example, Metric, RowSum, Rules
 from .core.figures import Figure
 from .numerics.averages import Unscored, by_column, mean_root, roots_of, squares_of
 from .numerics.log_losses import Offset, logarithm, unscorable, verify
-from .reading.column_kinds import Amount, Number
+from .reading.number_kinds import Amount, Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:

@@ -32,7 +32,7 @@ from .numerics.averages import (
 )
 from .numerics.class_areas import ColumnAverage, of_columns
 from .numerics.ranks import roc_area, roc_influence, wins
-from .reading.column_kinds import Binary, RankedScore
+from .reading.number_kinds import Binary, RankedScore
 
 
 def share(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ import numpy as np
 from .core.contract import Example, Metric, Rules
 from .numerics.averages import each_column, mean_over_columns
 from .numerics.correlation import constant, correlation, mid_ranks, rank_correlation_influence
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def of_column(truth: np.ndarray, prediction: np.ndarray) -> float:

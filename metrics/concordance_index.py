@@ -16,7 +16,7 @@ Source: *evaluations* 0.0.1, `concordance_index`.
 
 from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, quotient
 from .numerics.ranks import one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
-from .reading.column_kinds import Binary, RankedScore
+from .reading.number_kinds import Binary, RankedScore
 
 concordance_index = Metric(
     title="Concordance index",

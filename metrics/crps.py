@@ -31,7 +31,7 @@ from .core.messages import Message
 from .core.parameters import Range
 from .numerics.averages import mean_over_rows
 from .numerics.log_losses import VALUE_AND_SIGMA, answers_with_sigma, names_with_sigma
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def levels_in(text: str) -> tuple[float, ...]:

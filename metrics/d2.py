@@ -30,7 +30,7 @@ from .numerics.correlation import no_variance, share_explained
 from .numerics.log_losses import FLOOR, unit_deviance
 from .numerics.sums import exact_sum
 from .pinball import loss as pinball_loss
-from .reading.column_kinds import Amount, Number
+from .reading.number_kinds import Amount, Number
 from .tweedie_deviance import Power, verify
 from .tweedie_deviance import unscorable as forbidden
 

@@ -15,7 +15,7 @@ Equals scikit-learn's `zero_one_loss`.
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, each_pair
 from .numerics.averages import mean_over_rows
-from .reading.column_kinds import Label
+from .reading.label_kinds import Label
 
 
 def wrong(truth: Coded, prediction: Coded) -> Contributions:

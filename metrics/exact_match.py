@@ -15,7 +15,7 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric
 from .numerics.averages import mean_over_rows
 from .numerics.label_sets import FN, FP, LabelSetPairs, Separator
-from .reading.column_kinds import LabelSet
+from .reading.label_kinds import LabelSet
 
 
 def right(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:

@@ -27,7 +27,7 @@ from .core.figures import Curve, Figure, Grid
 from .core.parameters import Range
 from .numerics.sums import exact_sum, group_sums
 from .reading.class_columns import Classes, ClassProbabilities, OneClass, certain, class_names
-from .reading.column_kinds import Binary, Probability
+from .reading.number_kinds import Binary, Probability
 
 Bins = Annotated[int, Range(1, 1000), "The number of bins."]
 Norm = Annotated[Literal["mean", "max"], "mean: the bins' mean gap by their rows (ECE); max: the largest gap (MCE)."]

@@ -14,7 +14,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, Rules
 from .numerics.correlation import centred, centred_differences, no_variance, share_explained
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ from .core.figures import Figure
 from .numerics.averages import F1, Share
 from .numerics.contingency import confusion_matrix
 from .numerics.label_averages import OneLabel, average_over_labels, by_label, label_missing
-from .reading.column_kinds import Label
+from .reading.label_kinds import Label
 
 Average = Annotated[
     Literal["macro", "micro", "weighted"],

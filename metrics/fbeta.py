@@ -27,7 +27,7 @@ from .core.contract import ByParameters, Example, Metric, RowSum
 from .numerics.averages import Beta, Share, f_beta, f_share
 from .numerics.contingency import PARTS, confusion, two_by_two
 from .numerics.label_averages import Average, OneLabel, with_labels
-from .reading.column_kinds import Binary
+from .reading.number_kinds import Binary
 
 
 def total(sums: np.ndarray, *, beta: Beta = 1.0) -> float:

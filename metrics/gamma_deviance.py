@@ -15,7 +15,7 @@ import numpy as np
 from .core.contract import Example, Metric
 from .numerics.averages import mean_over_rows
 from .numerics.log_losses import FLOOR, unit_deviance
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def deviance(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from .core.contract import ByParameters, Example, Metric, Rules, SubmissionForma
 from .core.parameters import Range
 from .numerics.averages import mean_over_rows
 from .numerics.log_losses import VALUE_AND_SIGMA, answers_with_sigma, names_with_sigma
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 Sigma = Annotated[float, Range(1e-9, 1e9), "A smaller sigma counts as this one."]
 

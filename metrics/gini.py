@@ -23,7 +23,7 @@ from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .core.figures import Curve, Figure
 from .core.messages import Message
 from .numerics.sums import exact_sum
-from .reading.column_kinds import Number, RankedScore
+from .reading.number_kinds import Number, RankedScore
 
 
 def lead(scores: np.ndarray) -> np.ndarray:

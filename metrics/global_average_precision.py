@@ -20,7 +20,7 @@ from .core.arrays import Coded, Ranked
 from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, quotient, ratio
 from .core.messages import Message
 from .numerics.ranks import Sorted, has_answer, in_order, ranking_of
-from .reading.column_kinds import LabelOrNone, RankedLabel
+from .reading.label_kinds import LabelOrNone, RankedLabel
 
 
 def rows(truth: Coded, prediction: Ranked | Sorted) -> np.ndarray:

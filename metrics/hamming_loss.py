@@ -26,7 +26,7 @@ from .core.messages import Message
 from .core.parameters import Range
 from .numerics.cells import expand
 from .numerics.label_sets import FN, FP, LabelSetPairs, Separator, label_sets
-from .reading.column_kinds import LabelSet
+from .reading.label_kinds import LabelSet
 
 Labels = Annotated[int | None, Range(1), "How many labels there are; empty means those of the truth."]
 

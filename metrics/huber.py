@@ -18,7 +18,7 @@ import numpy as np
 from .core.contract import Example, Metric
 from .core.parameters import Range
 from .numerics.averages import mean_over_rows
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 Delta = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "Errors beyond this size count linearly."]
 

@@ -21,7 +21,7 @@ import numpy as np
 from .core.contract import Example, Metric, RowSum, Rules, SubmissionFormat, ratio
 from .core.messages import Message
 from .core.parameters import Range
-from .reading.column_kinds import Fields, Number
+from .reading.number_kinds import Fields, Number
 
 Level = Annotated[float, Range(0.01, 0.999), "The share of answers that the intervals should hold."]
 

@@ -26,7 +26,7 @@ from .core.contract import Contributions, Example, Metric, RowSum, ratio
 from .core.figures import Figure
 from .numerics.averages import JACCARD, Average
 from .numerics.label_sets import TP, LabelSetPairs, Separator
-from .reading.column_kinds import LabelSet
+from .reading.label_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:

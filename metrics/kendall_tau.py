@@ -18,7 +18,7 @@ import numpy as np
 from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .numerics.correlation import constant
 from .numerics.ranks import crossings
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

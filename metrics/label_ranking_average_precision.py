@@ -25,7 +25,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, RowSum, Rules, ratio
 from .core.messages import Message
-from .reading.column_kinds import Binary, RankedScore
+from .reading.number_kinds import Binary, RankedScore
 
 Weights = Annotated[Literal["samples", "labels"], "samples: each row counts equally; labels: each true label does."]
 

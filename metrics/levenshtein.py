@@ -23,7 +23,7 @@ from .core.arrays import Coded
 from .core.contract import ByParameters, Contributions, Example, Metric
 from .numerics.averages import mean_over_rows
 from .numerics.tokens import characters, edits
-from .reading.column_kinds import Words
+from .reading.label_kinds import Words
 
 Normalised = Annotated[bool, "Whether each distance is divided by the length of the longer text."]
 

@@ -17,7 +17,7 @@ Equals scikit-learn's `log_loss`, except that probabilities near 1 are clipped t
 from .core.contract import Example, Metric
 from .numerics.averages import mean_over_rows
 from .numerics.log_losses import surprise
-from .reading.column_kinds import Binary, Probability
+from .reading.number_kinds import Binary, Probability
 
 log_loss = Metric(
     title="Log loss",

@@ -19,7 +19,7 @@ Humpback Whale Identification (k = 5), H&M Personalized Fashion Recommendations 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, Rules
 from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect
-from .reading.column_kinds import LabelSet
+from .reading.label_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 5, separator: Separator = None) -> Contributions:

@@ -18,7 +18,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, quotient
 from .numerics.averages import mean_over_rows
-from .reading.column_kinds import NonZero, Number
+from .reading.number_kinds import NonZero, Number
 
 Percent = Annotated[bool, "Give the score in per cent: 12.5 instead of 0.125."]
 

@@ -20,7 +20,7 @@ import numpy as np
 from .core.arrays import Answers
 from .core.contract import Example, Metric, Role
 from .numerics.averages import mean_over_rows
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def scaled_error(truth: Answers, prediction: np.ndarray) -> np.ndarray:

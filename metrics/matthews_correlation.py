@@ -23,7 +23,7 @@ import numpy as np
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, Rules, WholeColumn
 from .numerics.contingency import Crossing, confusion_matrix, cross, one_label
-from .reading.column_kinds import Label
+from .reading.label_kinds import Label
 
 
 def covariances(found: Crossing) -> tuple[int, int, int]:

@@ -12,7 +12,7 @@ Equals scikit-learn's `median_absolute_error`.
 import numpy as np
 
 from .core.contract import Example, Metric, WholeColumn, ratio
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -36,8 +36,8 @@ from .core.messages import Message
 from .core.parameters import Longest, Range
 from .numerics.averages import mean_over_rows
 from .numerics.contingency import confusion_matrix, cross
-from .reading.column_kinds import Label
 from .reading.columns import to_decimal
+from .reading.label_kinds import Label
 
 ANY = "*"
 

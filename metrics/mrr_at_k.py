@@ -16,7 +16,7 @@ Source: Voorhees 1999 (TREC-8 question answering). With one relevant label per r
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, Rules
 from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect
-from .reading.column_kinds import LabelSet
+from .reading.label_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .core.contract import Example, Metric
 from .numerics.averages import mean_over_rows
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def squared_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

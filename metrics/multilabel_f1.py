@@ -30,7 +30,7 @@ from .core.contract import Contributions, Example, Metric, RowSum
 from .core.figures import Figure
 from .numerics.averages import Average, Beta, f_beta, f_share, last_line_of_f_beta, total_f_beta
 from .numerics.label_sets import LabelSetPairs, Separator
-from .reading.column_kinds import LabelSet
+from .reading.label_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, beta: Beta = 1.0) -> Contributions:

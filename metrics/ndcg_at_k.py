@@ -39,7 +39,7 @@ from .numerics.ranked_lists import (
     mean_over_lists,
 )
 from .numerics.ranked_lists import perfect as named_once
-from .reading.column_kinds import LabelSet
+from .reading.label_kinds import LabelSet
 
 Gain = Annotated[
     Literal["binary", "linear", "exponential"],

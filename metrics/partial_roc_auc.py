@@ -24,7 +24,7 @@ import numpy as np
 from .core.contract import ByParameters, Example, Metric, Rules, WholeColumn
 from .core.parameters import Range
 from .numerics.ranks import Ranks, Thresholds, one_class, only_labels, ranks_of, roc_curve, thresholds_of
-from .reading.column_kinds import Binary, RankedScore
+from .reading.number_kinds import Binary, RankedScore
 
 Side = Annotated[Literal["fpr", "tpr"], "The rate that is limited: of 0s taken for 1s (fpr), or of 1s missed (tpr)."]
 Limit = Annotated[float, Range(0, 1, exclusive_minimum=True), "The largest rate that counts."]

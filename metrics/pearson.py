@@ -15,7 +15,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn
 from .numerics.correlation import constant, correlation_influence, correlation_of, correlation_rows
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 pearson = Metric(
     title="Pearson correlation",

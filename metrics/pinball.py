@@ -16,7 +16,7 @@ import numpy as np
 from .core.contract import Example, Metric
 from .core.parameters import Range
 from .numerics.averages import mean_over_rows
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 Quantile = Annotated[float, Range(0, 1), "Share of the answers that should lie below their predictions."]
 

@@ -27,7 +27,7 @@ from .core.contract import ByParameters, Example, Metric, RowSum
 from .numerics.averages import PRECISION_OR_ZERO, Share
 from .numerics.contingency import PARTS, confusion, found_share, two_by_two
 from .numerics.label_averages import Average, OneLabel, with_labels
-from .reading.column_kinds import Binary
+from .reading.number_kinds import Binary
 
 
 def total(sums: np.ndarray) -> float:

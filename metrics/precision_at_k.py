@@ -23,7 +23,7 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, Rules
 from .core.messages import Message
 from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect, shortest
-from .reading.column_kinds import LabelSet
+from .reading.label_kinds import LabelSet
 
 Divisor = Annotated[
     Literal["reachable", "k"], "reachable: k, or the number of relevant labels where that is smaller; k: always k."

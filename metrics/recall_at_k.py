@@ -21,7 +21,7 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, Rules
 from .core.messages import Message
 from .numerics.ranked_lists import K, LabelList, Separator, longest, mean_of_lists, mean_over_lists, perfect
-from .reading.column_kinds import LabelSet
+from .reading.label_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:

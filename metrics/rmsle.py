@@ -18,7 +18,7 @@ import numpy as np
 from .core.contract import Example, Metric, Rules
 from .numerics.averages import root_mean_over_rows
 from .numerics.log_losses import Offset, logarithm, unscorable, verify
-from .reading.column_kinds import Amount, Number
+from .reading.number_kinds import Amount, Number
 
 
 def squared_log_error(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from .core.contract import Example, Metric
 from .numerics.averages import root_mean_over_rows
-from .reading.column_kinds import NonZero, Number
+from .reading.number_kinds import NonZero, Number
 
 
 def squared_relative_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

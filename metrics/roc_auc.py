@@ -33,7 +33,7 @@ from .numerics.ranks import (
     roc_influence,
     wins,
 )
-from .reading.column_kinds import Binary, RankedScore
+from .reading.number_kinds import Binary, RankedScore
 
 
 def adapted(*, average: Average = "binary", label: OneLabel = None) -> Metric:

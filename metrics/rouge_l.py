@@ -27,7 +27,7 @@ from .numerics.averages import Beta, mean_over_rows
 from .numerics.cells import expand
 from .numerics.ngrams import References, first_references, number_pieces, pieces_of
 from .numerics.tokens import spelled_codes
-from .reading.column_kinds import Words
+from .reading.label_kinds import Words
 
 _WORD = re.compile(r"[^\W_]+")
 

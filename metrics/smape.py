@@ -19,7 +19,7 @@ import numpy as np
 from .core.contract import ByParameters, Example, Metric, quotient
 from .core.parameters import Range
 from .numerics.averages import mean_over_rows
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 Scale = Annotated[Literal[200, 100, 2, 1], "The largest value: 200 or 100 in per cent, 2 or 1 as a share."]
 Shift = Annotated[float, Range(-1e9, 1e9), "Added to answer and prediction before they are compared."]

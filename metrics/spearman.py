@@ -17,7 +17,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn
 from .numerics.correlation import constant, correlation_of, correlation_rows, mid_ranks, rank_correlation_influence
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

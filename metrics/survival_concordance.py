@@ -18,7 +18,7 @@ import numpy as np
 from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio
 from .core.messages import Message
 from .numerics.ranks import crossings
-from .reading.column_kinds import RankedScore, TimeAndEvent
+from .reading.number_kinds import RankedScore, TimeAndEvent
 
 
 def moments(truth: np.ndarray) -> np.ndarray:

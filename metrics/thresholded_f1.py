@@ -20,7 +20,7 @@ import numpy as np
 from .core.contract import Example, Metric, RowSum, Rules
 from .core.parameters import Range
 from .numerics.averages import F1, Average, effects, f_beta, last_line_of_f_beta, mean_over_labels, total_f_beta
-from .reading.column_kinds import Binary, RankedScore
+from .reading.number_kinds import Binary, RankedScore
 
 Threshold = Annotated[float, Range(-1e9, 1e9), "Classes with a score greater than this are predicted."]
 Count = Annotated[int | None, Range(0), "At most so many classes per row; empty means no limit."]

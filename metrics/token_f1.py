@@ -23,7 +23,7 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, distinct_pairs, ratio
 from .numerics.averages import mean_over_rows
 from .numerics.tokens import Lowercase, bags, common
-from .reading.column_kinds import Words
+from .reading.label_kinds import Words
 
 Normalise = Annotated[bool, "Whether punctuation and the words a, an, the are dropped, as SQuAD does."]
 

@@ -25,7 +25,7 @@ from .core.messages import Message
 from .core.parameters import Range
 from .numerics.averages import mean_over_rows
 from .reading.class_columns import Classes, OneClass, certain, class_names
-from .reading.column_kinds import RankedScore
+from .reading.number_kinds import RankedScore
 
 K = Annotated[int, Range(1, 1000), "How many classes of a row count, from the highest score down."]
 

@@ -24,8 +24,8 @@ from .core.messages import Message
 from .core.parameters import Range
 from .numerics.averages import mean_over_rows
 from .numerics.log_losses import FLOOR, unit_deviance
-from .reading.column_kinds import NOT_ABOVE, Amount, Number
 from .reading.columns import Cells
+from .reading.number_kinds import NOT_ABOVE, Amount, Number
 
 Power = Annotated[float, Range(1, 3), "From 1 (Poisson) over 2 (gamma) to 3 (inverse Gaussian)."]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, RowSum, Rules
 from .core.messages import Message
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 from .core.arrays import Answers
 from .core.contract import Example, Metric, Role, RowSum, Rules
 from .core.messages import Message
-from .reading.column_kinds import Number
+from .reading.number_kinds import Number
 
 
 def rows(truth: Answers, prediction: np.ndarray) -> np.ndarray:

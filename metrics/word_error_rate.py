@@ -18,7 +18,7 @@ Source: the usual definition in speech recognition. Equals `wer` of jiwer.
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .numerics.tokens import Lowercase, nothing_true, pooled, spelled, spelled_like, words
-from .reading.column_kinds import Words
+from .reading.label_kinds import Words
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Contributions:

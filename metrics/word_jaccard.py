@@ -21,7 +21,7 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, distinct_pairs
 from .numerics.averages import mean_over_rows
 from .numerics.tokens import BLOCK, Lowercase, Tokens, in_words, jaccard, tokens
-from .reading.column_kinds import Words
+from .reading.label_kinds import Words
 from .reading.tables import pick
 
 

@@ -51,9 +51,14 @@ def test_a_web_process_starts_without_the_heavy_libraries() -> None:
     [
         (
             r"^\s*(from|import) celery\b",
-            ("leaderboard/celery.py", "leaderboard/submissions/worker.py", "leaderboard/operations/tasks.py"),
+            (
+                "leaderboard/celery.py",
+                "leaderboard/submissions/worker.py",
+                "leaderboard/operations/tasks.py",
+                "leaderboard/operations/worker_processes.py",
+            ),
         ),
-        (r"\b(pickle|read_pickle|allow_pickle)\b", ("metrics/reading/containers.py",)),
+        (r"\b(pickle|read_pickle|allow_pickle)\b", ("metrics/reading/formats.py",)),
         (r"\.raw\(|\.extra\(|RawSQL", ()),
         (
             r"^\s*(from|import) (requests|urllib\.request|httpx)\b",

@@ -21,7 +21,7 @@ from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.competitions.models import Competition, Course, Membership
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
-from metrics.reading.containers import READERS, container_of
+from metrics.reading.formats import TABLES, container_of
 
 from . import people, roster_files
 from .models import RosterDraft, RosterEntry, RosterList
@@ -91,7 +91,7 @@ def read_list(
 ) -> tuple[roster_files.RosterText, roster_files.RosterReading, list[dict[str, Any]]]:
     """(text, content, stored notes on how a workbook was read) of a list of people. Raises `CannotHost`."""
     notes: list[dict[str, Any]] = []
-    if isinstance(data, bytes) and container_of(data[:4096]) in READERS:
+    if isinstance(data, bytes) and container_of(data[:4096]) in TABLES:
         try:
             data, notes = table_jobs.csv_of(data)
         except table_jobs.JobDied:

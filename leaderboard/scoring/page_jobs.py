@@ -22,15 +22,14 @@ from metrics.checks.splits import compare_truths, correct_answers, remove_column
 from metrics.core import custom
 from metrics.core.errors import Refused
 from metrics.core.messages import with_templates
-from metrics.reading.containers import read_container
 from metrics.reading.cures import cures_for, text_columns_for
 from metrics.reading.headers import ANY_HEADER, TRUTH_HEADER, HeaderRule
-from metrics.reading.sources import read_file
+from metrics.reading.sources import read_container, read_file
 from metrics.reading.spreadsheet import convert_spreadsheet
 from metrics.reading.tables import read_table
 from metrics.reading.text import LONGEST_MASK_LINE
 
-from .process_limits import confine_process, limit_processor_time
+from .process_limits import confine_process
 
 DESCRIBED_BYTES = 250_000
 PREVIEW_BYTES, PREVIEW_LINES, LONGEST_PREVIEW = 4096, 4, 120
@@ -273,7 +272,6 @@ def run_job_here(request: dict[str, Any]) -> dict[str, Any]:
     for path in write:
         path.touch(mode=0o600)
     confine_process(request["memory_mb"], read=[path for path in _files_in(arguments) if path.exists()], write=write)
-    limit_processor_time(request["processor_seconds"])
     return {"answer": do_job(request["job"], **arguments)}
 
 

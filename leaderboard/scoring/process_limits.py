@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -38,13 +36,6 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
         "LANG": "C.UTF-8",
         "PYTHONHASHSEED": "0",
     }
-
-
-def limit_processor_time(seconds: float) -> None:
-    """Have the kernel end this process after `seconds` more of processor time; may be called again."""
-    with suppress(ValueError, OSError):
-        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-        resource.setrlimit(resource.RLIMIT_CPU, (max(1, round(time.process_time() + seconds)), hard))
 
 
 def confine_process(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:

@@ -12,6 +12,7 @@ import resource
 import signal
 import socket
 import sys
+import time
 from contextlib import closing, suppress
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +22,7 @@ from leaderboard.common import child_processes
 
 from . import page_jobs
 from .messages import Channel, ConnectionEnded
-from .process_limits import confine_process, limit_processor_time
+from .process_limits import confine_process
 from .scorer_answer import TruthSpec, failure_of, score_bytes
 
 PRELOADED = ("numpy", "numpy.random", "pyarrow", "pyarrow.csv", "pyarrow.compute")
@@ -95,6 +96,7 @@ def work_and_exit(asker: Channel, request: dict[str, Any]) -> NoReturn:
     close_standard_streams()
     try:
         if "job" in request:
+            limit_processor_time(request["processor_seconds"])
             asker.send(page_jobs.run_job_here(request))
         else:
             score_files(asker, request)
@@ -125,6 +127,13 @@ def score_files(asker: Channel, request: dict[str, Any]) -> None:
         data = asker.read(file["size"])
         asker.send({"stage": "reading"})
         asker.send(score_bytes(truth, data, memory_mb, when_read=lambda: asker.send({"stage": "computing"})))
+
+
+def limit_processor_time(seconds: float) -> None:
+    """Have the kernel end this process after `seconds` more of processor time; may be called again."""
+    with suppress(ValueError, OSError):
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        resource.setrlimit(resource.RLIMIT_CPU, (max(1, round(time.process_time() + seconds)), hard))
 
 
 def close_standard_streams() -> None:

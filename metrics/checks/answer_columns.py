@@ -13,7 +13,8 @@ import numpy as np
 
 from ..reading.column_names import without_accents
 from ..reading.columns import to_decimal
-from ..reading.headers import USAGE, are_parts, are_split_words, is_index, letters_of
+from ..reading.header_problems import is_index, letters_of
+from ..reading.split_words import USAGE, are_parts, are_split_words
 from ..reading.tables import Table, blank_rows, pick, spread_rows
 
 _MOST_ROWS, _MOST_CELLS = 2_000, 200_000

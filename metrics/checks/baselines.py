@@ -22,8 +22,9 @@ from ..core.messages import Message, joined
 from ..core.result import Result
 from ..core.truth import Truth, unscorable_parts
 from ..core.uncertainty import NORMAL
-from ..reading.columns import fast_numbers, to_decimal
+from ..reading.columns import to_decimal
 from ..reading.headers import ANY_HEADER
+from ..reading.numbers import fast_numbers
 from ..reading.tables import columns_csv, csv_bytes, pick, read_table, text_array
 
 MOST_ROWS = 100_000

@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
+from ..core.contract import chosen
 from ..core.errors import SubmissionError
 from ..core.evaluate import contributions_of
 from ..core.messages import Message
-from ..core.parameters import chosen
 from ..core.prepare import prepare
 from ..core.truth import Truth
 from ..numerics.other_metrics import slopes_of
-from ..reading.column_kinds import Number, RankedScore
-from ..reading.headers import SPLITS
+from ..reading.number_kinds import Number, RankedScore
 from ..reading.sources import Source
+from ..reading.split_words import SPLITS
 from ..reading.tables import pick
 
 CANDIDATES = 2000

@@ -8,8 +8,8 @@ from ..core.errors import shown
 from ..core.messages import EXAMPLES, Message, Plural, listed
 from ..core.truth import Truth
 from ..reading.column_names import NUMBER
-from ..reading.headers import is_index
-from ..reading.ids import rows_over_lines
+from ..reading.header_problems import is_index
+from ..reading.id_problems import rows_over_lines
 from .findings import Finding, place_of, warning
 
 MAX_COMPARED = 200_000

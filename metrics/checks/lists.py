@@ -10,9 +10,9 @@ import numpy as np
 from ..core.errors import shown
 from ..core.messages import Message, Plural
 from ..core.truth import Truth
-from ..reading.column_kinds import Label, LabelSet
 from ..reading.columns import to_decimal
 from ..reading.headers import TRUTH_HEADER
+from ..reading.label_kinds import Label, LabelSet
 from ..reading.sources import Source, read_source
 from ..reading.tables import csv_bytes, plain
 from ..reading.text import LONGEST_MASK_LINE

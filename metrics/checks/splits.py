@@ -17,8 +17,9 @@ from ..core.layout import id_column_of, layout_of
 from ..core.messages import Message
 from ..reading.column_names import TRIMMED
 from ..reading.columns import NAME_OF_DIGITS, to_decimal
-from ..reading.headers import TRUTH_HEADER, USAGE, known_part
+from ..reading.headers import TRUTH_HEADER
 from ..reading.sources import Source, read_source
+from ..reading.split_words import USAGE, known_part
 from ..reading.tables import Table, columns_csv, csv_bytes, pick, plain, sorted_places, text_array
 from ..reading.text import LONGEST_MASK_LINE
 

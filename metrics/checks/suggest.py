@@ -19,9 +19,12 @@ from ..core.messages import EXAMPLES, Message, joined, listed
 from ..core.registry import USUAL, catalogue, get, is_special
 from ..core.truth import Truth, unscorable_parts
 from ..reading.column_names import matched_names
-from ..reading.columns import Cells, read_numbers
-from ..reading.headers import ANY_HEADER, TRUTH_HEADER, USAGE, check_header
+from ..reading.columns import Cells
+from ..reading.header_problems import check_header
+from ..reading.headers import ANY_HEADER, TRUTH_HEADER
+from ..reading.numbers import read_numbers
 from ..reading.sources import Source, read_source
+from ..reading.split_words import USAGE
 from ..reading.tables import Table, blank_rows, pick, raw_cells, spread_rows
 from ..reading.text import LONGEST_MASK_LINE
 from ..reading.writings import Writing

@@ -10,8 +10,9 @@ from ..core.errors import shown
 from ..core.messages import EXAMPLES, Message, Plural, listed
 from ..core.truth import Truth
 from ..numerics.correlation import mid_ranks
-from ..reading.column_kinds import LabelSet, Words
-from ..reading.columns import Cells, read_numbers
+from ..reading.columns import Cells
+from ..reading.label_kinds import LabelSet, Words
+from ..reading.numbers import read_numbers
 from ..reading.repairs import mend_letters
 from ..reading.tables import pick, sorted_places
 from ..reading.thousands import READ_AS_DECIMAL, grouped_numbers

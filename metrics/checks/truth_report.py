@@ -26,9 +26,10 @@ from ..core.registry import get
 from ..core.secondary import Asked, SecondaryMetric, role_columns
 from ..core.truth import Truth
 from ..reading.column_names import matched_names
-from ..reading.headers import ANY_HEADER, SPLITS, TRUTH_HEADER, USAGE
+from ..reading.headers import ANY_HEADER, TRUTH_HEADER
 from ..reading.list_cells import Wanted
 from ..reading.sources import Source, read_source
+from ..reading.split_words import SPLITS, USAGE
 from ..reading.tables import Table, blank_rows, plain
 from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baselines, ReferenceScore, apart_of, baselines_of

@@ -8,10 +8,12 @@ rows again (``uncertainty``).
 """
 
 import hashlib
+import inspect
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
@@ -22,7 +24,7 @@ from ..reading.columns import Kind
 from .figures import Figure
 from .lazy import cached_property
 from .messages import Message, joined
-from .parameters import Parameter, chosen, complete, parameters_of
+from .parameters import Parameter, complete, parameters_of
 
 
 @dataclass(frozen=True)
@@ -305,6 +307,17 @@ class Metric:
         """The text that the host must confirm before publishing with these parameters; ``""`` if there is none."""
         full = complete(self.parameters, params)
         return joined([words[full[name]] for name, words in self.rules.confirm.items() if full.get(name) in words])
+
+
+def chosen(function: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that a function accepts."""
+    names = _arguments_of(function)
+    return {name: value for name, value in params.items() if name in names}
+
+
+@lru_cache(maxsize=1024)
+def _arguments_of(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
 
 
 def last_line_of(how: RowSum | WholeColumn, params: Mapping[str, Any]) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..reading.column_kinds import LARGEST, TOO_LARGE
-from ..reading.columns import NOT_FINITE, Cells, Kind, to_decimal
+from ..reading.columns import Cells, Kind, to_decimal
+from ..reading.number_kinds import LARGEST, TOO_LARGE
+from ..reading.numbers import NOT_FINITE
 from ..reading.tables import pick, plain
 from ..reading.text import LONGEST_MASK_LINE
 from .arrays import Answers

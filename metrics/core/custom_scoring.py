@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..reading.columns import Cells
-from ..reading.headers import USAGE
+from ..reading.split_words import USAGE
 from ..reading.tables import Table, pick
 from .contract import Metric
 from .custom_columns import cycled, stand_in_cells

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from .arrays import take
-from .contract import Contributions, Metric, RowSum, WholeColumn, sums_of
+from .buckets import Buckets
+from .contract import Contributions, Metric, RowSum, WholeColumn, chosen, sums_of
 from .errors import NotFinite
-from .parameters import chosen
 from .result import OVERALL, Result
 from .types import PreparedTruth
 from .uncertainty import (
     ENOUGH_RELEVANT,
     FIRST_BUCKETS,
     MAX_INFLUENCES,
-    Buckets,
     Part,
     Uncertainty,
     by_scoring_again,
@@ -46,7 +45,7 @@ def score_prediction(
             # A part and its results can be freed after this.
             part, total = parts.pop(name), totals.get(name)
             if total is None:
-                total = _score_of_column(metric, truth.params, part.answers, part.prediction)
+                total = _score_of_column(metric, truth.params, part.answers(), part.prediction())
             values[name] = _finite(total)
             if with_parts and not sums:
                 named[name] = _extra_sums(truth, part)
@@ -94,9 +93,13 @@ def _exact_sums(truth: PreparedTruth, parts: dict[str, Part]) -> tuple[Any, dict
     how = truth.metric.computation
     if not how.is_made_of_sums:
         return None, {}
+
+    def rows_of(part: Part) -> Any:
+        return finite_rows(truth.metric, truth.params, part.answers(), part.prediction())
+
     if how.is_whole:
-        return None, {name: sums_of(_rows_of(truth, part), None) for name, part in parts.items()}
-    contributions = _rows_of(truth, parts[OVERALL])
+        return None, {name: sums_of(rows_of(part), None) for name, part in parts.items()}
+    contributions = rows_of(parts[OVERALL])
     # Contiguous columns, because they are summed one after the other.
     if isinstance(contributions, Contributions):
         contributions = Contributions(np.asfortranarray(contributions.table), contributions.of_row)
@@ -121,10 +124,6 @@ def _score_of_column(metric: Metric, params: Mapping[str, Any], answers: Any, pr
     score = metric.computation.score
     assert score is not None, f"{metric.key} can score no whole column"
     return score(answers, prediction, **chosen(score, params))
-
-
-def _rows_of(truth: PreparedTruth, part: Part) -> Any:
-    return finite_rows(truth.metric, truth.params, part.answers, part.prediction)
 
 
 def finite_rows(metric: Metric, params: Mapping[str, Any], answers: Any, prediction: Any) -> Any:
@@ -156,7 +155,7 @@ def _extra_sums(truth: PreparedTruth, part: Part) -> dict[str, float]:
     metric = truth.metric
     if metric.computation.rows is None:
         return {}
-    columns = contributions_of(truth, part.prediction, part.answers).T
+    columns = contributions_of(truth, part.prediction(), part.answers()).T
     sums = zip(metric.computation.parts, (float(column.sum()) for column in columns), strict=False)
     return {name: int(value) if value == int(value) else value for name, value in sums if math.isfinite(value)}
 
@@ -177,10 +176,10 @@ def _uncertainty_of_part(truth: PreparedTruth, name: str, part: Part, contributi
     if how.influence is not None:
         count = len(buckets.order)
         part, buckets = _sample_rows(part, buckets, how)
-        effects = how.influence(part.answers, part.prediction, **chosen(how.influence, params))
+        effects = how.influence(part.answers(), part.prediction(), **chosen(how.influence, params))
         effects = effects * math.sqrt(len(effects) / count)
         size = how.effective_size
-        enough = None if size is None else size(part.answers, part.prediction, **chosen(size, params))
+        enough = None if size is None else size(part.answers(), part.prediction(), **chosen(size, params))
         return from_influence(metric, buckets, effects, value, count, enough)
     return by_scoring_again(metric, buckets, value, lambda rows: value_of(truth, part.cut(rows)))
 
@@ -191,15 +190,15 @@ def _sample_rows(part: Part, buckets: Buckets, how: RowSum | WholeColumn) -> tup
     if how.relevant_rows is None or len(buckets.order) <= MAX_INFLUENCES:
         return part, buckets
     some = part.cut(buckets.order[:MAX_INFLUENCES])
-    return (some, FIRST_BUCKETS) if how.relevant_rows(some.answers) >= ENOUGH_RELEVANT else (part, buckets)
+    return (some, FIRST_BUCKETS) if how.relevant_rows(some.answers()) >= ENOUGH_RELEVANT else (part, buckets)
 
 
 def value_of(truth: PreparedTruth, part: Part) -> float | None:
     """The score of some rows, or ``None`` if they cannot be scored. Raises ``NotFinite``."""
     check = truth.metric.rules.unscorable
-    if check is not None and check(part.answers, **chosen(check, truth.params)):
+    if check is not None and check(part.answers(), **chosen(check, truth.params)):
         return None
-    return value_of_arrays(truth.metric, truth.params, part.answers, part.prediction)
+    return value_of_arrays(truth.metric, truth.params, part.answers(), part.prediction())
 
 
 def _finite(value: float) -> float:

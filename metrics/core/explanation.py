@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..reading.headers import SPLITS, USAGE
 from ..reading.sources import Source
+from ..reading.split_words import SPLITS, USAGE
 from ..reading.tables import csv_bytes
 from .arrays import take
-from .contract import last_line_of
+from .contract import chosen, last_line_of
 from .evaluate import contributions_of
 from .figures import Figure
-from .parameters import chosen
 from .prepare import prepare
 from .result import OVERALL, Result
 from .truth import Truth

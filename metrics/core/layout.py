@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..reading.column_names import matched_names
-from ..reading.headers import USAGE, are_parts, is_index, looks_like_index
+from ..reading.header_problems import is_index, looks_like_index
+from ..reading.split_words import USAGE, are_parts
 from ..reading.tables import Table
 from .contract import Metric
 from .errors import Problem, Refused, shown

@@ -6,7 +6,6 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
 from .errors import ParameterError, error_message, shown
@@ -184,14 +183,3 @@ def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
     if errors:
         raise ParameterError(errors)
     return values
-
-
-def chosen(function: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that a function accepts."""
-    names = _arguments_of(function)
-    return {name: value for name, value in params.items() if name in names}
-
-
-@lru_cache(maxsize=1024)
-def _arguments_of(function: Callable[..., Any]) -> frozenset[str]:
-    return frozenset(inspect.signature(function).parameters)

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..reading.headers import TRUTH_HEADER, USAGE
-from ..reading.ids import blank_ids, on_line
+from ..reading.headers import TRUTH_HEADER
+from ..reading.id_problems import blank_ids, on_line
 from ..reading.list_cells import Wanted
 from ..reading.sources import Source, read_source
+from ..reading.split_words import USAGE
 from ..reading.tables import Table, plain
+from .buckets import hashes_of
 from .contract import Metric
 from .errors import GroundTruthError, Problem, Refused
 from .layout import id_column_of, layout_of
@@ -20,7 +22,6 @@ from .registry import get
 from .result import Result
 from .secondary import Asked, prepare_secondary, table_for
 from .truth import Truth, unscorable_parts
-from .uncertainty import hashes_of
 
 
 def prepare(

@@ -6,28 +6,28 @@ from typing import Any
 
 import numpy as np
 
+from ..reading.archives import LIMIT
 from ..reading.columns import Cells, Kind
-from ..reading.containers import LIMIT
-from ..reading.headers import SPLITS, USAGE, ExpectedHeader
+from ..reading.headers import ExpectedHeader
 from ..reading.ids import Ids
 from ..reading.list_cells import Wanted
 from ..reading.sources import Source, read_source
+from ..reading.split_words import SPLITS, USAGE
 from ..reading.tables import Table, columns_csv, csv_bytes, pick
 from ..reading.text import LONGEST_LINE
 from ..reading.workbooks import with_sheet_note
 from .advice import with_advice
 from .arrays import Answers, take
-from .contract import Metric, answer_columns
+from .buckets import Buckets, buckets_of, hashes_of
+from .contract import Metric, answer_columns, chosen
 from .errors import MetricFailed, NotFinite, Problem, Refused, SubmissionError
 from .evaluate import score_prediction
 from .layout import Layout
 from .lazy import cached_property
 from .messages import Message, Plural
-from .parameters import chosen
 from .result import Result
 from .secondary import SecondaryMetric, read_secondary, secondary_values
 from .types import PreparedTruth
-from .uncertainty import Buckets, buckets_of, hashes_of
 
 SMALL = 110_000_000
 """Bytes that every submission may have, as a site's uploads may."""
@@ -225,7 +225,8 @@ class Truth:
 
             result, read = score_custom(self, table, places), read_secondary(self, table, places)
             return replace(result, secondary=secondary_values(self, read), warnings=tuple(table.notes))
-        read, notes = read_secondary(self, table, places), tuple(dict.fromkeys(table.notes))
+        read = read_secondary(self, table, places) if self.secondary else []
+        notes = tuple(dict.fromkeys(table.notes))
         when_read()
         del table  # the predictions hold all that is needed
         pa.default_memory_pool().release_unused()
@@ -236,7 +237,7 @@ class Truth:
         except MemoryError:
             # The memory needed depends on the truth, too, so the file is not refused for it.
             raise MetricFailed(self.metric.key, "needed more memory than there is") from None
-        return replace(result, secondary=secondary_values(self, read), warnings=notes)
+        return replace(result, secondary=secondary_values(self, read) if read else (), warnings=notes)
 
     def check(self, submission: Source) -> tuple[Problem, ...]:
         """The warnings about a submission, which is read but not scored. Raises ``SubmissionError`` as ``evaluate``

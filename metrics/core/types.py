@@ -7,10 +7,10 @@ import numpy as np
 
 from ..reading.ids import Ids
 from ..reading.tables import Table
+from .buckets import Buckets
 from .contract import Metric
 from .errors import Problem
 from .layout import Layout
-from .uncertainty import Buckets
 
 
 class PreparedTruth(Protocol):

@@ -11,15 +11,15 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from ..core.arrays import Answers, take
-from ..core.contract import ByParameters, Contributions, Example, Metric, Role, Rules, WholeColumn
+from ..core.contract import ByParameters, Contributions, Example, Metric, Role, Rules, WholeColumn, chosen
 from ..core.errors import shown
 from ..core.evaluate import finite_rows, value_of_arrays
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
-from ..core.parameters import Longest, chosen
+from ..core.parameters import Longest
 from ..core.uncertainty import totals_of
-from ..reading.column_kinds import Label
 from ..reading.columns import Cells
+from ..reading.label_kinds import Label
 from .other_metrics import has_influence, influence_of_arrays, metric_named, split_parameters, words_in
 from .sums import exact_sum, group_numbers, group_sums
 

@@ -11,7 +11,7 @@ from ..core.errors import shown
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
 from ..reading.class_columns import Classes, OneClass, Sought, certain, class_names
-from ..reading.column_kinds import RankedScore
+from ..reading.number_kinds import RankedScore
 from .averages import Skip, counted_columns
 from .ranks import dense_ranks, roc_area, roc_influence
 from .sums import exact_sum

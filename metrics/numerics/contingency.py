@@ -16,9 +16,10 @@ from ..core.contract import Contributions, distinct_codes, distinct_pairs, ratio
 from ..core.figures import Figure, Grid
 from ..core.lazy import cached_property
 from ..core.messages import Message
-from ..reading.column_kinds import LARGEST, Label
 from ..reading.columns import Cells, to_decimal
 from ..reading.foreign import judge_clusters
+from ..reading.label_kinds import Label
+from ..reading.number_kinds import LARGEST
 from ..reading.tables import pick, plain
 
 _SHOWN = 12

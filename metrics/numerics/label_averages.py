@@ -13,7 +13,7 @@ from ..core.errors import shown
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
 from ..reading.class_columns import are_label
-from ..reading.column_kinds import Label
+from ..reading.label_kinds import Label
 from .averages import Share, effects, first_sum, mean_over_labels, size_of, worth
 from .contingency import Crossing, confusion_matrix, cross
 

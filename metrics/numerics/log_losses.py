@@ -14,8 +14,8 @@ from ..core.figures import weights_for
 from ..core.messages import Message, Plural
 from ..core.parameters import Range
 from ..reading.class_columns import Classes, refuse_sums
-from ..reading.column_kinds import Fields, Number
 from ..reading.columns import Cells
+from ..reading.number_kinds import Fields, Number
 from .sums import exact_sum
 
 Clip = Annotated[float, Range(0, 0.5, exclusive_minimum=True), "Probabilities below this count as this."]

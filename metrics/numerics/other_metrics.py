@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract import Contributions, Metric, sums_of
+from ..core.contract import Contributions, Metric, chosen, sums_of
 from ..core.errors import ParameterError, shown
 from ..core.evaluate import finite_rows
 from ..core.messages import Message, joined
-from ..core.parameters import chosen, complete
+from ..core.parameters import complete
 
 
 def words_in(text: str) -> list[str]:

@@ -19,8 +19,8 @@ from ..core.contract import Contributions, RowSum, distinct_pairs, ratio
 from ..core.errors import error_message, shown
 from ..core.messages import Message
 from ..core.parameters import Range
-from ..reading.column_kinds import LabelSet
 from ..reading.columns import WORDS, to_decimal
+from ..reading.label_kinds import LabelSet
 from ..reading.same_labels import are_numbers, number_names
 from ..reading.tables import codes_among
 from .cells import blocks, expand, is_new, rank_within, starts_by_owner, starts_of

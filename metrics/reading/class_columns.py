@@ -8,8 +8,9 @@ import numpy as np
 
 from ..core.errors import Problem, shown
 from ..core.messages import Message, Plural
-from .column_kinds import Binary, Label, Probability
 from .columns import WORDS, Cells, Kind, in_form, to_decimal
+from .label_kinds import Label
+from .number_kinds import Binary, Probability
 from .same_labels import plain_labels
 
 MOST_CLASSES = 1000

@@ -7,10 +7,11 @@ from typing import Any
 
 from ..core.types import PreparedTruth
 from ..numerics.tokens import arrow_texts
-from .column_kinds import Label, LabelSet, Plain, RankedLabel, Words
 from .columns import Kind, to_decimal
 from .foreign import is_written_as_list
 from .label_forms import TRUTH_VALUES_OF, LabelForm, with_usual_letters
+from .label_kinds import Label, LabelSet, RankedLabel, Words
+from .number_kinds import Plain
 from .spreadsheet import Cures
 from .thousands import without_marks
 from .writings import read_list

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.errors import Problem
 from ..core.messages import EXAMPLES, Message, joined, listed
-from .headers import other_separator
+from .header_problems import other_separator
 
 _CELL = rb'(?:"(?:[^"]|"")*"|[^",\n]*)'
 _RECORD = re.compile(_CELL + rb"(?:," + _CELL + rb")*")

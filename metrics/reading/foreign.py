@@ -41,7 +41,7 @@ _SOME = Plural(
 _MOST_LABELS = 10_000
 """The most labels, and lists in another writing, that are looked at once some are written like the sample's."""
 _MOST_CURES = 3
-_FEW_LABELS = 1000
+FEW_LABELS = 1000
 """The most distinct labels of a file that is told that none of them looks like the sample's."""
 _MAX_SETS = 100
 """The most sets of labels that are remembered as faultless: the files of a class mostly have the same ones."""
@@ -73,19 +73,18 @@ class _Findings:
     def tell(self, cells: Cells, codes: np.ndarray) -> None:
         """Refuse the cells if no value is good; else warn of the faulty ones."""
         places = np.flatnonzero(self.is_faulty[codes])
+        if not len(places):
+            return
         facts = {"cures": joined(list(self.cures.values())[:_MOST_CURES], name="cure")}
-        if len(places) and self.has_good:
+        if self.has_good:
             cells.warn("foreign_labels", _SOME, places, facts)
-        elif len(places):
+        else:
             cells.refuse("foreign_labels", _ALL, places, facts)
 
 
 def judge_labels(cells: Cells, labels: Coded, form: LabelForm) -> None:
     """Look at a column with one label in each cell."""
     texts = list(map(str, labels.values))
-    met = frozenset(texts) if len(texts) <= _FEW_LABELS else None
-    if met in form.faultless:
-        return
     findings, before = _Findings(max(1, len(texts))), len(cells.warnings) + len(cells.problems)
     faults = form.faults(texts)
     for code, fault in faults.items():
@@ -96,8 +95,8 @@ def judge_labels(cells: Cells, labels: Coded, form: LabelForm) -> None:
     if not faults:
         _warn_of_other_looks(cells, texts, form.sample)
     is_faultless = not faults and before == len(cells.warnings) + len(cells.problems)
-    if is_faultless and met is not None and len(form.faultless) < _MAX_SETS:
-        form.faultless.add(met)
+    if is_faultless and len(texts) <= FEW_LABELS and len(form.faultless) < _MAX_SETS:
+        form.faultless.add(frozenset(texts))
 
 
 def judge_clusters(cells: Cells, labels: Coded) -> None:
@@ -111,8 +110,8 @@ def judge_clusters(cells: Cells, labels: Coded) -> None:
 
 def _warn_of_other_looks(cells: Cells, texts: Sequence[str], sample: str) -> None:
     """Warn if no label looks like the sample's, as ``class_1`` beside ``cat``."""
-    met = list(filter(None, texts[: _FEW_LABELS + 1]))
-    if not met or len(met) > _FEW_LABELS or _look_of(sample) in map(_look_of, met):
+    met = list(filter(None, texts[: FEW_LABELS + 1]))
+    if not met or len(met) > FEW_LABELS or _look_of(sample) in map(_look_of, met):
         return
     message = Message(
         "No label of {column} is written like the one in sample_submission.csv: the file has {labels}. Labels are "

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..core.errors import Problem, Refused, shown
 from ..core.messages import Message
-from .headers import USAGE, Header, HeaderRule, header_of
+from .headers import Header, HeaderRule, header_of
 from .list_cells import Wanted, is_nested, joined_cells
+from .split_words import USAGE
 from .tables import SPARE_ROWS, Table, is_text, plain, raw_cells, trimmed
 from .text import HIGH_CONTROL, LONGEST_LINE, checked_text
 from .workbooks import arrow_to_csv, data_columns, header_bytes, with_named_range

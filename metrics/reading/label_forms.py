@@ -15,7 +15,7 @@ from ..core.messages import Message
 from .column_names import without_accents
 from .columns import NAME_OF_DIGITS, to_decimal
 from .dates import date_form
-from .headers import letters_of
+from .header_problems import letters_of
 from .repairs import LATIN_LOOKS, mend_letters
 from .writings import Writing, read_list
 

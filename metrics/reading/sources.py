@@ -1,16 +1,20 @@
 """Read a table from bytes, a path or a frame."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core.errors import Problem, Refused
-from .containers import LIMIT, unpack
+from ..core.errors import Problem, Refused, SubmissionError
+from ..core.messages import Message
+from .archives import LIMIT, too_large, unpack_gzip, unpack_zip
+from .formats import ARCHIVES, NAMES, PACKED, container_of, refuse_container
 from .frames import read_frame, table_of_frame
 from .headers import HeaderRule
 from .list_cells import UNKNOWN, Wanted
 from .tables import Table, read_table
-from .workbooks import with_sheet_note
+from .workbook_limits import broken
+from .workbooks import parquet_to_csv, with_sheet_note, xlsx_to_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +31,8 @@ DataFrame, or a table of Arrow, polars or another library that hands out Arrow s
 A frame means the file that ``frame.to_csv(index=False)`` writes, cell by cell: truth values are ``True`` and ``False``,
 a ``float32`` has the few digits that it is written with, a missing value is an empty cell. ``reading.frames`` says what
 an index and lists in cells mean."""
+
+READERS: dict[str, Callable[..., bytes]] = {"xlsx": xlsx_to_csv, "parquet": parquet_to_csv}
 
 
 def read_source(
@@ -64,3 +70,37 @@ def read_file(
         size = os.fstat(stream.fileno()).st_size or limit
         data = stream.read(min(size, limit) + 1)
     return unpack(data, limit, notes, wanted)
+
+
+def read_container(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:
+    """The CSV bytes of a plain file, a ``.gz`` or a ``.zip`` with one CSV, an Excel workbook or a Parquet file; adds
+    ``notes`` on how a workbook was read.
+
+    The result has at most ``limit`` bytes, and a compressed file may grow by a factor of 100 at most. Raises
+    ``SubmissionError`` for a file that is too large, broken, or of another format.
+    """
+    try:
+        return unpack(data, limit, notes)
+    except Refused as refused:
+        raise SubmissionError(refused.problems) from None
+
+
+def unpack(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None, wanted: Wanted = UNKNOWN) -> bytes:
+    """The same as ``read_container``, but raises ``Refused``; lists in cells are joined as ``wanted``."""
+    kind = container_of(data[:4096])
+    if kind is None:
+        if len(data) > limit:
+            raise Refused(too_large(limit))
+        return data
+    if kind in READERS:
+        return READERS[kind](data, limit, [] if notes is None else notes, wanted)
+    if kind not in PACKED:
+        raise Refused(refuse_container(kind))
+    inner = unpack_gzip(data, limit) if kind == "gzip" else unpack_zip(data, limit)
+    nested = container_of(inner[:4096])
+    if nested in ARCHIVES:
+        raise Refused(refuse_container(nested))
+    if nested is not None:
+        what = NAMES.get(nested, nested)
+        raise Refused(broken(Message("Inside the archive is {kind}, not a CSV file.", kind=what)))
+    return inner

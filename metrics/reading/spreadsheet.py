@@ -26,8 +26,10 @@ from .column_names import (
     matched_names,
 )
 from .encodings import encoding_title, guess_encoding
-from .headers import USAGE, ExpectedHeader, are_split_words, is_index, known_part, letters_of
-from .ids import written_as_expected
+from .header_problems import is_index, letters_of
+from .headers import ExpectedHeader
+from .id_problems import written_as_expected
+from .split_words import USAGE, are_split_words, known_part
 from .tables import csv_bytes
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")

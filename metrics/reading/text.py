@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.errors import Problem, Refused
 from ..core.messages import Message
-from .containers import container_of, refuse_container
+from .formats import container_of, refuse_container
 
 LONGEST_LINE = 65_536
 LONGEST_MASK_LINE = 8_388_608

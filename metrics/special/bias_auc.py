@@ -24,7 +24,7 @@ from ..core.contract import Example, Metric, Rules, SubmissionFormat, WholeColum
 from ..core.figures import Figure, Grid
 from ..core.parameters import Range
 from ..numerics.ranks import roc_area, roc_influence
-from ..reading.column_kinds import Binary, RankedScore
+from ..reading.number_kinds import Binary, RankedScore
 from .numerics.roc_areas import KINDS, areas_of_subgroups, influence_of_subgroups, missing_rows, power_means
 
 Power = Annotated[float, Range(-20, -0.1), "The power of the mean over subgroups; the lower, the more the worst count."]

@@ -24,7 +24,7 @@ from ..core.contract import Example, Metric, Rules, WholeColumn, ratio
 from ..core.messages import Message
 from ..core.parameters import Range
 from ..numerics.sums import exact_sum
-from ..reading.column_kinds import Binary, RankedScore
+from ..reading.number_kinds import Binary, RankedScore
 
 Share = Annotated[float, Range(0, 1, exclusive_minimum=True), "The top is this share of all weights."]
 ZeroWeight = Annotated[float, Range(0, 1e6, exclusive_minimum=True), "Weight of a row whose answer is 0; a one has 1."]

@@ -25,7 +25,7 @@ from ..core.contract import Example, Metric, Role, WholeColumn
 from ..core.figures import Figure, Grid
 from ..core.parameters import Range
 from ..numerics.sums import exact_sum, group_numbers
-from ..reading.column_kinds import Label
+from ..reading.label_kinds import Label
 from .mean_haversine import PLACE, Radius, distance
 
 First = Annotated[float, Range(0, 1), "The first quantile: 0.5 is the median."]

@@ -20,7 +20,7 @@ import numpy as np
 from ..core.arrays import Coded
 from ..core.contract import Contributions, Example, Metric, RowSum, Rules
 from ..numerics.ranked_lists import K, LabelList, Separator, mean_over_lists, perfect
-from ..reading.column_kinds import LabelSet
+from ..reading.label_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 1, separator: Separator = None) -> Contributions:

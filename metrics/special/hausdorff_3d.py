@@ -30,7 +30,8 @@ from ..core.contract import Example, Metric, Role, Rules, WholeColumn
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
 from ..numerics.sums import exact_sum
-from ..reading.column_kinds import Label, Number
+from ..reading.label_kinds import Label
+from ..reading.number_kinds import Number
 from .numerics.masks import RunLengths, masks_of
 from .numerics.volumes import LARGEST, PictureSide, Volume, distance, volumes_of
 

@@ -25,7 +25,7 @@ from ..core.contract import ByParameters, Example, Metric, Rules, SubmissionForm
 from ..core.parameters import Range
 from ..numerics.averages import mean_over_rows
 from ..numerics.log_losses import VALUE_AND_SIGMA, Sigma, answers_with_sigma, names_with_sigma
-from ..reading.column_kinds import Number
+from ..reading.number_kinds import Number
 
 Error = Annotated[float | None, Range(0, 1e9), "A larger error counts as this one; empty means no limit."]
 

@@ -22,7 +22,8 @@ from ..core.contract import ByParameters, Example, Metric, Role, WholeColumn
 from ..core.figures import Figure, Grid
 from ..core.parameters import Range
 from ..numerics.sums import exact_sum, group_numbers, group_sums
-from ..reading.column_kinds import Label, Number
+from ..reading.label_kinds import Label
+from ..reading.number_kinds import Number
 
 Floor = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller MAE of a group counts as this one."]
 

@@ -22,7 +22,7 @@ import numpy as np
 from ..core.contract import ByParameters, Example, Metric
 from ..core.messages import Message
 from ..numerics.averages import mean_over_rows
-from ..reading.column_kinds import Fields, Number
+from ..reading.number_kinds import Fields, Number
 from .mean_haversine import arc
 
 Unit = Annotated[Literal["radians", "degrees"], "Of the angles in both files and of the score."]

@@ -24,7 +24,7 @@ from ..core.contract import ByParameters, Example, Metric
 from ..core.messages import Message
 from ..core.parameters import Range
 from ..numerics.averages import mean_over_rows
-from ..reading.column_kinds import Fields, Number
+from ..reading.number_kinds import Fields, Number
 
 Radius = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "Radius of the globe; its unit is the score's."]
 PLACE = Fields(

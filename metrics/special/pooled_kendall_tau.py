@@ -27,7 +27,7 @@ from ..numerics.cells import expand
 from ..numerics.label_sets import label_sets
 from ..numerics.ranked_lists import LabelList, Lists, places_among, ranked_labels
 from ..numerics.ranks import smaller_before
-from ..reading.column_kinds import LabelSet
+from ..reading.label_kinds import LabelSet
 from ..reading.tables import codes_among
 
 _EVERY = 1 << 62

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.contract import Example, Metric, RowSum
 from ..numerics.averages import Beta, f_beta
-from ..reading.column_kinds import Binary, Probability
+from ..reading.number_kinds import Binary, Probability
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from ..core.contract import Example, Metric, Rules, WholeColumn, ratio
 from ..core.parameters import Range
 from ..numerics.ranks import one_class
 from ..numerics.sums import exact_sum
-from ..reading.column_kinds import Binary, RankedScore
+from ..reading.number_kinds import Binary, RankedScore
 
 ZeroWeight = Annotated[float, Range(0, 1e6, exclusive_minimum=True), "Weight of a row whose answer is 0; a one has 1."]
 

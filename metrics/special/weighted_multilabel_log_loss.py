@@ -26,7 +26,7 @@ from ..core.contract import Example, Metric, Role, RowSum, Rules
 from ..core.figures import Weights, weights_for, wrong_weights
 from ..core.messages import Message, Plural
 from ..numerics.log_losses import Clip, surprise
-from ..reading.column_kinds import Binary, Number, Probability
+from ..reading.number_kinds import Binary, Number, Probability
 
 
 def rows(truth: Answers, prediction: np.ndarray, *, clip: Clip = 1e-15, label_weights: Weights = None) -> np.ndarray:

@@ -25,7 +25,7 @@ from ..core.contract import Example, Metric, Rules, WholeColumn, ratio
 from ..core.figures import weights_in
 from ..core.messages import Message
 from ..numerics.ranks import one_class, roc_curve, thresholds_of
-from ..reading.column_kinds import Binary, RankedScore
+from ..reading.number_kinds import Binary, RankedScore
 from .numerics.roc_areas import Regions, edges_in, influence_of_regions
 
 Thresholds = Annotated[str, edges_in, "True-positive rates between the regions, from 0 to 1."]

@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 import metrics
-from metrics.reading.containers import read_container
+from metrics.reading.sources import read_container
 
 CSV = b"id,y\n1,2\n"
 

@@ -10,17 +10,19 @@ import pytest
 
 import metrics
 from metrics import global_average_precision
+from metrics.core import buckets as buckets_module
 from metrics.core import uncertainty as uncertainty_module
 from metrics.core.arrays import Coded
 from metrics.numerics import sums as sums_module
 from metrics.numerics import tokens
 from metrics.numerics.ranks import closed_up, dense_ranks, in_order, ranks_of, roc_influence, wins
-from metrics.reading import columns as numbers_module
+from metrics.reading import columns as columns_module
+from metrics.reading import numbers as numbers_module
 from metrics.reading import tables
-from metrics.reading.column_kinds import RankedLabel
-from metrics.reading.columns import Cells
+from metrics.reading.columns import Cells, to_decimal
 from metrics.reading.headers import ANY_HEADER
 from metrics.reading.ids import Ids
+from metrics.reading.label_kinds import RankedLabel
 from metrics.tests.worlds import world
 
 KINDS_OF_IDS: dict[str, Callable[[random.Random], str]] = {
@@ -138,7 +140,7 @@ def test_ids_of_one_hash_are_still_told_apart(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_column_of_texts_that_hardly_repeat_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numbers_module, "_TRIED", 4)
+    monkeypatch.setattr(columns_module, "_TRIED", 4)
     for answers, is_left in (("abca", True), ("abab", False), ("abc", False), ("abcaaaaaaa", True)):
         data = "id,y\n" + "".join(f"{row},{answer}\n" for row, answer in enumerate(answers))
         table = tables.read_table(data.encode(), ANY_HEADER)
@@ -157,10 +159,10 @@ def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> N
     def cut() -> tokens.Tokens:
         return tokens.tokens(pa.array(texts), None, tokens.in_words(lowercase=True), distinct=True)
 
-    whole, hashes, total = cut(), uncertainty_module.hashes_of(ids), sums_module.exact_sum(numbers)
+    whole, hashes, total = cut(), buckets_module.hashes_of(ids), sums_module.exact_sum(numbers)
     for module, name in (
         (tokens, "BLOCK"),
-        (uncertainty_module, "_BYTES"),
+        (buckets_module, "_BYTES"),
         (sums_module, "_BLOCK"),
     ):
         monkeypatch.setattr(module, name, block)
@@ -170,7 +172,7 @@ def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> N
         whole.codes.tolist(),
         whole.starts.tolist(),
     )
-    assert uncertainty_module.hashes_of(ids).tolist() == hashes.tolist()
+    assert buckets_module.hashes_of(ids).tolist() == hashes.tolist()
     assert sums_module.exact_sum(numbers) == total
 
 
@@ -185,7 +187,7 @@ def test_a_point_at_either_end_is_read_the_same_in_a_hurry_and_in_an_explained_f
     assert numbers_module.read_numbers(slow).tolist()[:2] == [float(text), 2.0]
     assert quick.problems == []
     assert [problem.count for problem in slow.problems] == [1]
-    assert float(numbers_module.to_decimal(text) or 0) == float(text)
+    assert float(to_decimal(text) or 0) == float(text)
 
 
 @pytest.mark.parametrize("text", NONE)
@@ -193,7 +195,7 @@ def test_a_point_or_an_exponent_alone_is_no_number(text: str) -> None:
     cells = _cells([text, "2"])
     assert np.isnan(numbers_module.read_numbers(cells)[0])
     assert [problem.line for problem in cells.problems] == [2]
-    assert numbers_module.to_decimal(text) is None
+    assert to_decimal(text) is None
 
 
 def test_rows_are_counted_by_the_lines_on_which_they_begin() -> None:

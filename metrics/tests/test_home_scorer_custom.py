@@ -28,7 +28,7 @@ def score(solution, submission, row_id_column_name):
 OURS = '''
 """Mean absolute error."""
 from metrics.core.contract import Example, Metric, RowSum
-from metrics.reading.column_kinds import Number
+from metrics.reading.number_kinds import Number
 import numpy as np
 
 

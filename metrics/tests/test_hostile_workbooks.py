@@ -18,7 +18,7 @@ READ = """
 import json, resource, sys, time
 from pathlib import Path
 from metrics import SubmissionError
-from metrics.reading.containers import read_container
+from metrics.reading.sources import read_container
 import python_calamine, pyarrow.csv
 
 limit = int(sys.argv[2])

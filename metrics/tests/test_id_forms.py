@@ -5,7 +5,7 @@ import random
 import pytest
 
 from metrics.reading.headers import ExpectedHeader
-from metrics.reading.ids import written_as_expected
+from metrics.reading.id_problems import written_as_expected
 from metrics.reading.spreadsheet import convert_spreadsheet
 
 HOURS = ["2026-03-01 00:00:00", "2026-03-01 01:00:00", "2026-03-13 00:00:00"]

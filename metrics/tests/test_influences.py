@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import metrics
+from metrics.core.contract import chosen
 from metrics.core.evaluate import value_of
-from metrics.core.parameters import chosen
 from metrics.core.uncertainty import Part
 from metrics.tests.worlds import world
 

@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 
 import metrics
-from metrics.core.parameters import chosen
-from metrics.reading import column_kinds as kinds
+from metrics.core.contract import chosen
+from metrics.reading import label_kinds, number_kinds
 from metrics.tests.worlds import World, world
 
 CATALOGUE = metrics.catalogue()
@@ -280,11 +280,11 @@ def test_its_file_is_short(metric: metrics.Metric) -> None:
 
 
 # Answers that are only 0 or 1 are no secret words: a message may name a digit for other reasons.
-TEXTS = (kinds.Label, kinds.LabelSet, kinds.Words, kinds.LabelOrNone)
+TEXTS = (label_kinds.Label, label_kinds.LabelSet, label_kinds.Words, label_kinds.LabelOrNone)
 WITH_WORDS = [
     metric
     for metric in metrics.catalogue()
-    if isinstance(metric.truth, (*TEXTS, kinds.Number)) and not metric.truth.many
+    if isinstance(metric.truth, (*TEXTS, number_kinds.Number)) and not metric.truth.many
 ]
 
 
@@ -294,7 +294,7 @@ def test_no_message_quotes_a_truth_value_or_a_split(metric: metrics.Metric) -> N
     secret = "canary"
     position = 1
     truth = [list(row) for row in found.truth]
-    if isinstance(metric.truth, kinds.Number):
+    if isinstance(metric.truth, number_kinds.Number):
         secret = "0.918273"
     for number, row in enumerate(truth):
         # Some answers stay, because a part whose answers are all the same may be nothing to score.

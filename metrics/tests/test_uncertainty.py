@@ -9,8 +9,9 @@ import pytest
 import metrics
 from metrics.core import evaluate
 from metrics.core.arrays import take
+from metrics.core.buckets import buckets_of, hashes_of
 from metrics.core.evaluate import value_of
-from metrics.core.uncertainty import Part, buckets_of, hashes_of
+from metrics.core.uncertainty import Part
 from metrics.tests.worlds import world
 
 

@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 import metrics
-from metrics.reading.containers import read_container, unpack
+from metrics.reading.sources import read_container, unpack
 
 TRUTH = b"id,y,Usage\n1,0.5,Public\n2,1.5,Private\n3,-2,Public\n"
 LIMIT = 100_000_000

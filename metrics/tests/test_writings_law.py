@@ -16,7 +16,7 @@ import pytest
 
 import metrics
 from metrics.core.registry import built_in
-from metrics.reading import column_kinds as kinds
+from metrics.reading import label_kinds, number_kinds
 
 Writing = Callable[[str], str]
 
@@ -183,7 +183,7 @@ def perfect_cells(truth: metrics.Truth) -> list[str]:
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("metric", of_kind(kinds.Label, kinds.RankedLabel), ids=names)
+@pytest.mark.parametrize("metric", of_kind(label_kinds.Label, label_kinds.RankedLabel), ids=names)
 def test_no_writing_of_a_label_scores_in_silence(metric: metrics.Metric, labels: str) -> None:
     answers = [LABELS[labels][place % 4] for place in range(ROWS)]
     truth = prepared(metric, answers)
@@ -197,7 +197,7 @@ def test_no_writing_of_a_label_scores_in_silence(metric: metrics.Metric, labels:
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("metric", of_kind(kinds.LabelSet), ids=names)
+@pytest.mark.parametrize("metric", of_kind(label_kinds.LabelSet), ids=names)
 def test_no_writing_of_a_list_scores_in_silence(metric: metrics.Metric, labels: str) -> None:
     words = LABELS[labels]
     answers = [" ".join(words[at % 4] for at in range(place, place + 1 + place % 3)) for place in range(ROWS)]
@@ -210,7 +210,7 @@ def test_no_writing_of_a_list_scores_in_silence(metric: metrics.Metric, labels: 
 
 
 @pytest.mark.parametrize("separator", [",", ";", "|"])
-@pytest.mark.parametrize("metric", of_kind(kinds.LabelSet), ids=names)
+@pytest.mark.parametrize("metric", of_kind(label_kinds.LabelSet), ids=names)
 def test_no_writing_of_a_list_with_a_separator_scores_in_silence(metric: metrics.Metric, separator: str) -> None:
     if "separator" not in {one.name for one in metric.parameters}:
         pytest.skip("its lists have white space")
@@ -223,7 +223,7 @@ def test_no_writing_of_a_list_with_a_separator_scores_in_silence(metric: metrics
             nothing_is_silent(truth, good, [write(items) for items in lists])
 
 
-@pytest.mark.parametrize("metric", of_kind(kinds.Words), ids=names)
+@pytest.mark.parametrize("metric", of_kind(label_kinds.Words), ids=names)
 def test_no_writing_of_a_text_scores_in_silence(metric: metrics.Metric) -> None:
     answers = [
         "the café has a crème",
@@ -250,7 +250,7 @@ def test_no_writing_of_a_text_scores_in_silence(metric: metrics.Metric) -> None:
         assert is_said, name
 
 
-@pytest.mark.parametrize("metric", of_kind(kinds.Plain), ids=names)
+@pytest.mark.parametrize("metric", of_kind(number_kinds.Plain), ids=names)
 def test_no_writing_of_a_number_scores_in_silence(metric: metrics.Metric) -> None:
     answers = ["0", "1", "1", "0"] * 2
     truth = prepared(metric, answers) or prepared(metric, ["1", "2", "1", "2"] * 2)
@@ -260,12 +260,17 @@ def test_no_writing_of_a_number_scores_in_silence(metric: metrics.Metric) -> Non
     if told(truth, good)[0] is None:
         good = perfect_cells(truth)
     for name, write in OF_NUMBERS.items():
-        if name != "more than float32" or isinstance(metric.submission, kinds.Probability):
+        if name != "more than float32" or isinstance(metric.submission, number_kinds.Probability):
             nothing_is_silent(truth, good, list(map(write, good)))
 
 
 def test_the_law_is_asked_of_every_metric_with_cells_of_labels_or_texts() -> None:
-    asked = {one.key for one in of_kind(kinds.Label, kinds.RankedLabel, kinds.LabelSet, kinds.Words, kinds.Plain)}
+    asked = {
+        one.key
+        for one in of_kind(
+            label_kinds.Label, label_kinds.RankedLabel, label_kinds.LabelSet, label_kinds.Words, number_kinds.Plain
+        )
+    }
     rest = [one for one in built_in().values() if one.key not in asked and not one.is_composite]
     others = {type(one.submission).__name__ for one in rest}
     assert not others & {"Label", "Cluster", "LabelSet", "LabelList", "RankedLabel", "Words"}

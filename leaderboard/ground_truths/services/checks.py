@@ -22,7 +22,8 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from metrics.core.custom_parameters import SUBMISSION_COLUMNS
 from metrics.core.messages import with_templates
-from metrics.reading.headers import USAGE, read_header
+from metrics.reading.headers import read_header
+from metrics.reading.split_words import USAGE
 
 from ..specs import non_answer_columns, role_columns, secondary_of
 from .data_files import LeakSearch, data_files_to_compare, sample_lines

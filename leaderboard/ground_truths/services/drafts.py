@@ -18,8 +18,10 @@ from leaderboard.competitions.models import Competition, TruthDraft
 from leaderboard.competitions.models.ground_truth import LONGEST_NAME, new_split_secret
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
-from metrics.reading.containers import READERS, container_of, read_container
-from metrics.reading.headers import USAGE, header_notes
+from metrics.reading.formats import TABLES, container_of
+from metrics.reading.headers import header_notes
+from metrics.reading.sources import read_container
+from metrics.reading.split_words import USAGE
 
 from ..queries import last_truth
 from ..specs import ASKED, GroundTruthSpec, proposed_parameters, role_columns
@@ -89,7 +91,7 @@ def _plain_csv(chunks: Iterable[bytes]) -> tuple[bytes, list[dict[str, Any]]]:
     that cannot be read is returned unchanged, so that the check can report the problem. Raises `CannotHost` for a file
     that ends the process that reads it."""
     data, notes = b"".join(chunks), list[dict[str, Any]]()
-    if container_of(data[:4096]) in READERS:
+    if container_of(data[:4096]) in TABLES:
         try:
             text, notes = table_jobs.csv_of(data)
         except table_jobs.JobDied as error:

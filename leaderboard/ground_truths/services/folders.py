@@ -39,7 +39,8 @@ from leaderboard.competitions.models import Competition, GroundTruth
 from leaderboard.competitions.models.competition_settings import EDITABLE, read_setting
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import JobFailed
-from metrics.reading.containers import format_of, is_left_by_system
+from metrics.reading.archives import is_left_by_system
+from metrics.reading.formats import format_of
 
 from ..queries import free_slug
 from ..specs import GroundTruthSpec

@@ -22,7 +22,8 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
 from leaderboard.submissions import outside_queue
 from metrics.checks.answer_columns import ColumnFacts, is_sample_file, is_train_file, propose_answers
-from metrics.reading.headers import USAGE, letters_of
+from metrics.reading.header_problems import letters_of
+from metrics.reading.split_words import USAGE
 
 from ..queries import chosen_answers, current_truth, free_slug
 from ..specs import GroundTruthSpec

@@ -16,7 +16,8 @@ from ...core.errors import shown
 from ...core.figures import Figure
 from ...core.messages import Message, Plural
 from ...numerics.cells import blocks, expand, starts_of
-from ...reading.columns import PLAIN_NUMBER, Cells, Kind, numbers_in
+from ...reading.columns import Cells, Kind
+from ...reading.numbers import PLAIN_NUMBER, numbers_in
 from ...reading.tables import pick, plain
 from ...reading.text import LONGEST_MASK_LINE
 from .overlap_precision import matrices

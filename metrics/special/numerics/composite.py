@@ -14,16 +14,17 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 
 from ...core.arrays import Answers, take
-from ...core.contract import ByParameters, Example, Metric, Rules, SubmissionFormat, WholeColumn, answer_columns
+from ...core.contract import ByParameters, Example, Metric, Rules, SubmissionFormat, WholeColumn, answer_columns, chosen
 from ...core.errors import Problem, shown
 from ...core.evaluate import value_of_arrays
 from ...core.figures import Figure, Grid
 from ...core.messages import Message, joined
-from ...core.parameters import Longest, chosen
+from ...core.parameters import Longest
 from ...numerics.averages import Unscored
 from ...numerics.other_metrics import has_influence, influence_of_arrays
-from ...reading.column_kinds import Binary, Label
 from ...reading.columns import Cells, Kind
+from ...reading.label_kinds import Label
+from ...reading.number_kinds import Binary
 from ...reading.tables import pick
 from ...reading.text import LONGEST_MASK_LINE
 from .composite_parts import CompositePart, parts_of, spread_out

@@ -10,8 +10,8 @@ import numpy as np
 from ...core.arrays import Answers, Coded
 from ...core.messages import Message, Plural
 from ...numerics.cells import expand
-from ...reading.column_kinds import Number
 from ...reading.columns import Cells
+from ...reading.number_kinds import Number
 from .masks import masks_of
 
 LARGEST = 1 << 24
