@@ -10,13 +10,8 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.names import clean_text
 from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.competitions.models import Competition, Membership, Team
-from leaderboard.competitions.models.team import (
-    give_pseudonyms,
-    name_with_number,
-    new_invitation,
-    next_copy_number,
-    teams_called,
-)
+from leaderboard.competitions.models.team import new_invitation
+from leaderboard.competitions.team_names import give_pseudonyms, name_with_number, next_copy_number, teams_called
 from leaderboard.notifications import kinds
 from leaderboard.notifications.services import notify_team
 

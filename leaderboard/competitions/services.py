@@ -41,7 +41,7 @@ from .models.competition_settings import (
 )
 from .models.course import make_course
 from .models.extension import extensions_to_move, team_deadline
-from .models.team import give_pseudonyms, number_shared_names
+from .team_names import give_pseudonyms, number_shared_names
 
 LONGEST_REASON = 300
 

@@ -13,7 +13,7 @@ from leaderboard.boards import services as boards
 from leaderboard.boards import standings
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Membership, Team
-from leaderboard.competitions.models.team import FIRST, SECOND, draw_pseudonym
+from leaderboard.competitions.team_names import FIRST, SECOND, draw_pseudonym
 from tests.conftest import close
 
 from .scene import Scene, addresses, ask, filled, text_of

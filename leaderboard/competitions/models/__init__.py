@@ -7,7 +7,7 @@ from .competition import Competition, DataFile
 from .competition_settings import Admission, Archive, BoardSettings, Limits
 from .course import Course
 from .extension import Extension
-from .ground_truth import GroundTruth, Rescoring, RowReport, StudentPreview, TruthCheck, TruthDraft
+from .ground_truth import GroundTruth, Rescoring
 from .page_task import PageTask
 from .submission import (
     Baseline,
@@ -18,6 +18,7 @@ from .submission import (
     Submission,
 )
 from .team import DailyAttempts, Membership, Team
+from .truth_draft import RowReport, StudentPreview, TruthCheck, TruthDraft
 
 __all__ = [
     "Admission",
