@@ -19,8 +19,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from leaderboard import scoring
-from leaderboard.scoring import ScoringLimits, TruthSpec, client
+from leaderboard.scoring import client
+from leaderboard.scoring.scorer_answer import ScoringLimits, TruthSpec
 from tests.scorer_in_process import score_here
 
 LIMITS = ScoringLimits(seconds=120, memory_mb=3072)
@@ -48,7 +48,7 @@ def race(spec: TruthSpec, sent: Path, times: int) -> tuple[list[float], list[flo
     there, here = [], []
     for n in range(times + 3):
         pair = (
-            seconds(lambda: scoring.score_file(spec, sent, LIMITS)),
+            seconds(lambda: client.score_file(spec, sent, LIMITS)),
             seconds(lambda: score_here(spec, sent, LIMITS)),
         )
         if n >= 3:
@@ -94,7 +94,7 @@ def highest_mb(work: Callable[[], object]) -> float:
 def compare(folder: Path, rows: int, metric: str, times: int) -> None:
     truth, sent = files(folder, rows)
     spec = TruthSpec(str(rows), metric, str(truth), {}, "id")
-    first = seconds(lambda: scoring.score_file(spec, sent, LIMITS))
+    first = seconds(lambda: client.score_file(spec, sent, LIMITS))
     there, here = race(spec, sent, times)
     ours, base = statistics.median(there), statistics.median(here)
     print(
@@ -103,7 +103,7 @@ def compare(folder: Path, rows: int, metric: str, times: int) -> None:
         f"goal ≤ +15 ms at 10,000); with reading the truth {first * 1000:.0f} ms"
     )
     if rows >= 1_000_000:
-        peak = highest_mb(lambda: scoring.score_file(spec, sent, LIMITS))
+        peak = highest_mb(lambda: client.score_file(spec, sent, LIMITS))
         print(f"           memory of the scorer at its highest {peak:.0f} MB (goal ≤ 400); goal < 3 s")
 
 
@@ -113,21 +113,21 @@ def poison(folder: Path, times: int) -> None:
     bad = folder / "bad.csv"
     bad.write_text("id,label\ndie,\n")
     spec = TruthSpec("poison", "accuracy", str(truth), {}, "id")
-    scoring.close_scorer()
+    client.close_scorer()
     client._PROGRAM[:] = ["-m", "tests.scorer.hostile_scorer"]
     for _ in range(3):
-        scoring.score_file(spec, sent, LIMITS)
+        client.score_file(spec, sent, LIMITS)
 
     def kill_one() -> None:
-        with suppress(scoring.ScorerDied):
-            scoring.score_file(spec, bad, LIMITS)
+        with suppress(client.ScorerDied):
+            client.score_file(spec, bad, LIMITS)
 
-    alone = sorted(seconds(lambda: scoring.score_file(spec, sent, LIMITS)) for _ in range(times))
+    alone = sorted(seconds(lambda: client.score_file(spec, sent, LIMITS)) for _ in range(times))
     among = []
     for n in range(times):
         if n % 5 == 0:
             kill_one()
-        among.append(seconds(lambda: scoring.score_file(spec, sent, LIMITS)))
+        among.append(seconds(lambda: client.score_file(spec, sent, LIMITS)))
     p95 = [sorted(found)[int(0.95 * times) - 1] for found in (alone, among)]
     print(
         f"poison among good files: p95 {p95[1] * 1000:.1f} ms, alone {p95[0] * 1000:.1f} ms, "
@@ -146,7 +146,7 @@ def main() -> None:
         for rows in options.rows:
             compare(folder, rows, options.metric, options.times if rows < 1_000_000 else 5)
         poison(folder, options.times)
-    scoring.close_scorer()
+    client.close_scorer()
 
 
 if __name__ == "__main__":

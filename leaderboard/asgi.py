@@ -20,7 +20,7 @@ child_processes.die_with_leader()
 
 _site = get_wsgi_application()
 
-from leaderboard.accounts.adapter import user_of_request  # noqa: E402 - models can be loaded from here on
+from leaderboard.accounts.backend import user_of_request  # noqa: E402 - models can be loaded from here on
 
 application = WebPools(
     _site,

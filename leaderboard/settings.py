@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from leaderboard.common import child_processes, folders, network
 from leaderboard.common.institutions import BadInstitution, institutions_in
-from leaderboard.common.languages import languages_in
+from leaderboard.common.viewer import languages_in
 
 env = environ.Env()
 # An empty variable counts as one that is not set: deploy/compose.yml passes on some that are empty until needed.
@@ -103,7 +103,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "leaderboard.common.error_pages.NotNowMiddleware",
 ]
 
 ROOT_URLCONF = "leaderboard.urls"
@@ -159,7 +158,7 @@ elif "postgresql" in DATABASES["default"]["ENGINE"]:
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["leaderboard.accounts.adapter.OneHashBackend"]
+AUTHENTICATION_BACKENDS = ["leaderboard.accounts.backend.OneHashBackend"]
 PASSWORD_HASHERS = [
     "leaderboard.accounts.hashers.OwaspArgon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",

@@ -28,13 +28,12 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.boards import board_cache
 from leaderboard.classroom import joining
+from leaderboard.common import broker
 from leaderboard.common.claims import Claim
 from leaderboard.common.made_files import make_wheel, make_worked_examples
-from leaderboard.common.shared_cache import SharedCache
 from leaderboard.competitions import page_tasks, wake_ups
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, Membership, Submission, TruthDraft
@@ -203,7 +202,7 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     queue._teams_served.clear()
     board_cache.boards.clear()
     board_cache.calm_versions.seconds = 0.0
-    SharedCache.away_until = 0.0
+    broker.left_alone["until"] = 0.0
     for cache in caches.all():
         cache.clear()
 
@@ -254,8 +253,8 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
         return
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     monkeypatch.setattr(table_jobs, "run_page_job", answer_once)
-    monkeypatch.setattr(scoring, "score_file", score_here)
-    monkeypatch.setattr(scoring, "start_scorer", lambda: None)
+    monkeypatch.setattr(scorer_client, "score_file", score_here)
+    monkeypatch.setattr(scorer_client, "start_scorer", lambda: None)
     monkeypatch.setattr(wake_ups, "wake_workers", answer_forms_at_once)
 
 
@@ -477,9 +476,9 @@ def hostile_scorer() -> Iterator[None]:
     """The real scorer, but for files that say what they do to it."""
     program = scorer_client._PROGRAM[:]
     scorer_client._PROGRAM[:] = ["-m", "tests.scorer.hostile_scorer"]
-    scoring.close_scorer()
+    scorer_client.close_scorer()
     yield
-    scoring.close_scorer()
+    scorer_client.close_scorer()
     scorer_client._PROGRAM[:] = program
 
 

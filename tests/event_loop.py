@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from leaderboard.accounts.adapter import user_of_request
+from leaderboard.accounts.backend import user_of_request
 from leaderboard.common.storage import scratch_folder
 from leaderboard.common.web_pools import WebPools
 from leaderboard.common.web_requests import BodyLimits, Receive, Send

@@ -2,28 +2,24 @@
 
 Signing up needs a join code, an invitation or a join card that is still valid; opening one sets a signed cookie. With
 `OPEN_SIGN_UP` everybody may sign up.
-
-`user_of_request` finds the account of a request before its body is read.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from importlib import import_module
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.account.auth_backends import AuthenticationBackend
 from allauth.account.internal.userkit import filter_users_by_email, get_user_by_username
 from allauth.account.stages import EmailVerificationStage
 from allauth.core import context
 from django.conf import settings
-from django.contrib.auth import SESSION_KEY, update_session_auth_hash
+from django.contrib.auth import update_session_auth_hash
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, parse_cookie
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -35,8 +31,7 @@ from leaderboard.common.web_requests import client_address
 
 from . import hooks
 from .institution.people import apply_claims
-from .models import ApiToken, User, Viewer
-from .people import find_viewer
+from .models import User
 
 # Cookie with the code, invitation or join card that was opened by a visitor without an account.
 WAY_IN = "way_in"
@@ -84,16 +79,6 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()  # cache keys may have neither blanks nor unlimited length
 
 
-def needs_second_factor(user: Viewer) -> bool:
-    """Whether `SECOND_FACTOR_FOR` covers this person and no second factor is set up yet."""
-    wanted = {"operators": ("is_staff",), "hosts": ("is_staff", "is_host_anywhere")}.get(settings.SECOND_FACTOR_FOR, ())
-    if not any(getattr(user, right, False) for right in wanted):
-        return False
-    from allauth.mfa.utils import is_mfa_enabled
-
-    return not is_mfa_enabled(user)
-
-
 def may_use_password(user: User) -> bool:
     """Whether this person may sign in with a password: everybody; where `LOCAL_PASSWORDS` is off, operators only."""
     return settings.LOCAL_PASSWORDS or user.is_superuser
@@ -124,22 +109,6 @@ def account_named(login: str) -> User | None:
 
 def account_key(account: User | None, credentials: dict[str, Any]) -> str:
     return f"account {account.pk}" if account else f"name {login_of(credentials).casefold()}"
-
-
-class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
-    """Sign-in by user name or e-mail address, with exactly one password hash per try.
-
-    django-allauth's backend hashes twice for an address and once for an unknown one, so its response time reveals
-    which addresses have an account.
-    """
-
-    def _authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
-        user: User | None = self._check_password(account_named(login_of(credentials)), credentials["password"])
-        return user if user is not None and may_use_password(user) else None
-
-    def get_user(self, user_id: Any) -> User | None:
-        user = find_viewer(user_id)
-        return user if user is not None and self.user_can_authenticate(user) else None
 
 
 class OperatorsNeedNoMail(EmailVerificationStage):  # type: ignore[misc]
@@ -250,15 +219,3 @@ def under_site_url(address: str) -> str:
     if not settings.SITE_URL:
         return address
     return f"{settings.SITE_URL}/" + address.split("://", 1)[-1].partition("/")[2]
-
-
-def user_of_request(environ: dict[str, Any]) -> str:
-    """`account 12` for the owner of a request's API token or session; "" for visitors. Raises `DatabaseError`."""
-    scheme, _, token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-    if scheme.lower() == "bearer":
-        found = ApiToken.find_and_note_use(token.strip())
-        return f"account {found.user_id}" if found else ""
-    key = parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME, "")
-    session = import_module(settings.SESSION_ENGINE).SessionStore(key) if key else {}
-    number = session.get(SESSION_KEY)
-    return f"account {number}" if number else ""

@@ -15,9 +15,9 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from leaderboard.common.display_time import check_zone
 from leaderboard.common.institutions import LONGEST_ISSUER
 from leaderboard.common.prepared_queries import PreparedQuery
+from leaderboard.common.viewer import check_zone
 
 TOKEN_PREFIX = "lb_"
 # Storing the time of every use would turn every read into a write.

@@ -1,5 +1,5 @@
-"""People: the user of a session; operators find and add accounts and let people host; operators and hosts hand over
-links to choose a new password.
+"""People: operators find and add accounts and let people host; operators and hosts hand over links to choose a new
+password.
 
 Nothing of a link is stored: it holds a signature over the password hash and the last sign-in, so it expires when either
 changes, and after 24 hours.
@@ -8,7 +8,6 @@ changes, and after 24 hours.
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.core import signing
@@ -18,25 +17,13 @@ from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
 
 from leaderboard.common.models import AuditEntry, AuditEvent
-from leaderboard.common.prepared_queries import PreparedQuery
 
-from . import hooks, personal_data
+from . import personal_data
 from .models import User
 
 PASSWORD_LINK_LIFETIME = timedelta(hours=24)
 SALT = "password link"
 OWN_ROLES = Q(hosted_competitions__isnull=False) | Q(assisted_competitions__isnull=False)
-
-
-def find_viewer(key: int) -> User | None:
-    """The user with all annotations that the frame of a page needs (`hooks.viewer_facts`), in one query."""
-    return _viewers.only_row(key=key)
-
-
-@PreparedQuery
-def _viewers(key: int) -> QuerySet[User]:
-    facts: dict[str, Any] = {name: fact for found in hooks.viewer_facts() for name, fact in found.items()}
-    return User.objects.annotate(**facts).filter(pk=key)
 
 
 def find_people(text: str) -> QuerySet[User]:

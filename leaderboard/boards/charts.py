@@ -16,7 +16,6 @@ from leaderboard.competitions.models.competition import Split
 
 from . import queries as boards
 from . import team_ranks
-from .ranking import sign_of
 from .rows import BoardRowData
 
 DRAWN_MOVES = 20
@@ -40,7 +39,7 @@ def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team |
     histories = team_ranks.score_histories(ground_truth, also=mine)
     return charts.draw_race(
         [charts.RaceLine(history.team.shown_name, history.steps, history.team == mine) for history in histories],
-        sign=sign_of(ground_truth),
+        sign=ground_truth.sort_sign,
         axis=ground_truth.metric_title,
         opens_at=competition.opens_at,
         now=competition.closes_at if is_over else page_context.at,
@@ -63,7 +62,7 @@ def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[fl
     """Histogram of scores, with marks for the viewer's score and the baselines."""
     return charts.draw_histogram(
         values,
-        sign=sign_of(ground_truth),
+        sign=ground_truth.sort_sign,
         axis=ground_truth.metric_title,
         mine=mine,
         marks=_baseline_marks(ground_truth, split),

@@ -26,7 +26,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 
-from .ranking import best_submissions, deciding_standings, ranked_files, sign_of, standings_before
+from .ranking import best_submissions, deciding_standings, ranked_files, standings_before
 from .rows import MEDALS, BoardPageData, BoardRowData, shown_moment
 from .secondary import SecondaryMetric, secondary_metrics_of, shown_secondary_values
 
@@ -54,7 +54,7 @@ def board_page(
     if ground_truth is None:
         raise ValueError(f"{competition.slug} has no ground truth yet")
     ground_truth.competition = competition
-    sign = sign_of(ground_truth)
+    sign = ground_truth.sort_sign
     whole = standings_in_order(ground_truth, split).aggregate(total=Count("pk"), best=Min("sort_key"))
     total, leader = whole["total"], None
     if total and not is_hidden(ground_truth, split):
@@ -269,7 +269,7 @@ def _ranked_row(
 
 def baseline_rows(ground_truth: GroundTruth, split: Split) -> list[BoardRowData]:
     """Rows of the baselines with a score, best first; on a hidden board by name and without scores."""
-    sign, secondary_metrics = sign_of(ground_truth), secondary_metrics_of(ground_truth)
+    sign, secondary_metrics = ground_truth.sort_sign, secondary_metrics_of(ground_truth)
     hides = is_hidden(ground_truth, split)
     scores = _baseline_scores.rows(
         competition=ground_truth.competition_id, ground_truth=ground_truth.pk, split=str(split)

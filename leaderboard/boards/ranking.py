@@ -3,7 +3,6 @@ that follow from them. Equal scores are ordered by `Standing.order`."""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -18,15 +17,6 @@ from leaderboard.competitions.models.competition import Split
 
 IN_ONE_QUERY = 5000
 FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
-
-
-def sign_of(ground_truth: GroundTruth) -> float:
-    """+1.0 if a lower value is better, −1.0 if a higher one is: sort keys are `sign * value`, ascending."""
-    if metric := ground_truth.library_metric:
-        return 1.0 if metric.direction == "minimize" else -1.0
-    # The file of a custom metric is lost, with all copies: take the sign from a stored standing.
-    standing = Standing.objects.filter(ground_truth=ground_truth).exclude(value=0.0).first()
-    return math.copysign(1.0, standing.sort_key / standing.value) if standing else -1.0
 
 
 def ranked_files(of: str = "") -> Q:
@@ -70,7 +60,7 @@ def ranked_scores(
 
 def best_submissions(ground_truth: GroundTruth) -> Iterator[Standing]:
     """Each team's best public submission, computed from the scores."""
-    sign, scores = sign_of(ground_truth), ranked_scores(ground_truth, Split.PUBLIC)
+    sign, scores = ground_truth.sort_sign, ranked_scores(ground_truth, Split.PUBLIC)
     return (make_standing(sign, *facts) for facts in best_per_team(scores, ground_truth).values_list(*FACTS))
 
 
@@ -88,7 +78,7 @@ def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None
             standings = standings.filter(team__in=teams)
         return dict(standings.values_list("team_id", "value"))
     scores = ranked_scores(ground_truth, Split.PUBLIC, teams=teams, **which)
-    best = Min("value") if sign_of(ground_truth) > 0 else Max("value")
+    best = Min("value") if ground_truth.sort_sign > 0 else Max("value")
     rows = scores.order_by().values_list("submission__team_id").annotate(best=best)
     return {team_id: value for team_id, value in rows if team_id is not None}
 
@@ -109,7 +99,7 @@ def final_submissions(
     chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.limits.final_count))
     picked: dict[int, list[Standing]] = defaultdict(list)
     left: dict[int, list[Standing]] = defaultdict(list)
-    sign = sign_of(ground_truth)
+    sign = ground_truth.sort_sign
     for *facts, is_selected in chosen.order_by("place").values_list(*FACTS, "submission__is_selected"):
         best = make_standing(sign, *facts, is_picked_by_system=not is_selected)
         (picked if is_selected else left)[best.team_id].append(best)
@@ -119,7 +109,7 @@ def final_submissions(
 def _place_within_team(ground_truth: GroundTruth, *apart: str) -> Window:
     """SQL expression for the place of a score within its team, best first; numbered separately for each value of the
     fields `apart`. With it only the first few scores per team are read, of hundreds of thousands."""
-    best_first = F("value").asc() if sign_of(ground_truth) > 0 else F("value").desc()
+    best_first = F("value").asc() if ground_truth.sort_sign > 0 else F("value").desc()
     return Window(
         RowNumber(),
         partition_by=[F("submission__team_id"), *map(F, apart)],
@@ -156,7 +146,7 @@ def make_standing(
 def final_standings(ground_truth: GroundTruth, **which: Any) -> Iterator[tuple[Split, Standing]]:
     """Standings after the reveal: on both boards each team's final submission with the best private score, without the
     teams that the final ranking still awaits."""
-    sign, picks = sign_of(ground_truth), final_submissions(ground_truth, with_awaited=False, **which)
+    sign, picks = ground_truth.sort_sign, final_submissions(ground_truth, with_awaited=False, **which)
     private = _private_values(
         ground_truth, [best.submission_id for candidates in picks.values() for best in candidates]
     )
@@ -249,6 +239,6 @@ def standings_before(ground_truth: GroundTruth, before: datetime) -> Iterator[St
     still = here.filter(received_at__lt=before).values_list(*STANDING_FACTS)
     moved = ranked_scores(ground_truth, Split.PUBLIC, teams=here.filter(received_at__gte=before).values("team"))
     moved = moved.filter(submission__received_at__lt=before).order_by()
-    sign = sign_of(ground_truth)
+    sign = ground_truth.sort_sign
     then = best_per_team(moved, ground_truth).values_list(*FACTS)
     return (make_standing(sign, *facts) for facts in still.union(then, all=True))

@@ -22,7 +22,7 @@ from leaderboard.competitions.models import Competition, Extension, GroundTruth,
 from leaderboard.competitions.models.competition import Split
 
 from .queries import ranks_by_team, standings_in_order
-from .ranking import deciding_standings, make_standing, ranked_scores, sign_of
+from .ranking import deciding_standings, make_standing, ranked_scores
 from .standings import rebuild_standings
 
 ROWS_MAY_FOLLOW = timedelta(seconds=45)
@@ -173,7 +173,7 @@ def _private_files(team: Team, ground_truth: GroundTruth) -> list[tuple[Standing
     """(candidate by private score, file name) for each of the team's files that can be ranked."""
     rows = ranked_scores(ground_truth, Split.PRIVATE, teams=[team.pk])
     facts = rows.values_list("submission_id", "value", "submission__received_at", "submission__file_name")
-    sign = sign_of(ground_truth)
+    sign = ground_truth.sort_sign
     return [(make_standing(sign, team.pk, pk, value, received_at), name) for pk, value, received_at, name in facts]
 
 

@@ -16,7 +16,7 @@ from leaderboard.competitions import hooks
 from leaderboard.competitions.models import Competition, GroundTruth, Standing, Submission
 from leaderboard.competitions.models.competition import Split
 
-from .ranking import expected_standings, make_standing, sign_of
+from .ranking import expected_standings
 
 COMPARED_STANDINGS = 1000
 """Standings, best first, that decide about the decimals of scores."""
@@ -94,20 +94,20 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
     ground_truth = scored[0][1]
     teams = list({submission.team_id for submission, _, _ in scored})
     current = {row.team_id: row for row in _public_standings.rows(ground_truth=ground_truth.pk, teams=teams)}
-    sign, made, is_better = sign_of(ground_truth), [], False
+    sign, made, is_better = ground_truth.sort_sign, [], False
     for submission, _, public in scored:
-        best = make_standing(sign, submission.team_id, submission.pk, public, submission.received_at)
+        fields = {
+            "submission": submission,
+            "value": public,
+            "sort_key": sign * public,
+            "received_at": submission.received_at,
+        }
+        best = Standing(ground_truth=ground_truth, split=Split.PUBLIC, team=submission.team, **fields)
         if best.team_id not in current:
-            made.append(_on_board(best, ground_truth, Split.PUBLIC))
-            continue
-        if best.order < current[best.team_id].order:
+            made.append(best)
+        elif best.order < current[best.team_id].order:
             is_better = True
-            Standing.objects.filter(pk=current[best.team_id].pk).update(
-                submission=submission,
-                value=public,
-                sort_key=best.sort_key,
-                received_at=submission.received_at,
-            )
+            Standing.objects.filter(pk=current[best.team_id].pk).update(**fields)
     Standing.objects.bulk_create(made)
     if made or is_better:
         _add_score_decimals(ground_truth)

@@ -18,7 +18,7 @@ from leaderboard.competitions.models import Competition, GroundTruth, Standing, 
 from leaderboard.competitions.models.competition import Split
 
 from .queries import LEADERS, is_hidden, standings_in_order
-from .ranking import ranked_scores, sign_of
+from .ranking import ranked_scores
 from .rows import Placing, shown_moment
 
 
@@ -74,7 +74,7 @@ def placings_now(teams: Mapping[Team, Competition], at: datetime) -> dict[int, P
 
 def next_better(placing: Placing, ground_truth: GroundTruth, split: Split) -> Standing | None:
     """The standing with the next better score; None if no score is better."""
-    sign = sign_of(ground_truth)
+    sign = ground_truth.sort_sign
     before = standings_in_order(ground_truth, split).filter(sort_key__lt=sign * placing.value)
     return before.reverse().select_related("team").first()
 
@@ -121,7 +121,7 @@ def _score_steps(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, 
         assert team_id is not None
         received[team_id].append((at, value))
     return {
-        team_id: _shorten_steps(_improved_files(sign_of(ground_truth), files)) for team_id, files in received.items()
+        team_id: _shorten_steps(_improved_files(ground_truth.sort_sign, files)) for team_id, files in received.items()
     }
 
 

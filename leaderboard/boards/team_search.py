@@ -15,7 +15,6 @@ from leaderboard.competitions.models import Competition, GroundTruth, Membership
 from leaderboard.competitions.models.competition import Split
 
 from .queries import PAGE_SIZE, discs_of, is_hidden, ranked_rows, shared_ranks, shown_standings, standings_in_order
-from .ranking import sign_of
 from .rows import BoardPageData, BoardRowData
 
 FOUND_SIZE = 30
@@ -60,7 +59,7 @@ def find_teams(
         page,
         pages,
         len(matches),
-        leader=None if hides or not teams else sign_of(ground_truth) * teams[0].sort_key,
+        leader=None if hides or not teams else ground_truth.sort_sign * teams[0].sort_key,
         among=len(here),
         within=within,
     )

@@ -333,7 +333,7 @@ def teams_below_baselines(competition: Competition, best: Mapping[int, float]) -
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return []
-    sign = ranking.sign_of(ground_truth)
+    sign = ground_truth.sort_sign
     scored = boards.reference_scores(competition.pk, Split.PUBLIC).filter(ground_truth=ground_truth)
     rows = scored.values_list("submission__baseline__name", "value")
     return [

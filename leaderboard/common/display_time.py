@@ -1,19 +1,11 @@
-"""Times as pages show them: in the reader's time zone, with the exact time on hover.
-
-The time zone of a page is the viewer's own choice, else their browser's, else the competition's.
-"""
+"""Times as pages show them: in the reader's time zone (`viewer.py`), with the exact time on hover."""
 
 from __future__ import annotations
 
-import re
 import zoneinfo
 from datetime import UTC, date, datetime
-from functools import cache, lru_cache
-from zoneinfo import ZoneInfo
+from functools import lru_cache
 
-from django.core.exceptions import ValidationError
-from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.dateformat import format as date_format
 from django.utils.dates import MONTHS_3
 from django.utils.html import format_html
@@ -23,26 +15,9 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 
-@cache
-def known_zones() -> frozenset[str]:
-    """All names of time zones. Listing them reads the system's time zone folders, so the result is cached."""
-    return frozenset(zoneinfo.available_timezones())
-
-
-def check_zone(name: str) -> None:
-    if name not in known_zones():
-        raise ValidationError(_("“%(name)s” isn't a time zone. Example: Europe/Vienna.") % {"name": name})
-
-
 def year_problem(moment: datetime) -> str:
     """The message about a year in which a conversion to another time zone, which pages make, may overflow; or ""."""
     return "" if 1970 <= moment.year <= 9000 else _("Enter a year between 1970 and 9000.")
-
-
-@cache
-def time_zones() -> tuple[str, ...]:
-    """UTC and the zones of places; old names such as `Etc/…` are left out."""
-    return ("UTC", *sorted(zone for zone in known_zones() if re.match(r"(?!Etc/|SystemV/)\w+/", zone)))
 
 
 def day_and_time_text(when: datetime) -> str:
@@ -111,19 +86,3 @@ def remaining(seconds: float) -> str:
     if hours:
         return _("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": minutes % 60}
     return _("%(minutes)s min") % {"minutes": minutes} if minutes else _("less than a minute")
-
-
-COOKIE = "zone"
-
-
-def viewer_zone(request: HttpRequest) -> str:
-    """The time zone of the viewer's preferences, else of their browser (cookie); `""` if neither is known."""
-    own = getattr(request.user, "zone", "")
-    name = own or request.COOKIES.get(COOKIE, "")
-    return name if name in known_zones() else ""
-
-
-def activate_competition_zone(request: HttpRequest, zone: str) -> None:
-    """Show times of this request in a competition's zone, unless the viewer's own is known."""
-    if not viewer_zone(request):
-        timezone.activate(ZoneInfo(zone))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import logging
-from collections.abc import Callable
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
@@ -16,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard import __version__
 
-from . import web_pools, web_requests
+from . import web_requests
 from .storage import StorageUnreachable, size_text
 
 log = logging.getLogger(__name__)
@@ -74,23 +73,14 @@ def refused_body(request: HttpRequest, reason: str) -> HttpResponse:
     return JsonResponse({"detail": message, "errors": []}, status=status)
 
 
-class NotNowMiddleware:
-    """Responds in place of any page when the request's body was refused, or the database, storage or disk fails."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        reason = request.META.get(web_pools.REFUSAL)
-        return refused_body(request, reason) if reason else self.get_response(request)
-
-    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        found = temporary_failure(error)
-        if found is None:
-            return None
-        log.error("what this site stands on failed", exc_info=error)
-        status, words = found
-        return HttpResponse(_in_bare_frame(request, "503.html", status=status, words=words), status=status)
+def temporary_failure_page(request: HttpRequest, error: Exception) -> HttpResponse | None:
+    """The page in place of any other where `temporary_failure` is the reason; None for other errors."""
+    found = temporary_failure(error)
+    if found is None:
+        return None
+    log.error("what this site stands on failed", exc_info=error)
+    status, words = found
+    return HttpResponse(_in_bare_frame(request, "503.html", status=status, words=words), status=status)
 
 
 def _in_bare_frame(request: HttpRequest, template: str, **context: object) -> str:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import codecs
-import hashlib
 import tempfile
 import zipfile
 from collections.abc import Callable, Collection
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
-from django.core.files.uploadedfile import UploadedFile
 from django.db.models import F, OrderBy
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.request import split_domain_port
@@ -64,14 +62,6 @@ def signed_in_user(user: Account | AnonymousUser) -> Account:
 def client_address_of(request: HttpRequest) -> str:
     """The client's address as all limits count it; behind a trusted proxy, the one that the proxy reports."""
     return counted_address(request.META, settings.ALLAUTH_TRUSTED_PROXY_COUNT)
-
-
-def sha256_of(file: UploadedFile[Any]) -> str:
-    """The SHA-256 of an uploaded file in hexadecimal."""
-    digest = hashlib.sha256()
-    for chunk in file.chunks():
-        digest.update(chunk)
-    return digest.hexdigest()
 
 
 def csv_download(data: bytes, name: str) -> HttpResponse:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from contextlib import suppress
 from functools import partialmethod
 from typing import Any
@@ -19,13 +18,10 @@ from django.core.cache.backends.redis import RedisCache
 from django.http import HttpRequest
 from redis.exceptions import RedisError
 
+from .broker import is_broker_left_alone, leave_broker_alone
 from .web_pools import DELAY
 
 log = logging.getLogger(__name__)
-
-# After the broker failed to answer, a process does not ask it for so long, neither to count nor to send a wake-up: a
-# frozen broker would cost a time-out each time.
-LEFT_ALONE_FOR = 5.0
 
 
 class JsonSerializer:
@@ -40,8 +36,6 @@ class JsonSerializer:
 
 class SharedCache(RedisCache):
     """Django's Redis cache; while the broker is down, this process's local cache `alone`."""
-
-    away_until = 0.0
 
     def ask(self, what: str, *args: Any, **kwargs: Any) -> Any:
         if not is_broker_left_alone():
@@ -58,15 +52,6 @@ class SharedCache(RedisCache):
 
 for _what in ("add", "get", "set", "touch", "delete", "has_key", "incr"):
     setattr(SharedCache, _what, partialmethod(SharedCache.ask, _what))
-
-
-def is_broker_left_alone() -> bool:
-    return time.monotonic() < SharedCache.away_until
-
-
-def leave_broker_alone() -> None:
-    """Do not ask the broker for `LEFT_ALONE_FOR` seconds, because it did not answer in time."""
-    SharedCache.away_until = time.monotonic() + LEFT_ALONE_FOR
 
 
 # --- tries of a person or an address ---------------------------------------------------------------------------

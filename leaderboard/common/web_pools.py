@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -144,46 +144,31 @@ class WebPools:
 
     async def _ask_for_person(self, environ: Environ, stranger: Sender) -> str:
         name = "readers" if environ["REQUEST_METHOD"] in READING else "writers"
-        shares, pool = self._shares(stranger, name), self.pools[name]
-        person: str = await pool.run(stranger.name, shares, self.person_of, environ, is_newcomer=stranger.is_new)
+        person: str = await self._run(name, stranger, self.person_of, environ)
         return person
 
-    def _shares(self, sender: Sender, pool: str) -> dict[str, int]:
-        """The limits of jobs at once for a sender: two requests per sender, and half of each pool for all strangers of
-        one address. Newcomers have no limit per sender, because they are many people."""
-        shares = {} if sender.is_new else {sender.name: REQUESTS_OF_A_SENDER}
+    async def _run(
+        self, pool: str, sender: Sender, function: Callable[..., Any], argument: object, *, hashes: bool = False
+    ) -> Any:
+        """Call a function in a thread of a pool, within the limits of jobs at once: two requests per sender, half of
+        each pool for all strangers of one address. Newcomers have no limit per sender, because they are many people.
+        Only few passwords are hashed at once."""
+        shares = {"hashing": HASHES_AT_ONCE} if hashes else {}
+        if not sender.is_new:
+            shares[sender.name] = REQUESTS_OF_A_SENDER
         if not sender.is_person:
             shares[f"{pool} {sender.address}"] = max(self.pools[pool].threads // 2, 1)
-        return shares
+        wait, run = HASHING_WAIT_SECONDS if hashes else MAX_WAIT_SECONDS, self.pools[pool].run
+        return await run(sender.name, shares, function, argument, is_newcomer=sender.is_new, max_wait_seconds=wait)
 
     async def _answer(self, environ: Environ, sender: Sender) -> Answer:
-        """Have a thread call the site. Only few passwords are hashed at once. The response to a wrong password may be
-        delayed, during which it occupies a guessing place of its sender, but no thread."""
+        """Have a thread call the site. The response to a wrong password may be delayed, during which it occupies a
+        guessing place of its sender, but no thread."""
         name = self._pool_of(environ)
-        shares = self._shares(sender, name)
-        if not (environ["REQUEST_METHOD"] == "POST" and HASHING_PATH.match(environ["PATH_INFO"])):
-            return await self._call_in_thread(name, sender, shares, environ)
-        async with self._place_for_guesses(sender):
-            shares["hashing"] = HASHES_AT_ONCE
-            return await self._call_in_thread(name, sender, shares, environ, HASHING_WAIT_SECONDS)
-
-    async def _call_in_thread(
-        self,
-        pool: str,
-        sender: Sender,
-        shares: dict[str, int],
-        environ: Environ,
-        max_wait_seconds: float = MAX_WAIT_SECONDS,
-    ) -> Answer:
-        answer: Answer = await self.pools[pool].run(
-            sender.name,
-            shares,
-            self._call_site,
-            environ,
-            is_newcomer=sender.is_new,
-            max_wait_seconds=max_wait_seconds,
-        )
-        await asyncio.sleep(environ.get(DELAY, 0))
+        hashes = environ["REQUEST_METHOD"] == "POST" and bool(HASHING_PATH.match(environ["PATH_INFO"]))
+        async with self._place_for_guesses(sender) if hashes else nullcontext():
+            answer: Answer = await self._run(name, sender, self._call_site, environ, hashes=hashes)
+            await asyncio.sleep(environ.get(DELAY, 0))
         return answer
 
     def _pool_of(self, environ: Environ) -> str:
@@ -255,8 +240,5 @@ class WebPools:
         await in_time(send(body_message(bytes(body))), UNREAD_SECONDS)
 
     async def _read(self, file: IO[bytes], sender: Sender) -> bytes:
-        shares = self._shares(sender, "readers")
-        piece: bytes = await self.pools["readers"].run(
-            sender.name, shares, file.read, PIECE_BYTES, is_newcomer=sender.is_new
-        )
+        piece: bytes = await self._run("readers", sender, file.read, PIECE_BYTES)
         return piece

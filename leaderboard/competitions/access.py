@@ -1,4 +1,5 @@
-"""Access to the pages of a competition. Pages that are about no competition use `common/access.py`.
+"""Access to the pages of a competition. Pages that are about no competition use `common/access.py`, and those of a
+course `course_access.py`.
 
 Every view declares its audience; the access matrix in the tests is made from these.
 
@@ -15,14 +16,6 @@ names, people and answers; extra attempts, hiding, announcements) and none decla
 dates, roles, reveal, deletion). Operators are hosts of all competitions.
 
 The views take `(request, page_context, …)`; `open_to` finds the competition by the `slug` in the URL.
-
-Pages of a course declare a `CourseAudience` by `open_course_to`, which finds the course by the `slug`:
-
-| audience | admitted | others get |
-|---|---|---|
-| `course_members` | people on its class list, members, hosts and assistants of its competitions | sign-in or 404 |
-| `course_hosts` | hosts of one of its competitions | sign-in or 404; its assistants 403 |
-| `course_graders` | hosts of all its competitions | sign-in or 404; hosts of some and assistants 403 |
 """
 
 from __future__ import annotations
@@ -43,15 +36,15 @@ from django.shortcuts import redirect
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from leaderboard.accounts.models import Viewer
-from leaderboard.common import display_time
+from leaderboard.accounts.models import User, Viewer
+from leaderboard.common import viewer
 from leaderboard.common.access import View
 from leaderboard.common.clock import database_now
 from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.queries import only_row
 
 from . import hooks, queries
-from .models import Competition, Course, Membership, Team
+from .models import Competition, Membership, Team
 from .models.extension import effective_limits_of, extended_deadline, ranking_opens_at, teams_with_time
 
 
@@ -61,12 +54,6 @@ class Audience(StrEnum):
     HOSTS = "hosts"
     ASSISTANTS = "assistants"
     GRADERS = "graders"
-
-
-class CourseAudience(StrEnum):
-    MEMBERS = "course_members"
-    HOSTS = "course_hosts"
-    GRADERS = "course_graders"
 
 
 # Audiences of people who run a competition; everybody else gets 404 or the sign-in page.
@@ -105,6 +92,12 @@ class PageContext:
         if self.competition.ground_truth is not None:
             # Saves a query for each check whether the board is hidden.
             self.competition.ground_truth.competition = self.competition
+
+    @property
+    def account(self) -> User:
+        """The viewer's account, for pages that only signed-in people reach."""
+        assert isinstance(self.user, User), "a page for visitors, too"
+        return self.user
 
     @cached_property
     def membership(self) -> Membership | None:
@@ -225,7 +218,7 @@ def open_to(audience: Audience) -> Callable[[View], View]:
                 return _refuse_page(request, page_context, audience)
             if audience is not Audience.VISITORS and user.is_anonymous:
                 return redirect_to_login(request.get_full_path())
-            display_time.activate_competition_zone(request, page_context.competition.zone)
+            viewer.activate_competition_zone(request, page_context.competition.zone)
             if audience is Audience.MEMBERS and page_context.membership is None and not page_context.assists:
                 messages.info(request, _("Join the competition first."))
                 return redirect("overview", slug=slug)
@@ -257,58 +250,3 @@ def may_open(page_context: PageContext, audience: Audience) -> bool:
     if audience is Audience.GRADERS:
         return page_context.grades
     return page_context.assists if audience is Audience.ASSISTANTS else page_context.may_view
-
-
-@dataclass
-class CourseContext:
-    """A viewer, a course and the time of the request (`at`)."""
-
-    course: Course
-    user: Viewer
-    at: datetime
-
-    @cached_property
-    def competitions(self) -> list[Competition]:
-        """The competitions of the course, the last one to open first; those in the bin are left out."""
-        held = self.course.competitions.outside_bin().with_roles_of(self.user)
-        return list(held.select_related("ground_truth").order_by("-opens_at", "slug"))
-
-    @cached_property
-    def run(self) -> list[Competition]:
-        """The competitions that the viewer hosts or assists in."""
-        return [one for one in self.competitions if one.is_run_by(self.user)]
-
-    @cached_property
-    def is_member(self) -> bool:
-        if self.user.is_anonymous:
-            return False
-        entered = Membership.objects.filter(user=self.user, competition__in=self.competitions)
-        return bool(self.run) or entered.exists() or hooks.roster.is_on_class_list(self.course.pk, self.user)
-
-    def admits(self, audience: CourseAudience) -> bool:
-        hosted = [one.is_hosted_by(self.user) for one in self.competitions]
-        if audience is CourseAudience.GRADERS:
-            return bool(hosted) and all(hosted)
-        return any(hosted) if audience is CourseAudience.HOSTS else self.is_member
-
-
-def open_course_to(audience: CourseAudience) -> Callable[[View], View]:
-    """Decorator that declares the audience of a view about a course and refuses everybody else."""
-
-    def declare(view: View) -> View:
-        @wraps(view)
-        def guarded(request: HttpRequest, *args: Any, slug: str, **kwargs: Any) -> HttpResponseBase:
-            if request.user.is_anonymous:
-                return redirect_to_login(request.get_full_path())
-            course = only_row(Course.titled().filter(slug=slug))
-            context = CourseContext(course, request.user, database_now()) if course else None
-            if context is not None and context.admits(audience):
-                return view(request, context, *args, **kwargs)
-            if context is not None and context.run:
-                raise PermissionDenied(_("This page is only for people who host the course."))
-            raise Http404(_("No course with this name is open to you."))
-
-        guarded.audience = audience  # type: ignore[attr-defined]
-        return guarded
-
-    return declare

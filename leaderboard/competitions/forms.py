@@ -16,9 +16,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User
-from leaderboard.common.display_time import time_zones, year_problem
+from leaderboard.common.display_time import year_problem
 from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.names import slug_from_title
+from leaderboard.common.viewer import time_zones
 
 from .models import Admission, Competition, Course
 from .models.competition_settings import OWN_FIELDS, PLACES, make_settings, read_setting, setting_field, write_rows

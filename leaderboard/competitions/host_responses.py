@@ -15,9 +15,8 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard.common.file_formats import safe_cell
 from leaderboard.common.library_messages import stored_text
-from leaderboard.common.responses import signed_in_user
 from leaderboard.common.storage import TooLarge
-from leaderboard.scoring import JobFailed
+from leaderboard.scoring.client import JobFailed
 
 from . import services as competitions
 from .access import PageContext
@@ -81,7 +80,7 @@ def save_competition(page_context: PageContext, form: CompetitionForm) -> Compet
         return None
     try:
         return competitions.change_competition(
-            competition=page_context.competition, user=signed_in_user(page_context.user), **form.fields_for_verb
+            competition=page_context.competition, user=page_context.account, **form.fields_for_verb
         )
     except ValidationError as error:
         form.add_error(None, error)

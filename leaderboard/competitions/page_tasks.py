@@ -33,16 +33,15 @@ from django.utils.translation import gettext_noop
 from django_htmx.middleware import HtmxDetails
 from structlog.contextvars import bound_contextvars
 
+from leaderboard.accounts.backend import find_viewer
 from leaderboard.accounts.models import User
-from leaderboard.accounts.people import find_viewer
 from leaderboard.common.claims import Claim, called_during_lease, claim_key, claim_rows, has_no_lease
 from leaderboard.common.clock import database_now, time_since_arrival
-from leaderboard.common.display_time import viewer_zone
-from leaderboard.common.error_pages import NotNowMiddleware
-from leaderboard.common.languages import language_of_request
+from leaderboard.common.error_pages import temporary_failure_page
 from leaderboard.common.storage import path_of, remove_file, store_file
+from leaderboard.common.viewer import language_of_request, viewer_zone
 from leaderboard.common.web_pools import RECEIVED_AT
-from leaderboard.scoring import shared_waiting_process
+from leaderboard.scoring.jobs import shared_waiting_process
 
 from .models.page_task import MAX_UNFINISHED, PageTask
 
@@ -315,8 +314,7 @@ def _call_view(request: StoredForm) -> HttpResponseBase:
     try:
         response: HttpResponseBase = view(request, *arguments, **facts)
     except Exception as error:
-        not_now = NotNowMiddleware(lambda _request: HttpResponse()).process_exception(request, error)
-        response = not_now or response_for_exception(request, error)
+        response = temporary_failure_page(request, error) or response_for_exception(request, error)
     return response
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from django.db import transaction
 from kombu.exceptions import OperationalError as BrokerError
 
-from leaderboard.celery import app, queue_length
-from leaderboard.common.shared_cache import is_broker_left_alone, leave_broker_alone
+from leaderboard.celery import app
+from leaderboard.common.broker import is_broker_left_alone, leave_broker_alone, queue_length
 
 log = logging.getLogger(__name__)
 

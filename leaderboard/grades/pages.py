@@ -13,14 +13,8 @@ from django.urls import URLPattern, path
 from leaderboard.accounts.models import User
 from leaderboard.common.access import View
 from leaderboard.common.responses import see_other, signed_in_user
-from leaderboard.competitions.access import (
-    Audience,
-    CourseAudience,
-    CourseContext,
-    PageContext,
-    open_course_to,
-    open_to,
-)
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.course_access import CourseAudience, CourseContext, open_course_to
 from leaderboard.competitions.models import Competition, Course
 
 from .course_sheets import course_sheet

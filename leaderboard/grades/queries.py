@@ -259,7 +259,7 @@ def suggested_rules(competition: Competition, baselines: Mapping[str, float] | N
     ground_truth.competition = competition
     scores = baseline_scores(ground_truth, Split.PUBLIC) if baselines is None else baselines
     values = list(ranking.best_values(ground_truth).values())
-    higher = ranking.sign_of(ground_truth) < 0
+    higher = ground_truth.sort_sign < 0
     return suggestions.choose_policy(values, scores, higher_is_better=higher, title=competition.title)
 
 
@@ -349,7 +349,7 @@ def _sheets_by_ground_truth(
     people = people_facts(competition, students, rules)
     try:
         for ground_truth in present:
-            GradeRules.from_values(rules.as_json(), higher_is_better=ranking.sign_of(ground_truth) < 0)
+            GradeRules.from_values(rules.as_json(), higher_is_better=ground_truth.sort_sign < 0)
         known = class_values(competition, present, rules, sheet.split, people.largest_team)
     except BadRules as error:
         return [replace(sheet, faults=tuple(map(str, error.faults))) for _gt in ground_truths]

@@ -14,7 +14,6 @@ from django.db.models import Exists, Max, OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.boards.ranking import sign_of
 from leaderboard.classroom import hooks as classroom_hooks
 from leaderboard.classroom.hooks import StudentFact
 from leaderboard.common.clock import database_now
@@ -98,7 +97,7 @@ def checked_rules(graded: Competition | Course, values: Mapping[str, Any]) -> An
         course, rules = graded.pk, CourseScheme.from_values(values)
     else:
         course, ground_truth = graded.course_id, graded.ground_truth
-        rules = GradeRules.from_values(values, higher_is_better=sign_of(ground_truth) < 0 if ground_truth else None)
+        rules = GradeRules.from_values(values, higher_is_better=ground_truth.sort_sign < 0 if ground_truth else None)
     if named := rules.named_competitions:
         competitions = Competition.objects.outside_bin().filter(course=course)
         there = set(competitions.values_list("slug", flat=True))

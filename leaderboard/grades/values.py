@@ -189,7 +189,7 @@ def _read_field(
     return Field(
         values={team: fraction_of(value) for team, value in {**values, **outside}.items()},
         outside=frozenset(outside),
-        higher_is_better=ranking.sign_of(ground_truth) < 0,
+        higher_is_better=ground_truth.sort_sign < 0,
         baselines={name: fraction_of(value) for name, value in baselines.get(side, {}).items()},
         files=files or {},
         board=side.value,
@@ -234,7 +234,7 @@ def _late_files(
     The choice is by public score, so that trying many files on the private rows cannot improve a grade. Periods are
     counted from the team's deadline, with its extension.
     """
-    signs = {ground_truth.pk: ranking.sign_of(ground_truth) for ground_truth in ground_truths}
+    signs = {ground_truth.pk: ground_truth.sort_sign for ground_truth in ground_truths}
     columns = [(ground_truth, side) for ground_truth in signs for side in Split]
     # The query starts at the teams, because the index on teams covers `is_late`, and reads each score by its file: a
     # join would read all scores of the ground truth. A file with a score is scored, so the status is not needed.

@@ -13,16 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from leaderboard.boards import queries as boards
-from leaderboard.boards.ranking import sign_of
 from leaderboard.common.charts import draw_histogram
-from leaderboard.competitions.access import (
-    Audience,
-    CourseAudience,
-    CourseContext,
-    PageContext,
-    open_course_to,
-    open_to,
-)
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.course_access import CourseAudience, CourseContext, open_course_to
 from leaderboard.competitions.host_responses import posted_data
 from leaderboard.competitions.models import Competition, Course
 from leaderboard.competitions.models.competition import Split
@@ -97,7 +90,7 @@ def _edit_competition_rules(request: HttpRequest, page_context: Any, action: str
     stored = queries.stored_rules(competition)
     scores = boards.baseline_scores(competition.ground_truth, Split.PUBLIC)
     rules = stored.rules or queries.suggested_rules(competition, scores)
-    higher = competition.ground_truth is None or sign_of(competition.ground_truth) < 0
+    higher = competition.ground_truth is None or competition.ground_truth.sort_sign < 0
     scores = {name: scores[name] for name in suggestions.order_baselines(scores, higher_is_better=higher)}
     picture = suggestions.picture_values(request.GET.get("picture", ""), scores, higher_is_better=higher)
     form = GradeRulesForm(

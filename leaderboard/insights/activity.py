@@ -22,7 +22,6 @@ from django.db.models import (
     When,
 )
 
-from leaderboard.boards.ranking import sign_of
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.queries import best_public_scores, teams_below_baselines
 from leaderboard.common.charts import Day
@@ -157,7 +156,7 @@ def _score_facts(
     baselines = teams_below_baselines(competition, best)
     names = {team.pk: team.name for team in teams}
     competing = {team.pk: team for team in teams if team.disqualified_at is None and team.members}
-    sign = sign_of(competition.ground_truth) if competition.ground_truth else 1.0
+    sign = competition.ground_truth.sort_sign if competition.ground_truth else 1.0
     first = min(best.keys() & competing.keys(), key=lambda team: sign * best[team], default=None)
     strongest, weakest = (baselines[0], baselines[-1]) if baselines else (None, None)
     below = weakest.teams if weakest else frozenset()

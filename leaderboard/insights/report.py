@@ -84,7 +84,7 @@ def class_report(competition: Competition) -> ClassReport:
     teams = _team_facts(competition, ground_truth)
     shown = boards.baseline_rows(ground_truth, Split.PRIVATE) if ground_truth else []
     baselines = [(row.name, row.value) for row in shown if row.value is not None]
-    sign = ranking.sign_of(ground_truth) if ground_truth else 1.0
+    sign = ground_truth.sort_sign if ground_truth else 1.0
     private = [team.private for team in teams if team.private is not None]
     return ClassReport(
         teams=tuple(teams),
@@ -110,7 +110,7 @@ def _team_facts(competition: Competition, ground_truth: GroundTruth | None) -> l
     scores: dict[Split, dict[int, float]] = {split: {} for split in Split}
     sign = 1.0
     if ground_truth is not None:
-        ground_truth.competition, sign = competition, ranking.sign_of(ground_truth)
+        ground_truth.competition, sign = competition, ground_truth.sort_sign
         for split, best in ranking.deciding_standings(ground_truth):
             scores[split][best.team_id] = best.value
     public, private = scores[Split.PUBLIC], scores[Split.PRIVATE]

@@ -14,7 +14,6 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.boards.ranking import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import WIDE
 from leaderboard.common.responses import see_other, signed_in_user, spreadsheet_download
@@ -25,7 +24,7 @@ from leaderboard.competitions.models import Competition, GroundTruth, RowReport
 from leaderboard.competitions.views import answered_by_worker
 from leaderboard.ground_truths.queries import launch_needs
 from leaderboard.ground_truths.services import publishing
-from leaderboard.scoring import JobFailed
+from leaderboard.scoring.client import JobFailed
 
 from . import activity, hardest_rows, similar
 from . import report as report_module
@@ -200,7 +199,7 @@ def _report_charts(
     competition: Competition, ground_truth: GroundTruth, report: report_module.ClassReport, at: datetime
 ) -> dict[str, Any]:
     scale: dict[str, Any] = {
-        "sign": sign_of(ground_truth),
+        "sign": ground_truth.sort_sign,
         "axis": ground_truth.metric_title,
         "decimals": competition.score_decimals,
     }

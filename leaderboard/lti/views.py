@@ -39,7 +39,7 @@ from .models import TICKS, LtiLink, LtiPerson, Platform
 
 log = logging.getLogger(__name__)
 
-BACKEND = "leaderboard.accounts.adapter.OneHashBackend"
+BACKEND = "leaderboard.accounts.backend.OneHashBackend"
 BROWSER_SECONDS = 86_400
 # What the session keeps of a launch: the activity, the account that it named, and the person who has another one.
 LINK, NAMED, PERSON = "lti_link", "lti_account", "lti_person"

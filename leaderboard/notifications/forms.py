@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.common import outbox
-from leaderboard.common.display_time import time_zones
 from leaderboard.common.form_widgets import LongSelect
+from leaderboard.common.viewer import time_zones
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions.models import Competition, Team
 

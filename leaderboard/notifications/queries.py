@@ -9,10 +9,9 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from leaderboard.accounts import hooks as accounts_hooks
+from leaderboard.accounts.backend import find_viewer
 from leaderboard.accounts.models import User
-from leaderboard.accounts.people import find_viewer
 from leaderboard.boards import queries as boards
-from leaderboard.boards.ranking import sign_of
 from leaderboard.common.hooks import on
 from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.queries import count_rows
@@ -113,6 +112,6 @@ def _best_baseline(competition: Competition) -> float | None:
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return None
-    sign = sign_of(ground_truth)
+    sign = ground_truth.sort_sign
     shown = (sign * row.value for row in boards.baseline_rows(ground_truth, Split.PUBLIC) if row.value is not None)
     return min(shown, default=None)

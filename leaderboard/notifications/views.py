@@ -96,9 +96,7 @@ def host_announcements(request: HttpRequest, page_context: PageContext) -> HttpR
         status = 422
         if form.is_valid():
             try:
-                sent = services.send_announcement(
-                    competition=competition, user=signed_in_user(page_context.user), **form.arguments
-                )
+                sent = services.send_announcement(competition=competition, user=page_context.account, **form.arguments)
                 messages.success(request, _("Sent to %(people)s.") % {"people": people_text(sent.reached)})
                 return see_other("host_announcements", slug=competition.slug)
             except competitions.CannotHost as error:
@@ -132,7 +130,7 @@ def host_announcement(request: HttpRequest, page_context: PageContext, number: i
     is_withdrawing = request.POST.get("action") == "withdraw"
     form = AnnouncementTextForm(None if is_withdrawing else posted_data(request), instance=announcement)
     if request.method == "POST" and (is_withdrawing or form.is_valid()):
-        user = signed_in_user(page_context.user)
+        user = page_context.account
         try:
             if is_withdrawing:
                 services.withdraw_announcement(announcement=announcement, user=user)

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.db.models import Count, Max
 
-from leaderboard.celery import queue_length
+from leaderboard.common.broker import queue_length
 from leaderboard.common.clock import database_now
 from leaderboard.common.outbox import waiting_emails
 from leaderboard.common.storage import can_write, scratch_folder

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 import metrics
-from metrics.core.lazy import cached_property
 from metrics.core.messages import restore_message, with_templates
 
 from .messages import MalformedMessage
@@ -34,7 +33,7 @@ class TruthSpec:
     id_column: str | None = None
     secondary: Sequence[tuple[str, Mapping[str, Any]]] = ()
 
-    @cached_property
+    @property
     def key(self) -> str:
         """A text that is equal for specs with the same scores."""
         fields = asdict(self)

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -20,10 +21,10 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
-from leaderboard.accounts.adapter import needs_second_factor
-from leaderboard.common import clock
-from leaderboard.common.display_time import viewer_zone
-from leaderboard.common.languages import language_of_request, note_language
+from leaderboard.accounts.models import Viewer
+from leaderboard.common import clock, error_pages
+from leaderboard.common.viewer import language_of_request, note_language, viewer_zone
+from leaderboard.common.web_pools import REFUSAL
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +40,8 @@ OPEN_WITHOUT_SECOND_FACTOR = ("account_", "mfa_", "usersessions_", "theme", "hea
 
 class RequestMiddleware:
     """Give every request an ID, for its error page, response header and log lines; log its end; set security headers.
+
+    Answer in place of any page if the request's body was refused, or the database, storage or disk fails.
 
     The log has the name of the view, never the URL, which may contain a secret code.
     """
@@ -63,9 +66,16 @@ class RequestMiddleware:
             response["Content-Security-Policy"] = FOR_FILES
         return response
 
-    def process_view(self, request: HttpRequest, _: object, __: object, arguments: dict[str, Any]) -> None:
+    def process_view(
+        self, request: HttpRequest, _: object, __: object, arguments: dict[str, Any]
+    ) -> HttpResponse | None:
         facts = {"competition": arguments.get("slug"), "submission": arguments.get("submission_id")}
         bind_contextvars(**{name: str(value) for name, value in facts.items() if value})
+        reason = request.META.get(REFUSAL)
+        return error_pages.refused_body(request, reason) if reason else None
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        return error_pages.temporary_failure_page(request, error)
 
 
 class CompressionMiddleware(GZipMiddleware):
@@ -127,11 +137,21 @@ def note_answer(request: HttpRequest, status: int, seconds: float) -> None:
     log.log(logging.DEBUG if is_dull else logging.INFO, "answered", extra=facts)
 
 
+def _needs_second_factor(user: Viewer) -> bool:
+    """Whether `SECOND_FACTOR_FOR` covers this person and no second factor is set up yet."""
+    wanted = {"operators": ("is_staff",), "hosts": ("is_staff", "is_host_anywhere")}.get(settings.SECOND_FACTOR_FOR, ())
+    if not any(getattr(user, right, False) for right in wanted):
+        return False
+    from allauth.mfa.utils import is_mfa_enabled
+
+    return not is_mfa_enabled(user)
+
+
 def redirect_to_second_factor(request: HttpRequest) -> HttpResponse | None:
     """Redirect to the setup of a second factor if the site requires one of this person and there is none; else None."""
     match = request.resolver_match
     is_open = match is None or (not match.namespaces and (match.url_name or "").startswith(OPEN_WITHOUT_SECOND_FACTOR))
-    if is_open or "api" in (match.namespaces if match else ()) or not needs_second_factor(request.user):
+    if is_open or "api" in (match.namespaces if match else ()) or not _needs_second_factor(request.user):
         return None
     messages.warning(request, _("This site requires a second factor for your role. Set it up now."))
     return redirect("mfa_index")

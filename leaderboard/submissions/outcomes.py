@@ -7,7 +7,7 @@ import hashlib
 import logging
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 import metrics
-from leaderboard import scoring
 from leaderboard.common.storage import StorageUnreachable, path_of
 from leaderboard.competitions.models import GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
+from leaderboard.scoring import client
+from leaderboard.scoring.scorer_answer import ScorerAnswer, ScoringLimits, TruthSpec
 from metrics.core.messages import templates_of
 
 from .claims import OUR_FAULT, TOO_LONG
@@ -43,65 +44,48 @@ TEMPORARY_ERRORS = frozenset(
 )
 
 
-class TakesTooLongForQueue(Exception):
-    """A file took longer than `seconds_in_queue`; it has to be scored outside the queue."""
-
-
 class DamagedFile(Exception):
     """The stored file is missing, or its hash differs from that of its receipt."""
 
 
-@dataclass(frozen=True)
-class ScoringOutcome:
-    """Outcome of scoring a file: a result with warnings, or the problems of the file, or a `failure` of the site.
-
-    `host_details` is the metric's message, shown to hosts only.
-    """
-
-    result: metrics.Result | None = None
-    problems: tuple[dict[str, Any], ...] = ()
-    warnings: tuple[dict[str, Any], ...] = ()
-    failure: str = ""
-    host_details: str = ""
-
-
 def compute_outcome(
     submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf, alone: bool = False
-) -> ScoringOutcome:
-    """Score a file in the sealed process, with `alone` in a fresh one. A failure is an outcome, not an exception.
+) -> ScorerAnswer:
+    """Score a file in the sealed process, with `alone` in a fresh one. A failure is an answer, not an exception: its
+    text is for the student, and `host_details`, the metric's message, for hosts only.
 
-    Raises `StorageUnreachable` if the storage or this machine cannot be used now, `scoring.ScorerDied`,
-    `scoring.ScorerInterrupted`, and `TakesTooLongForQueue` if the file takes more than `seconds` and the site's limit
+    Raises `StorageUnreachable` if the storage or this machine cannot be used now, `client.ScorerDied`,
+    `client.ScorerInterrupted`, and `client.JobTimedOut` if the file takes more than `seconds` and the site's limit
     is higher.
     """
     try:
         return _run_scorer(submission, ground_truth, seconds, alone)
-    except (StorageUnreachable, scoring.ScorerDied, scoring.ScorerInterrupted):
+    except (StorageUnreachable, client.ScorerDied, client.ScorerInterrupted):
         raise
     except DamagedFile:
         log.error("submission %s: the stored file is damaged", submission.pk)
-        return ScoringOutcome(failure=DAMAGED_FILE_TEXT)
+        return ScorerAnswer(failure=DAMAGED_FILE_TEXT)
     except metrics.UnknownMetric as error:
         log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
-        return ScoringOutcome(failure=OUR_FAULT, host_details=f"{error} The operator can put its file back.")
-    except scoring.JobTimedOut:
+        return ScorerAnswer(failure=OUR_FAULT, host_details=f"{error} The operator can put its file back.")
+    except client.JobTimedOut:
         if seconds < settings.SCORING_TIME_LIMIT:
-            raise TakesTooLongForQueue from None
+            raise
         log.error("submission %s under %s took too long", submission.pk, ground_truth.pk)
-        return ScoringOutcome(failure=TOO_LONG % {"seconds": f"{settings.SCORING_TIME_LIMIT:g}"})
+        return ScorerAnswer(failure=TOO_LONG % {"seconds": f"{settings.SCORING_TIME_LIMIT:g}"})
     except Exception as error:
         if isinstance(error, OSError) and error.errno in TEMPORARY_ERRORS:
             raise StorageUnreachable(str(error)) from error
         log.exception("submission %s under %s could not be scored", submission.pk, ground_truth.pk)
-        return ScoringOutcome(failure=OUR_FAULT)
+        return ScorerAnswer(failure=OUR_FAULT)
 
 
-def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float, alone: bool) -> ScoringOutcome:
+def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float, alone: bool) -> ScorerAnswer:
     file, spec = _verified_path(submission), truth_spec_of(ground_truth)
     with suppress(FileNotFoundError):  # the sealed process reports a missing file itself
         Path(spec.truth).open("rb").close()
-    limits = scoring.ScoringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
-    return _outcome_of(submission, ground_truth, scoring.score_file(spec, file, limits, alone=alone))
+    limits = ScoringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
+    return _checked_answer(submission, ground_truth, client.score_file(spec, file, limits, alone=alone))
 
 
 def seconds_in_queue(ground_truth: GroundTruth) -> float:
@@ -115,9 +99,9 @@ def seconds_in_queue(ground_truth: GroundTruth) -> float:
     return min(max(MIN_SECONDS_BEFORE_SLOW, SLOW_FROM * quickest), MAX_SECONDS_BEFORE_SLOW)
 
 
-def truth_spec_of(ground_truth: GroundTruth) -> scoring.TruthSpec:
-    """The description of a ground truth for `scoring.score_file`. Raises `StorageUnreachable`, `OSError`."""
-    return scoring.TruthSpec(mark=f"{ground_truth.pk} {ground_truth.sha256}", **scoring_arguments(ground_truth))
+def truth_spec_of(ground_truth: GroundTruth) -> TruthSpec:
+    """The description of a ground truth for `client.score_file`. Raises `StorageUnreachable`, `OSError`."""
+    return TruthSpec(mark=f"{ground_truth.pk} {ground_truth.sha256}", **scoring_arguments(ground_truth))
 
 
 def scoring_arguments(ground_truth: GroundTruth) -> dict[str, Any]:
@@ -131,21 +115,17 @@ def scoring_arguments(ground_truth: GroundTruth) -> dict[str, Any]:
     }
 
 
-def _outcome_of(submission: Submission, ground_truth: GroundTruth, answer: scoring.ScorerAnswer) -> ScoringOutcome:
+def _checked_answer(submission: Submission, ground_truth: GroundTruth, answer: ScorerAnswer) -> ScorerAnswer:
+    host_details = answer.host_details[:MAX_HOST_DETAILS]
     if answer.failure:
         where = f" ({answer.details})" if answer.details else ""
         log.error("submission %s under %s: %s%s", submission.pk, ground_truth.pk, answer.failure, where)
-        return ScoringOutcome(failure=OUR_FAULT, host_details=answer.host_details[:MAX_HOST_DETAILS])
+        return ScorerAnswer(failure=OUR_FAULT, host_details=host_details)
     if answer.result is not None and not all(
         value is not None and math.isfinite(value) for value in (answer.result.public, answer.result.private)
     ):
         raise ValueError("a published ground truth has both splits")
-    return ScoringOutcome(
-        result=answer.result,
-        problems=answer.problems,
-        warnings=answer.warnings,
-        host_details=answer.host_details[:MAX_HOST_DETAILS],
-    )
+    return replace(answer, host_details=host_details)
 
 
 def _verified_path(submission: Submission) -> Path:

@@ -11,7 +11,6 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 import metrics
-from leaderboard import scoring
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.models import (
     CandidateProblem,
@@ -22,10 +21,12 @@ from leaderboard.competitions.models import (
     Submission,
 )
 from leaderboard.competitions.models.competition import Split
+from leaderboard.scoring import client
+from leaderboard.scoring.scorer_answer import ScorerAnswer
 
 from . import queue
 from .claims import MAX_DEATHS, OUR_FAULT
-from .outcomes import ScoringOutcome, compute_outcome
+from .outcomes import compute_outcome
 from .score import score_one, write_scores
 
 log = logging.getLogger(__name__)
@@ -43,14 +44,14 @@ def score_slow_files() -> None:
         pass
 
 
-def compute_outside_queue(submission: Submission, ground_truth: GroundTruth, *, alone: bool = False) -> ScoringOutcome:
+def compute_outside_queue(submission: Submission, ground_truth: GroundTruth, *, alone: bool = False) -> ScorerAnswer:
     """Like `compute_outcome`, for files that are not in the queue: it tries again itself if the scorer dies."""
     for _ in range(MAX_DEATHS):
         try:
             return compute_outcome(submission, ground_truth, alone=alone)
-        except scoring.ScorerDied as death:
+        except client.ScorerDied as death:
             log.error("the scorer of submission %s under %s died: %s", submission.pk, ground_truth.pk, death)
-    return ScoringOutcome(failure=OUR_FAULT)
+    return ScorerAnswer(failure=OUR_FAULT)
 
 
 # --- rescoring --------------------------------------------------------------------------------------------------
@@ -79,7 +80,7 @@ def rescore_batch(ground_truth_id: int) -> bool:
         return False
     batch = list(without_scores(ground_truth)[:RESCORE_BATCH])
     # Batches are limited by time too, because new files are scored only between two batches.
-    end, outcomes = time.monotonic() + RESCORE_SECONDS, list[ScoringOutcome]()
+    end, outcomes = time.monotonic() + RESCORE_SECONDS, list[ScorerAnswer]()
     try:
         while len(outcomes) < len(batch) and time.monotonic() < end:
             outcomes.append(compute_outside_queue(batch[len(outcomes)], ground_truth))
@@ -89,7 +90,7 @@ def rescore_batch(ground_truth_id: int) -> bool:
 
 
 @transaction.atomic
-def _write_rescored(ground_truth: GroundTruth, outcomes: dict[Submission, ScoringOutcome]) -> None:
+def _write_rescored(ground_truth: GroundTruth, outcomes: dict[Submission, ScorerAnswer]) -> None:
     """Write scores and refusals that no other worker has written meanwhile."""
     Competition.objects.select_for_update().get(pk=ground_truth.competition_id)
     written: list[tuple[Submission, GroundTruth, metrics.Result]] = []
@@ -131,7 +132,7 @@ def score_preview(ground_truth_id: int) -> bool:
     )
     try:
         outcome = compute_outside_queue(sample, ground_truth)
-    except (StorageUnreachable, scoring.ScorerInterrupted) as error:
+    except (StorageUnreachable, client.ScorerInterrupted) as error:
         log.warning("the sample of %s waits: %s", ground_truth, error)
         return False
     waiting = StudentPreview.objects.filter(pk=preview.pk, finished_at=None, sent_at=preview.sent_at)

@@ -14,7 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from leaderboard.boards.ranking import ranked_scores, sign_of
+from leaderboard.boards.ranking import ranked_scores
 from leaderboard.boards.secondary import (
     SecondaryMetric,
     ShownSecondaryValue,
@@ -114,7 +114,7 @@ def shown_scores(scores: Mapping[str, Score], secondary_metrics: Sequence[Second
 
 def earlier_best_score(submission: Submission, ground_truth: GroundTruth) -> Score | None:
     """The team's best ranked public score among the files received before this one, with its submission."""
-    best_first = "value" if sign_of(ground_truth) > 0 else "-value"
+    best_first = "value" if ground_truth.sort_sign > 0 else "-value"
     scores = ranked_scores(ground_truth, Split.PUBLIC, teams=[submission.team_id or 0])
     earlier = scores.filter(submission__received_at__lt=submission.received_at)
     with_receipt = earlier.select_related("submission").only("value", "submission__received_at")

@@ -22,7 +22,6 @@ from django.db.models.functions import Now
 from structlog.contextvars import bound_contextvars
 
 import metrics
-from leaderboard import scoring
 from leaderboard.boards import standings
 from leaderboard.common.claims import Claim
 from leaderboard.common.prepared_queries import PreparedQuery
@@ -34,11 +33,11 @@ from leaderboard.competitions.models import (
     Submission,
 )
 from leaderboard.competitions.models.competition import Split
+from leaderboard.scoring import client
+from leaderboard.scoring.scorer_answer import ScorerAnswer
 
 from . import claims, queue
 from .outcomes import (
-    ScoringOutcome,
-    TakesTooLongForQueue,
     compute_outcome,
     score_of,
     seconds_in_queue,
@@ -71,7 +70,7 @@ class FileOfTurn:
     ground_truth: GroundTruth
     claim: Claim
     ending: str = "busy"
-    outcome: ScoringOutcome | None = None
+    outcome: ScorerAnswer | None = None
     status: str = "busy"
     seconds: float = 0.0
 
@@ -126,14 +125,14 @@ def _compute_file(file: FileOfTurn, *, in_queue: bool) -> None:
     seconds = seconds_in_queue(file.ground_truth) if in_queue else math.inf
     try:
         file.outcome = compute_outcome(file.submission, file.ground_truth, seconds, not in_queue)
-    except TakesTooLongForQueue:
+    except client.JobTimedOut:
         file.ending = "slow"
     except StorageUnreachable as error:
         log.error("submission %s waits for the storage: %s", file.submission.pk, error)
         file.ending = "waiting"
-    except scoring.ScorerInterrupted:
+    except client.ScorerInterrupted:
         file.ending = "busy"  # the lease was lost
-    except scoring.ScorerDied as death:
+    except client.ScorerDied as death:
         log.error("submission %s under %s: its scorer %s", file.submission.pk, file.ground_truth.pk, death)
         file.ending = "died"
 

@@ -14,7 +14,6 @@ from leaderboard.boards import team_ranks
 from leaderboard.boards.board_facts import Neighbour, neighbour_of
 from leaderboard.boards.board_table import gap_text
 from leaderboard.boards.charts import score_histogram
-from leaderboard.boards.ranking import sign_of
 from leaderboard.boards.rows import Placing
 from leaderboard.common import numbers
 from leaderboard.common.queries import only_row
@@ -136,7 +135,7 @@ def _compare_scores(
     page_context: PageContext, submission: Submission, ground_truth: GroundTruth, own: Score, *, is_off_board: bool
 ) -> BoardComparison:
     """Four queries at most. A file that is not ranked is not compared with the board."""
-    team_id, sign = submission.team_id, sign_of(ground_truth)
+    team_id, sign = submission.team_id, ground_truth.sort_sign
     best = earlier_best_score(submission, ground_truth)
     difference = sign * (best.value - own.value) if best else None
     is_ranked = not submission.is_late and not is_off_board

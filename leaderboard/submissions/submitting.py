@@ -12,13 +12,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
-from leaderboard.common.queries import only_row
+from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.storage import StoredFile, clean_name, path_of, remove_file, size_text, store_file
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import (
@@ -74,7 +74,7 @@ def submit_file(
     cannot be read becomes *invalid* at once and uses no attempt.
     """
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
-    if upload_key and (earlier := _submission_of_upload(competition, key)):
+    if upload_key and (earlier := _uploads.only_row(competition=competition.pk, key=key)):
         return earlier
     received_at = database_now() - waited
     with _log_refusals(competition):
@@ -108,8 +108,9 @@ def submit_file(
     return submission
 
 
-def _submission_of_upload(competition: Competition, key: str) -> Submission | None:
-    return only_row(Submission.objects.filter(competition=competition, upload_key=key))
+@PreparedQuery
+def _uploads(competition: int, key: str) -> QuerySet[Submission]:
+    return Submission.objects.filter(competition=competition, upload_key=key).order_by()
 
 
 def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:
@@ -177,7 +178,7 @@ def _write_row(submission: Submission, membership: Membership, conversion: Conve
                     transaction.on_commit(partial(_wake_worker, submission), robust=True)
                 return submission
     except IntegrityError:
-        if earlier := _submission_of_upload(competition, submission.upload_key):
+        if earlier := _uploads.only_row(competition=competition.pk, key=submission.upload_key):
             remove_file(submission.file_key)
             return earlier
         reloaded = submit_conditions.reload_membership(membership)

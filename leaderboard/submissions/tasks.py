@@ -56,12 +56,9 @@ def _log_scored(file: score.FileOfTurn) -> None:
     """Log status and seconds of a file."""
     if file.status == "busy":
         return
-    with bound_contextvars(
-        competition=file.submission.competition.slug,
-        submission=str(file.submission.pk),
-        ground_truth=file.ground_truth.pk,
-    ):
-        log.info("scored", extra={"status": file.status, "seconds": round(file.seconds, 3)})
+    facts = {"competition": file.submission.competition.slug, "submission": str(file.submission.pk)}
+    result = {"ground_truth": file.ground_truth.pk, "status": file.status, "seconds": round(file.seconds, 3)}
+    log.info("scored", extra=facts | result)
 
 
 @app.task(name=wake_ups.RESCORE_CANDIDATE, bind=True)

@@ -13,12 +13,13 @@ from celery.worker.state import active_requests
 from django.conf import settings
 from django.db import close_old_connections, connection
 
-from leaderboard import scoring
-from leaderboard.celery import app, queue_length
+from leaderboard.celery import app
 from leaderboard.common import child_processes
+from leaderboard.common.broker import queue_length
 from leaderboard.common.claims import end_claims_of_place
 from leaderboard.competitions import duties, wake_ups
 from leaderboard.competitions.models import PageTask, Submission
+from leaderboard.scoring import client
 
 from . import claims, queue_health
 
@@ -51,8 +52,8 @@ def _end_claims_of_dead_worker(**_: object) -> None:
 @worker_process_init.connect
 def _start_scorer(**_: object) -> None:
     """Start the scorer before the first file comes, and the thread for duties."""
-    claims.on_lease_lost = scoring.stop_scorer
-    scoring.start_scorer()
+    claims.on_lease_lost = client.stop_scorer
+    client.start_scorer()
     threading.Thread(target=_look_after_site, args=(report_worker,), name="duties", daemon=True).start()
 
 

@@ -18,6 +18,7 @@ from redis import Redis
 from leaderboard import settings as settings_module
 from leaderboard.accounts.models import User
 from leaderboard.celery import app
+from leaderboard.common import broker
 from leaderboard.common.shared_cache import JsonSerializer, SharedCache, count_tries, count_try
 from leaderboard.common.web_pools import DELAY
 from leaderboard.competitions import wake_ups
@@ -33,7 +34,7 @@ COUNTING = "from leaderboard.common.shared_cache import count_try\nprint(count_t
 @pytest.fixture
 def alone(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real cache with a broker that is not there."""
-    monkeypatch.setattr(SharedCache, "away_until", 0.0)
+    monkeypatch.setitem(broker.left_alone, "until", 0.0)
     settings.CACHES = {
         **settings.CACHES,
         "default": {**settings_module.CACHES["default"], "LOCATION": f"unix://{tmp_path}/nobody.sock"},

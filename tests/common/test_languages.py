@@ -12,7 +12,7 @@ from django.utils import timezone, translation
 
 from leaderboard.accounts.models import User
 from leaderboard.common import outbox
-from leaderboard.common.languages import languages_in
+from leaderboard.common.viewer import languages_in
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Submission
 from leaderboard.notifications import events

@@ -9,7 +9,7 @@ import pytest
 from bench import term
 from bench.pages import Readers
 from leaderboard.accounts.models import User
-from leaderboard.common.languages import ENGLISH_ALONE
+from leaderboard.common.viewer import ENGLISH_ALONE
 from leaderboard.notifications import services
 from leaderboard.notifications.models import Notice
 from tests.attacks.scene import make_scene

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 
-from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.common.claims import Claim
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
@@ -28,7 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("hostile_scorer", "woken
 def alone() -> None:
     """Whoever keeps the ground truths of earlier tests ends; PostgreSQL never gives the number of a ground truth
     twice."""
-    scoring.close_scorer()
+    client.close_scorer()
 
 
 @pytest.fixture
@@ -70,7 +69,7 @@ def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaderboard.common.claims.LEASE", timedelta(seconds=0.6))
-    monkeypatch.setattr(claims, "on_lease_lost", scoring.stop_scorer)
+    monkeypatch.setattr(claims, "on_lease_lost", client.stop_scorer)
     # It is lost once the file is in work.
     monkeypatch.setattr(Claim, "extend", lambda _: not below(client._running[0].process.pid))
     submission = upload(pets, bo, "sleep")

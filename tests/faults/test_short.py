@@ -22,6 +22,7 @@ from leaderboard.common import clock
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Score, Submission
+from leaderboard.scoring.scorer_answer import ScorerAnswer
 from leaderboard.submissions import outcomes, score, submitting, sweep
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, enter, make_competition, person, submissions_in_turn
@@ -191,7 +192,7 @@ def test_37_a_competition_that_is_deleted_while_its_file_is_measured(
     enter(pets, bo)
     submission, measure = upload(pets, bo), outcomes.compute_outcome
 
-    def meanwhile(*arguments: Any) -> outcomes.ScoringOutcome:
+    def meanwhile(*arguments: Any) -> ScorerAnswer:
         outcome = measure(*arguments)
         competitions.delete_competition(competition=pets, user=ada)
         return outcome

@@ -205,10 +205,10 @@ def test_another_ground_truth_is_tested_again(hers: Client, ready: Competition) 
 def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from leaderboard.submissions.outcomes import ScoringOutcome
+    from leaderboard.scoring.scorer_answer import ScorerAnswer
 
     monkeypatch.setattr(
-        outside_queue, "compute_outside_queue", lambda *_: ScoringOutcome(failure="It broke.", host_details="At line 3")
+        outside_queue, "compute_outside_queue", lambda *_: ScorerAnswer(failure="It broke.", host_details="At line 3")
     )
     page = text_of(hers.post(SETUP, {"launch": "yes"}, follow=True))
     assert "sample submission" in page

@@ -17,6 +17,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.celery import app
 from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
+from leaderboard.scoring.scorer_answer import ScorerAnswer
 from leaderboard.submissions import claims, outcomes, score, submit_conditions, submitting, sweep
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, broken_promises, claim, enter, make_competition, person, submissions_in_turn
@@ -138,7 +139,7 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
     assert isinstance(submission, Submission)
     real = timezone.now
 
-    def slowly(*arguments: object) -> outcomes.ScoringOutcome:
+    def slowly(*arguments: object) -> ScorerAnswer:
         monkeypatch.setattr(score, "compute_outcome", measure)
         monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(hours=1))
         assert claim(submission.pk) is None, "no clock but the database's ends a lease"

@@ -14,7 +14,6 @@ from django.test import Client
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
-from leaderboard.boards.ranking import sign_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import CandidateProblem, Competition, DailyAttempts, Score, Submission
 from leaderboard.competitions.models.competition import Split
@@ -200,7 +199,7 @@ def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
         page_of(ada, f"/host/gaps/{url}")
     (line,) = boards.ranked_lines(gaps, Split.PUBLIC)
     assert line.value == 2.0
-    assert sign_of(gaps.ground_truth) == 1.0  # type: ignore[arg-type]
+    assert gaps.ground_truth.sort_sign == 1.0  # type: ignore[union-attr]
 
 
 def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(

@@ -19,16 +19,8 @@ from typing import Any
 import pytest
 
 import metrics
-from leaderboard import scoring
-from leaderboard.scoring import (
-    ScorerAnswer,
-    ScoringLimits,
-    TruthSpec,
-    client,
-    custom_metrics,
-    messages,
-    scorer_answer,
-)
+from leaderboard.scoring import client, custom_metrics, messages, scorer_answer
+from leaderboard.scoring.scorer_answer import ScorerAnswer, ScoringLimits, TruthSpec
 from leaderboard.scoring.seal import landlock, reason_without_seal
 from metrics.core import custom
 from metrics.tests import test_workbooks as workbooks
@@ -61,7 +53,7 @@ def measure(ground_truth: TruthSpec, tmp_path: Path) -> Measure:
     ) -> ScorerAnswer:
         file = tmp_path / "mine.csv"
         file.write_bytes(data if isinstance(data, bytes) else f"id,label\n{data},\n".encode())
-        return scoring.score_file(by, file, limits, alone=alone)
+        return client.score_file(by, file, limits, alone=alone)
 
     return measured
 
@@ -211,7 +203,7 @@ def test_a_file_that_eats_memory_is_stopped_alone(measure: Measure) -> None:
 def test_what_takes_too_long_is_stopped_when_its_time_is_over(measure: Measure, word: str) -> None:
     measure(answers())
     begun = time.monotonic()
-    with pytest.raises(scoring.JobTimedOut):
+    with pytest.raises(client.JobTimedOut):
         measure(word, ScoringLimits(0.5, 1500))
     assert 0.4 < time.monotonic() - begun < 4 * patience()
     assert measure(answers()).result is not None
@@ -221,7 +213,7 @@ def test_what_takes_too_long_is_stopped_when_its_time_is_over(measure: Measure, 
 def test_a_process_that_ends_without_an_answer_is_our_fault_and_the_next_file_is_scored(
     measure: Measure, word: str
 ) -> None:
-    with pytest.raises(scoring.ScorerDied):
+    with pytest.raises(client.ScorerDied):
         measure(word, ScoringLimits(3, 1500))
     assert measure(answers()).result is not None
 
@@ -261,10 +253,10 @@ def test_a_file_that_takes_too_long_to_read_is_at_fault_only_for_what_it_used_of
     monkeypatch.setattr(client, "_try_to_score", lambda *_, **__: late)
     if is_its_own:
         assert measure(answers(), alone=True).problems[0]["code"] == "unreadable"
-        with pytest.raises(scoring.JobTimedOut):
+        with pytest.raises(client.JobTimedOut):
             measure(answers())
     else:
-        with pytest.raises(scoring.JobTimedOut):
+        with pytest.raises(client.JobTimedOut):
             measure(answers(), alone=True)
 
 
@@ -277,7 +269,7 @@ def test_a_child_that_answered_and_stays_holds_up_nobody(measure: Measure) -> No
 
 
 def test_a_child_has_nothing_of_the_site(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
-    scoring.close_scorer()
+    client.close_scorer()
     for name in ("SECRET_KEY", "DATABASE_URL", "ADMIN_PASSWORD", "REDIS_URL", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "secret")
     found = message(measure("show"))
@@ -308,7 +300,7 @@ def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_
     for name in ("hostile.csv", "other.csv"):
         (tmp_path / name).write_text(TRUTH)
     taken = replace(ground_truth, mark="hostile", truth=str(tmp_path / "hostile.csv"))
-    said_to_user = scoring.score_file(taken, files / "mine.csv", LIMITS).host_details
+    said_to_user = client.score_file(taken, files / "mine.csv", LIMITS).host_details
     found = json.loads(said_to_user[said_to_user.index("{") :])
     assert len(found) == 8
     if landlock._landlock_version() < 6:
@@ -320,7 +312,7 @@ def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_
 
 
 def test_a_truth_is_read_once_and_few_stay(measure: Measure, ground_truth: TruthSpec) -> None:
-    scoring.close_scorer()
+    client.close_scorer()
     ground_truths = [TruthSpec(str(n), ground_truth.metric, ground_truth.truth, {}, "id") for n in range(6)]
     for one in ground_truths:
         measure(answers(), by=one)
@@ -333,7 +325,7 @@ def test_a_truth_is_read_once_and_few_stay(measure: Measure, ground_truth: Truth
 
 
 def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
-    scoring.close_scorer()
+    client.close_scorer()
     measure(answers())
 
     def state() -> tuple[int, int, int]:
@@ -349,7 +341,7 @@ def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
 
 
 def test_the_waiting_process_has_one_thread_when_it_forks(measure: Measure) -> None:
-    scoring.close_scorer()
+    client.close_scorer()
     for _ in range(3):
         measure(answers(), alone=True)
     root = at_rest()
@@ -358,7 +350,7 @@ def test_the_waiting_process_has_one_thread_when_it_forks(measure: Measure) -> N
 
 @pytest.mark.parametrize("killed", ["the waiting process", "the sealed process"])
 def test_a_process_that_is_killed_between_two_files_costs_nothing(measure: Measure, killed: str) -> None:
-    scoring.close_scorer()
+    client.close_scorer()
     measure(answers())
     root, process = at_rest(), sealed_process()
     os.kill(root if killed == "the waiting process" else process, signal.SIGKILL)
@@ -370,7 +362,7 @@ def test_a_process_that_is_killed_between_two_files_costs_nothing(measure: Measu
 @pytest.mark.fault(1)
 def test_a_process_that_is_killed_with_a_file_in_hand_is_no_fault_of_the_file(measure: Measure, killed: str) -> None:
     """It is tried again alone, and killed again: then it is our failure, at once."""
-    scoring.close_scorer()
+    client.close_scorer()
     measure(answers())
     stop = threading.Event()
 
@@ -387,7 +379,7 @@ def test_a_process_that_is_killed_with_a_file_in_hand_is_no_fault_of_the_file(me
     killer.start()
     begun = time.monotonic()
     try:
-        with pytest.raises(scoring.ScorerDied):
+        with pytest.raises(client.ScorerDied):
             measure("spin")
     finally:
         stop.set()
@@ -400,7 +392,7 @@ def test_a_process_that_is_killed_with_a_file_in_hand_is_no_fault_of_the_file(me
 
 
 def test_one_process_scores_file_after_file_to_the_same_digits(measure: Measure) -> None:
-    scoring.close_scorer()
+    client.close_scorer()
     alone = [measure(answers(public=n), alone=True).result for n in range(4)]
     process = sealed_process()
     again = [measure(answers(public=n)).result for n in range(4)]
@@ -516,17 +508,17 @@ def test_a_job_ends_with_the_web_process_that_asked_for_it(ground_truth: TruthSp
 
 
 def test_stopping_ends_what_is_measured(measure: Measure) -> None:
-    scoring.close_scorer()
+    client.close_scorer()
     measure(answers())
     root = at_rest()
 
     def stop() -> None:
         at_work(root)
-        scoring.stop_scorer()
+        client.stop_scorer()
 
     stopper = threading.Thread(target=stop)
     stopper.start()
-    with pytest.raises(scoring.ScorerInterrupted):
+    with pytest.raises(client.ScorerInterrupted):
         measure("spin")
     stopper.join()
     until(lambda: not Path(f"/proc/{root}").exists() or not below(root), what="the end of the child")
@@ -539,7 +531,7 @@ def test_a_scorer_that_sleeps_is_ended_and_replaced(measure: Measure, monkeypatc
     root = at_rest()
     for pid in (root, *below(root)):
         os.kill(pid, signal.SIGSTOP)
-    with pytest.raises(scoring.JobTimedOut):
+    with pytest.raises(client.JobTimedOut):
         measure(answers(), ScoringLimits(0.3, 1500))
     assert measure(answers()).result is not None
 
@@ -565,7 +557,7 @@ def test_a_custom_metric_runs_in_the_sealed_process(
     metrics_folder.mkdir()
     (metrics_folder / "gap.py").write_text(GAP)
     monkeypatch.setenv("METRICS_DIR", str(metrics_folder))
-    scoring.close_scorer()
+    client.close_scorer()
     (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
     gap = TruthSpec("gap", "gap", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("rmse", {})])
     result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", by=gap).result
@@ -588,7 +580,7 @@ def test_a_custom_metric_in_the_form_of_ours_runs_there_too(
     monkeypatch.setattr(custom, "_inspector", [custom_metrics.inspect_sealed])
     custom._facts.clear()
     assert metrics.get("own_pearson").columns == metrics.get("pearson").columns
-    scoring.close_scorer()
+    client.close_scorer()
     (tmp_path / "truth.csv").write_text("id,y\n1,1\n2,2\n3,3\n")
     own = TruthSpec("own", "own_pearson", str(tmp_path / "truth.csv"), {}, "id", secondary=[("own_pearson", {})])
     result = measure(b"id,y\n3,6\n2,4\n1,2\n", by=own).result

@@ -32,8 +32,8 @@ import pytest
 
 from leaderboard.operations.management.commands import check_sandbox
 from leaderboard.operations.models import SealTest
-from leaderboard.scoring import clean_environment
 from leaderboard.scoring import seal as isolation
+from leaderboard.scoring.process_limits import clean_environment
 from leaderboard.scoring.seal import kernel as kernel_module
 from leaderboard.scoring.seal import landlock as landlock_module
 from leaderboard.scoring.seal import seccomp as seccomp_module

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard import scoring
 from leaderboard.scoring import page_jobs, table_jobs
-from leaderboard.scoring.jobs import JobLimits
+from leaderboard.scoring.jobs import JobLimits, shared_waiting_process
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +43,7 @@ def test_the_jobs_of_a_page_share_a_waiting_process_that_outlives_each_of_them(
     (tmp_path / "truth.csv").write_text("id,l\n1,a\n2,b\n")
     os.mkfifo(tmp_path / "endless.csv")
     before = waiting_processes()
-    with scoring.shared_waiting_process():
+    with shared_waiting_process():
         for _ in range(2):
             assert table_jobs.run_page_job("describe_table", truth=str(tmp_path / "truth.csv"))["rows"] == 2
             (waiting,) = waiting_processes() - before

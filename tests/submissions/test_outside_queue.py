@@ -23,6 +23,7 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.queries import preview_candidate
 from leaderboard.ground_truths.services import publishing, rescoring
+from leaderboard.scoring.scorer_answer import ScorerAnswer
 from leaderboard.submissions import outcomes, outside_queue
 from leaderboard.submissions import score as score_module
 from tests.conftest import TRUTH, answers, enter, save_truth, submit
@@ -128,7 +129,7 @@ class TestRescoring:
         submission = waiting_file(pets, cy)
         measure = outcomes.compute_outcome
 
-        def meanwhile(*arguments: object) -> outcomes.ScoringOutcome:
+        def meanwhile(*arguments: object) -> ScorerAnswer:
             monkeypatch.setattr(score_module, "compute_outcome", measure)
             self.correct(pets, ada)
             rescoring.apply_candidate(competition=pets)

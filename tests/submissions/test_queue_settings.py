@@ -10,6 +10,7 @@ from django.conf import LazySettings
 from kombu.transport import redis as broker
 from kombu.transport import virtual
 
+import leaderboard.operations.worker_processes  # noqa: F401 - listens to signals of workers
 from leaderboard.celery import app
 from leaderboard.submissions import score
 

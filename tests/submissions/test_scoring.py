@@ -26,6 +26,7 @@ from leaderboard.competitions.models import (
     Submission,
 )
 from leaderboard.competitions.models.ground_truth import ImmutableRow
+from leaderboard.scoring.scorer_answer import ScorerAnswer
 from leaderboard.submissions import outcomes, submitting, sweep
 from leaderboard.submissions import score as score_module
 from tests.conftest import answers, enter, submit
@@ -96,7 +97,7 @@ def test_who_lost_the_claim_cannot_finish(pets: Competition, bo: User, monkeypat
     submission = waiting_file(pets, bo)
     measure = outcomes.compute_outcome
 
-    def slow(*arguments: object) -> outcomes.ScoringOutcome:
+    def slow(*arguments: object) -> ScorerAnswer:
         Submission.objects.filter(pk=submission.pk).update(claim=uuid.uuid4())
         return measure(*arguments)  # type: ignore[arg-type]
 
@@ -155,7 +156,7 @@ def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: p
 
 
 @pytest.mark.parametrize("lacks", ["ENOSPC", "EMFILE", "EAGAIN", "EACCES", "ENOMEM"])
-@pytest.mark.parametrize("where", ["path_of", "scoring.score_file", "hashlib.file_digest"])
+@pytest.mark.parametrize("where", ["path_of", "client.score_file", "hashlib.file_digest"])
 def test_what_a_machine_lacks_for_a_while_costs_no_file(
     pets: Competition, bo: User, lacks: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

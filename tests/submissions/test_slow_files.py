@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
+from leaderboard.scoring import client as scorer_client
+from leaderboard.scoring.scorer_answer import ScorerAnswer, ScoringLimits, TruthSpec
 from leaderboard.submissions import outcomes, outside_queue, queue, queue_health, score, submitting
 from leaderboard.submissions import tasks as submission_tasks
 from tests.conftest import answers, claim, enter
@@ -27,14 +28,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A file that ends with a blank line takes longer than the queue waits; the processes that a worker starts."""
     commands: list[str] = []
 
-    def measure(
-        ground_truth: scoring.TruthSpec, file: Path, limits: scoring.ScoringLimits, alone: bool = False
-    ) -> scoring.ScorerAnswer:
+    def measure(ground_truth: TruthSpec, file: Path, limits: ScoringLimits, alone: bool = False) -> ScorerAnswer:
         if file.read_bytes().endswith(b"\n\n") and limits.file_seconds < math.inf:
-            raise scoring.JobTimedOut
+            raise scorer_client.JobTimedOut
         return score_here(ground_truth, file, limits)
 
-    monkeypatch.setattr(scoring, "score_file", measure)
+    monkeypatch.setattr(scorer_client, "score_file", measure)
     monkeypatch.setattr(submission_tasks, "run_command", lambda *command, **_: commands.append(command[0]))
     return commands
 

@@ -16,7 +16,8 @@ from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
-from leaderboard.submissions import allowances, outcomes, score, submitting
+from leaderboard.scoring.scorer_answer import ScorerAnswer
+from leaderboard.submissions import allowances, score, submitting
 from leaderboard.submissions import services as submission_services
 from leaderboard.submissions.submit_conditions import SubmissionRefused
 from tests.conftest import answers, broken_promises, close, enter, make_competition, submit
@@ -199,7 +200,7 @@ def test_after_twenty_free_files_a_day_further_ones_are_taken_one_a_minute(
     pets: Competition, at_noon: None, bo: User, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
     membership = enter(pets, bo)
-    monkeypatch.setattr(score, "compute_outcome", lambda *arguments: outcomes.ScoringOutcome(failure="ours"))
+    monkeypatch.setattr(score, "compute_outcome", lambda *arguments: ScorerAnswer(failure="ours"))
     for _ in range(20):
         submit(pets, bo, answers() if fails else b"%PDF-1.7")
     assert used(membership) == 0

@@ -5,7 +5,7 @@ import django.contrib.auth.validators
 import django.db.models.deletion
 import django.db.models.functions.text
 import django.utils.timezone
-import leaderboard.common.display_time
+import leaderboard.common.viewer
 from django.conf import settings
 from django.db import migrations, models
 
@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
                 ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
                 ('email', models.EmailField(blank=True, max_length=254, verbose_name='e-mail address')),
                 ('can_host', models.BooleanField(default=False, verbose_name='can host competitions')),
-                ('zone', models.CharField(blank=True, default='', max_length=60, validators=[leaderboard.common.display_time.check_zone], verbose_name='time zone')),
+                ('zone', models.CharField(blank=True, default='', max_length=60, validators=[leaderboard.common.viewer.check_zone], verbose_name='time zone')),
                 ('language', models.CharField(blank=True, default='', max_length=16)),
                 ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
                 ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),

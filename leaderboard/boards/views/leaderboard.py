@@ -23,7 +23,7 @@ from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from leaderboard.common import display_time
+from leaderboard.common import viewer
 from leaderboard.common.context_processors import theme_of
 from leaderboard.common.responses import spreadsheet_download
 from leaderboard.competitions import hooks
@@ -36,7 +36,7 @@ from ..board_table import anchor_of, board_csv, board_table
 from ..charts import board_charts, moves_to_final
 
 # A viewer with no other cookies has no session and no messages, so the whole page can be shared.
-SHARED_COOKIES = {"theme", "csrftoken", display_time.COOKIE}
+SHARED_COOKIES = {"theme", "csrftoken", viewer.COOKIE}
 
 
 class BoardQuery:

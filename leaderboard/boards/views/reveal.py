@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.responses import see_other
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import CannotHost, change_competition
 
@@ -34,7 +34,7 @@ def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse
 
 def _do_action(action: str, page_context: PageContext) -> str:
     """Do the posted action; returns the message, or "" if the action is unknown. Raises `CannotHost`."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
+    competition, user = page_context.competition, page_context.account
     if action in list(LateTeams):
         services.reveal_competition(competition=competition, user=user, late_teams=LateTeams(action))
         return _("The final ranking is open.")

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from leaderboard.common.responses import posted_number, see_other, signed_in_user, sort_choice
+from leaderboard.common.responses import posted_number, see_other, sort_choice
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import add_refusal, ask_first, is_confirmed, posted_data
@@ -125,13 +125,13 @@ def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 def _redirect_after_leaving(page_context: PageContext) -> HttpResponse:
     """Redirect to the list of hosted competitions if the person can have any, else to the home page."""
-    user = signed_in_user(page_context.user)
+    user = page_context.account
     return see_other("host" if user.is_host or Competition.objects.run_by(user).exists() else "home")
 
 
 def _role_loss_text(page_context: PageContext, name: str) -> str:
     """The consequences of removing a role, for the confirmation; `name` may be the viewer."""
-    user = signed_in_user(page_context.user)
+    user = page_context.account
     if name != user.username:
         return _(
             "{name} immediately loses access to the host and assistant pages: answers, names, private scores "
@@ -148,7 +148,7 @@ def _role_loss_text(page_context: PageContext, name: str) -> str:
 
 def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleForm) -> str:
     """Add or remove a person; returns the message, or "". Raises `CannotHost`."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
+    competition, user = page_context.competition, page_context.account
     if request.POST.get("action") == "remove":
         name, role = request.POST.get("name", ""), request.POST.get("role", "")
         if role not in list(HostingRole):
@@ -169,7 +169,7 @@ def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleFor
 @open_to(Audience.HOSTS)
 def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Match accounts that are not on the roster with its entries; or unlink accounts (`action=part`)."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
+    competition, user = page_context.competition, page_context.account
     if request.POST.get("action") == "part":
         number = people_services.unlink_accounts(competition=competition, entries=chosen_entries(request), user=user)
         done = ngettext("{number} account unlinked.", "{number} accounts unlinked.", number)
@@ -210,7 +210,7 @@ def accounts_to_match(request: HttpRequest, page_context: PageContext) -> dict[s
 @open_to(Audience.HOSTS)
 def host_course(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Move a competition to another course of its host, or to a new one."""
-    competition, user, status = page_context.competition, signed_in_user(page_context.user), 200
+    competition, user, status = page_context.competition, page_context.account, 200
     form = CourseForm(user, competition, posted_data(request))
     if request.method == "POST":
         status = 422

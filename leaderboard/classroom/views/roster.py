@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common import responses
 from leaderboard.common.drawings import qr_code
-from leaderboard.common.responses import posted_number, see_other, signed_in_user
+from leaderboard.common.responses import posted_number, see_other
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
@@ -46,7 +46,7 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
     try:
         if request.method == "POST" and form.is_valid():
             name, data = form.file_and_content
-            user = signed_in_user(page_context.user)
+            user = page_context.account
             roster.save_roster_draft(competition=competition, user=user, file_name=name, data=data)
             return see_other("host_roster", slug=competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
@@ -75,7 +75,7 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
 
 def _change_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Import or discard the list in preview, or remove the entries of an earlier import."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
+    competition, user = page_context.competition, page_context.account
     action = request.POST["action"]
     try:
         if action == "take":
@@ -122,7 +122,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
             messages.error(request, refusal)
             return see_other("host_people", slug=competition.slug)
     try:
-        user = signed_in_user(page_context.user)
+        user = page_context.account
         join_cards = people.make_join_cards(competition=competition, entries=chosen, user=user)
     except competitions.CannotHost as error:
         messages.error(request, error.message)
@@ -146,7 +146,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
 @open_to(Audience.HOSTS)
 def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The text and number of invitations. POST sends them to the ticked people, else to all not invited yet."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
+    competition, user = page_context.competition, page_context.account
     waiting = list(invitations.not_invited(competition).values_list("pk", flat=True))
     if request.method == "POST" and (chosen_entries(request) or "all" in request.POST):
         try:
@@ -180,7 +180,7 @@ def host_left(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Mark people as having left the course or as being back, or move them to a section (`action=section`)."""
     competition, entries = page_context.competition, chosen_entries(request)
     if request.method == "POST":
-        user, action = signed_in_user(page_context.user), request.POST.get("action")
+        user, action = page_context.account, request.POST.get("action")
         section = request.POST.get("to_section", "").strip()[:MAX_SECTION_CHARACTERS]
         if action == "section":
             number = people.move_to_section(competition=competition, entries=entries, section=section, user=user)

@@ -14,11 +14,10 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts import people as accounts
 from leaderboard.boards import team_ranks
-from leaderboard.boards.ranking import sign_of
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import THREE
 from leaderboard.common.display_time import moment_text
-from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.responses import see_other
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, Extension, Membership, Submission
 from leaderboard.competitions.models.extension import EffectiveLimits, effective_limits_of, extended_deadline
@@ -93,7 +92,7 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
     competition, team = page_context.competition, member.team
     files = list(queries.files_with_public_score(team))
     ranked = [file for file in files if file.public is not None and not file.is_late and file.hidden_at is None]
-    sign = sign_of(competition.ground_truth) if competition.ground_truth else 1.0
+    sign = competition.ground_truth.sort_sign if competition.ground_truth else 1.0
     facts = hooks.student_facts(competition=competition, user=member.user) if page_context.grades else []
     extended_to = getattr(member, "extended_to", None)
     controls = team_controls(page_context, team, has_extensions=getattr(member, "has_extensions", True))
@@ -134,7 +133,7 @@ def _requested_deadline(page_context: PageContext, member: Membership, request: 
 
 def _give_time(page_context: PageContext, member: Membership, request: HttpRequest, closes_at: datetime) -> None:
     """Extend the team's deadline. Raises `ValidationError` or `CannotHost`."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
+    competition, user = page_context.competition, page_context.account
     delays_ranking = everyone_waits(request)
     extensions.grant_extension(
         team=member.team, user=user, reason=_("Extension"), closes_at=closes_at, delays_ranking=delays_ranking
@@ -151,7 +150,7 @@ def _move(page_context: PageContext, member: Membership, request: HttpRequest, t
         _move_to_section(page_context, member, request.POST.get("section", ""))
         return True
     if team_form.is_valid():
-        team, user = team_form.cleaned_data["team"], signed_in_user(page_context.user)
+        team, user = team_form.cleaned_data["team"], page_context.account
         try:
             joining.move_student(membership=member, team=team, user=user)
         except CannotJoin as error:
@@ -164,7 +163,7 @@ def _move_to_section(page_context: PageContext, member: Membership, section: str
     if entry is None:
         raise PermissionDenied(_("Only students on the roster have a section that can be changed."))
     section = section.strip()[:MAX_SECTION_CHARACTERS]
-    user = signed_in_user(page_context.user)
+    user = page_context.account
     people.move_to_section(competition=page_context.competition, entries=[entry.pk], section=section, user=user)
 
 
@@ -173,4 +172,4 @@ def _make_password_link(page_context: PageContext, member: Membership) -> str:
     have one."""
     if not page_context.is_host or not accounts.may_have_password_link(member.user):
         raise PermissionDenied(_("You can't make a password link for this account."))
-    return people.make_password_link(membership=member, user=signed_in_user(page_context.user))
+    return people.make_password_link(membership=member, user=page_context.account)

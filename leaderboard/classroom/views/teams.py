@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common import responses
-from leaderboard.common.responses import posted_number, see_other, signed_in_user
+from leaderboard.common.responses import posted_number, see_other
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import ReasonForm, wall_text
@@ -142,7 +142,7 @@ def _do_action(
 
     Raises `CannotHost` or `ValidationError`.
     """
-    user, action = signed_in_user(page_context.user), request.POST.get("action", "")
+    user, action = page_context.account, request.POST.get("action", "")
     if action in ("disqualify", "readmit") and not page_context.is_host:
         raise competitions.CannotHost(_("Only hosts can disqualify teams. Ask one of them."))
     if action == "grant" and extension_form.is_valid():

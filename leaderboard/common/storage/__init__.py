@@ -21,7 +21,7 @@ from types import ModuleType
 from django.conf import settings
 
 from . import bucket, folder
-from .bucket import StorageUnreachable
+from .bucket import StorageUnreachable as StorageUnreachable
 from .folder import CHUNK
 
 log = logging.getLogger(__name__)
@@ -29,23 +29,6 @@ log = logging.getLogger(__name__)
 KILOBYTE = 1024
 # For storing one file in a bucket, with all tries: a person waits for the response to an upload.
 MAX_STORE_SECONDS = 20.0
-
-__all__ = [
-    "StorageUnreachable",
-    "StoredFile",
-    "TooLarge",
-    "can_write",
-    "clean_name",
-    "file_chunks",
-    "list_stored",
-    "open_stored",
-    "path_of",
-    "remove_file",
-    "scratch_folder",
-    "size_text",
-    "store_as",
-    "store_file",
-]
 
 
 class TooLarge(Exception):
@@ -144,6 +127,14 @@ def can_write() -> bool:
         log.error("the storage cannot be written: %s", error)
         return False
     return True
+
+
+def sha256_of(chunks: Iterable[bytes]) -> str:
+    """The SHA-256 of a file in hexadecimal."""
+    digest = hashlib.sha256()
+    for chunk in chunks:
+        digest.update(chunk)
+    return digest.hexdigest()
 
 
 def file_chunks(path: Path) -> Iterator[bytes]:

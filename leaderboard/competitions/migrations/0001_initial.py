@@ -6,7 +6,7 @@ import django.db.models.expressions
 import django.db.models.functions.datetime
 import django.db.models.functions.text
 import django.utils.timezone
-import leaderboard.common.display_time
+import leaderboard.common.viewer
 import leaderboard.competitions.models.competition_settings
 import leaderboard.competitions.models.ground_truth
 import leaderboard.competitions.models.team
@@ -49,7 +49,7 @@ class Migration(migrations.Migration):
                 ('contact', models.CharField(blank=True, help_text='Contact for questions.', max_length=200)),
                 ('opens_at', models.DateTimeField()),
                 ('closes_at', models.DateTimeField()),
-                ('zone', models.CharField(default='UTC', max_length=60, validators=[leaderboard.common.display_time.check_zone], verbose_name='time zone')),
+                ('zone', models.CharField(default='UTC', max_length=60, validators=[leaderboard.common.viewer.check_zone], verbose_name='time zone')),
                 ('launched_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('revealed_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('board_version', models.PositiveBigIntegerField(default=0, editable=False)),

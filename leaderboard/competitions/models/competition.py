@@ -15,7 +15,8 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User, Viewer
 from leaderboard.common import numbers
-from leaderboard.common.display_time import check_zone, year_problem
+from leaderboard.common.display_time import year_problem
+from leaderboard.common.viewer import check_zone
 
 from .course import Course
 

@@ -30,15 +30,15 @@ from django.utils.translation import gettext as _
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
-from leaderboard.common.display_time import known_zones
 from leaderboard.common.file_formats import BROKEN_ARCHIVE_ERRORS, add_to_zip
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.storage import TooLarge, file_chunks, open_stored, size_text
+from leaderboard.common.viewer import known_zones
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Competition, GroundTruth
 from leaderboard.competitions.models.competition_settings import EDITABLE, read_setting
 from leaderboard.competitions.services import CannotHost
-from leaderboard.scoring import JobFailed
+from leaderboard.scoring.client import JobFailed
 from metrics.reading.archives import is_left_by_system
 from metrics.reading.formats import format_of
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 import metrics
-from leaderboard.common.responses import STOP_POLLING, as_download, see_other, signed_in_user
+from leaderboard.common.responses import STOP_POLLING, as_download, see_other
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import REFUSALS, add_refusal, refusal_lines
 from leaderboard.competitions.metric_search import matching_metrics
@@ -74,7 +74,7 @@ def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 def _change_answers(request: HttpRequest, page_context: PageContext) -> bool:
     """Do the posted action, without `publish`; False if a file is to be checked."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
+    competition, user = page_context.competition, page_context.account
     if request.POST.get("action") == "recheck":
         checks.recheck_ground_truth(competition=competition)
         messages.success(request, _("Checked again."))
@@ -98,7 +98,7 @@ def _check_file(request: HttpRequest, page_context: PageContext) -> HttpResponse
             earlier = GroundTruthSpec.from_truth(current_truth(competition))
             spec = replace(earlier, **form.split_fields, **form.upload_fields)
             drafts.save_draft(competition=competition, spec=spec, suggests_metrics=True)
-            publishing.offer_correction(competition=competition, user=signed_in_user(page_context.user))
+            publishing.offer_correction(competition=competition, user=page_context.account)
             return see_other("host_truth", fragment="#check", slug=competition.slug)
     except REFUSALS as error:
         status = add_refusal(form, error)
@@ -117,7 +117,7 @@ def publish_checked(
     request: HttpRequest, page_context: PageContext, *, note: str = "", is_confirmed: bool = False
 ) -> HttpResponse:
     """Publish the draft, if there is one, and redirect to the next page."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
+    competition, user = page_context.competition, page_context.account
     if draft_of(competition) is not None:
         ground_truth = publishing.publish_draft(
             competition=competition, user=user, note=note, is_confirmed=is_confirmed
@@ -200,7 +200,7 @@ def _affected_in_private(competition: Competition, preview: RescoringPreview, sp
 
 def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Apply or discard the candidate."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
+    competition, user = page_context.competition, page_context.account
     number = competition.candidate.number if competition.candidate else None
     action, form = request.POST.get("action"), ApplyForm(request.POST)
     try:
@@ -253,7 +253,7 @@ def _choose_metric(request: HttpRequest, page_context: PageContext, key: str) ->
     form, secondary = MetricForm(request.POST), SecondaryForm(request.POST)
     parameters, status = ParameterForm.from_post(request, key, truth, form), 422
     try:
-        if press_button(request.POST, competition, signed_in_user(page_context.user)):
+        if press_button(request.POST, competition, page_context.account):
             return see_other("host_truth_metric", fragment="#check", slug=competition.slug)
         if all([form.is_valid(), parameters.is_valid(), secondary.is_valid()]):
             earlier = GroundTruthSpec.from_truth(truth)

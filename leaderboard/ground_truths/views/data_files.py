@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.common.responses import as_download, csv_download, see_other, signed_in_user, zip_download
+from leaderboard.common.responses import as_download, csv_download, see_other, zip_download
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import DataFileForm
 from leaderboard.competitions.host_responses import (
@@ -90,7 +90,7 @@ def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         removed = get_object_or_404(competition.data_files, name=request.POST.get("name", ""))
         if not is_confirmed(request):
             return ask_first(request, page_context, str(removed), _("Students can no longer download it."))
-        data_files.remove_data_file(data_file=removed, user=signed_in_user(page_context.user))
+        data_files.remove_data_file(data_file=removed, user=page_context.account)
         messages.success(request, _("“%(name)s” was removed.") % {"name": removed})
         return see_other("host_data", slug=competition.slug)
     form = DataFileForm(posted_data(request), request.FILES or None)
@@ -113,7 +113,7 @@ def add_posted_file(request: HttpRequest, page_context: PageContext, form: DataF
             file_name=file.name,
             chunks=file.chunks(),
             description=form.cleaned_data["description"],
-            user=signed_in_user(page_context.user),
+            user=page_context.account,
         )
     except REFUSALS as error:
         return add_refusal(form, error)

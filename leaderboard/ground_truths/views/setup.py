@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.models import User
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.display_time import known_zones, viewer_zone
 from leaderboard.common.responses import absolute_url, opening_command, see_other, signed_in_user
+from leaderboard.common.viewer import known_zones, viewer_zone
 from leaderboard.competitions import hooks as competitions_hooks
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to

@@ -278,7 +278,8 @@ def web_process(host: str, port: int) -> ManagedProcess:
 
 def worker_process(place: SiteFolders, processes: int) -> ManagedProcess:
     """The workers, started without Celery's command line, which would take 10 MB."""
-    command = [sys.executable, "-c", f"from leaderboard import celery; celery.run_workers({processes})"]
+    program = f"from leaderboard.operations.worker_processes import run_workers; run_workers({processes})"
+    command = [sys.executable, "-c", program]
     env = {child_processes.HEARTBEAT_FOLDER: str(place.heartbeats)}
     return ManagedProcess("worker", command, Heartbeats(place.heartbeats, "worker"), env, SCORING_WAITS)
 

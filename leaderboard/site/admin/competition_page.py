@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 import metrics
-from leaderboard.common.display_time import viewer_zone
 from leaderboard.common.responses import signed_in_user
+from leaderboard.common.viewer import viewer_zone
 from leaderboard.competitions.forms import CompetitionForm, wall_text
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.ground_truths.forms import AnswersForm, ParameterForm, SecondaryForm

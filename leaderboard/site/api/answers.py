@@ -13,7 +13,6 @@ from django.http import Http404
 from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.boards import secondary
-from leaderboard.boards.ranking import sign_of
 from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.queries import only_row
 from leaderboard.competitions.models import Competition, GroundTruth, Membership, Score, Submission
@@ -64,7 +63,7 @@ def competition_summary(competition: Any, at: datetime) -> dict[str, Any]:
 
 
 def metric_out(ground_truth: GroundTruth) -> MetricOut:
-    direction: Literal["maximize", "minimize"] = "minimize" if sign_of(ground_truth) > 0 else "maximize"
+    direction: Literal["maximize", "minimize"] = "minimize" if ground_truth.sort_sign > 0 else "maximize"
     metric = ground_truth.library_metric
     title = metric.title if metric else ground_truth.metric
     return MetricOut(key=ground_truth.metric, title=title, direction=direction, params=ground_truth.params)

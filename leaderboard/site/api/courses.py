@@ -11,7 +11,7 @@ from ninja import Query
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
 from leaderboard.common.responses import csv_download
-from leaderboard.competitions.access import CourseAudience, CourseContext
+from leaderboard.competitions.course_access import CourseAudience, CourseContext
 from leaderboard.competitions.models import Course
 from leaderboard.grades import course_sheets, files
 

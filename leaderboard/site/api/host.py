@@ -26,7 +26,7 @@ from leaderboard.grades import queries as grade_queries
 from leaderboard.ground_truths.queries import preview_candidate
 from leaderboard.ground_truths.services import data_files, drafts, folders, publishing, rescoring
 from leaderboard.ground_truths.specs import GroundTruthSpec
-from leaderboard.scoring import JobFailed
+from leaderboard.scoring.client import JobFailed
 from leaderboard.submissions import scoring_again
 
 from .answers import competition_summary, visible_competition, visible_competition_with_counts

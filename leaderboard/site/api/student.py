@@ -18,14 +18,14 @@ from leaderboard.accounts.models import User
 from leaderboard.boards import queries as boards
 from leaderboard.common.clock import database_now, time_since_arrival
 from leaderboard.common.queries import only_row
-from leaderboard.common.responses import as_download, sha256_of
-from leaderboard.common.storage import TooLarge
+from leaderboard.common.responses import as_download
+from leaderboard.common.storage import TooLarge, sha256_of
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, DataFile, Membership, PageTask, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.ground_truths.services import publishing
 from leaderboard.ground_truths.services.data_files import SAMPLE
-from leaderboard.scoring import JobFailed
+from leaderboard.scoring.client import JobFailed
 from leaderboard.submissions import allowances, converting, submit_conditions, submitting
 
 from .answers import (
@@ -204,14 +204,14 @@ def submit(
         raise refusal_error(refused, competition) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
-    if idempotency_key and submission.sha256 != sha256_of(file):
+    if idempotency_key and submission.sha256 != sha256_of(file.chunks()):
         raise ApiError(409, "Another file was submitted with this Idempotency-Key.")
     if convert and converting.offer_conversion(submission):
         path = reverse("api_convert", kwargs={"submission_id": submission.pk})
         return answer_later(request, path=f"{path}?or_itself=true", is_of_student=True)
-    converting.request_preview(submission)
     if submission.status == Submission.Status.PENDING:
         return Status(201, submission_out(submission_without_scores(submission)))
+    converting.request_preview(submission)
     mine = submissions_with_scores(user).filter(pk=submission.pk).first()
     if mine is None:
         raise ApiError(409, "This Idempotency-Key was used for a team that you have left.")

@@ -30,7 +30,7 @@ from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.charts import small_bars
 from leaderboard.common.queries import count_rows, only_row
 from leaderboard.common.responses import see_other, signed_in_user
-from leaderboard.competitions.access import CourseAudience, CourseContext, open_course_to
+from leaderboard.competitions.course_access import CourseAudience, CourseContext, open_course_to
 from leaderboard.competitions.models import Competition, Course, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import CannotHost

@@ -72,7 +72,7 @@ def host_restore(request: HttpRequest, slug: str) -> HttpResponse:
 @open_to(Audience.HOSTS)
 def host_deadline(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Move the deadline; asks first if students would lose time."""
-    competition, user, change = page_context.competition, signed_in_user(page_context.user), None
+    competition, user, change = page_context.competition, page_context.account, None
     form = MovedDeadlineForm(
         competition,
         request.POST if request.method == "POST" else None,

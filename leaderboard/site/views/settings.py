@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.responses import see_other
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import (
@@ -97,33 +97,33 @@ def _forms(request: HttpRequest, competition: Competition) -> dict[str, BaseForm
 
 def _pause(request: HttpRequest, page_context: PageContext, fields: dict[str, Any]) -> HttpResponse:
     competitions.pause_competition(
-        competition=page_context.competition, user=signed_in_user(page_context.user), reason=fields["reason"]
+        competition=page_context.competition, user=page_context.account, reason=fields["reason"]
     )
     messages.success(request, _("Paused. Students can't submit until you resume."))
     return see_other("host_settings", fragment="#pause", slug=page_context.competition.slug)
 
 
 def _resume(request: HttpRequest, page_context: PageContext, fields: dict[str, Any]) -> HttpResponse:
-    competitions.resume_competition(competition=page_context.competition, user=signed_in_user(page_context.user))
+    competitions.resume_competition(competition=page_context.competition, user=page_context.account)
     messages.success(request, _("Resumed. Students can submit again."))
     return see_other("host_settings", fragment="#pause", slug=page_context.competition.slug)
 
 
 def _archive(request: HttpRequest, page_context: PageContext, fields: dict[str, Any]) -> HttpResponse:
-    competitions.archive_competition(competition=page_context.competition, user=signed_in_user(page_context.user))
+    competitions.archive_competition(competition=page_context.competition, user=page_context.account)
     messages.success(request, _("Archived. It's no longer listed; its students and hosts can still open it."))
     return see_other("host_settings", fragment="#archive", slug=page_context.competition.slug)
 
 
 def _unarchive(request: HttpRequest, page_context: PageContext, fields: dict[str, Any]) -> HttpResponse:
-    competitions.unarchive_competition(competition=page_context.competition, user=signed_in_user(page_context.user))
+    competitions.unarchive_competition(competition=page_context.competition, user=page_context.account)
     messages.success(request, _("Listed again."))
     return see_other("host_settings", fragment="#archive", slug=page_context.competition.slug)
 
 
 def _copy(request: HttpRequest, page_context: PageContext, fields: dict[str, Any]) -> HttpResponse:
     """Copy this competition as a new draft of the viewer."""
-    user = signed_in_user(page_context.user)
+    user = page_context.account
     if not user.is_host:
         raise PermissionDenied(_("Ask your administrator for permission to host competitions."))
     copy = copying.clone_competition(competition=page_context.competition, user=user, **fields)
@@ -133,7 +133,7 @@ def _copy(request: HttpRequest, page_context: PageContext, fields: dict[str, Any
 
 def _delete(request: HttpRequest, page_context: PageContext, fields: dict[str, Any]) -> HttpResponse:
     competition = page_context.competition
-    competitions.bin_competition(competition=competition, user=signed_in_user(page_context.user))
+    competitions.bin_competition(competition=competition, user=page_context.account)
     words = _("“%(title)s” was deleted. You can restore it here for %(days)s days.")
     messages.success(request, words % {"title": competition, "days": Archive.BIN_DAYS})
     return see_other("host")

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.boards import services as boards
-from leaderboard.common.responses import in_order, see_other, signed_in_user, sort_choice, zip_download
+from leaderboard.common.responses import in_order, see_other, sort_choice, zip_download
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions import hooks
 from leaderboard.competitions import services as competitions
@@ -105,7 +105,7 @@ def _with_scores(page_context: PageContext, submissions: Iterable[Submission]) -
 @open_to(Audience.ASSISTANTS)
 def host_submission(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     """One file of a team; POST hides it or shows it again."""
-    competition, user = page_context.competition, signed_in_user(page_context.user)
+    competition, user = page_context.competition, page_context.account
     files = competition.submissions.filter(team__isnull=False).select_related("team", "user", "attachment__by")
     submission = files.annotate(listed_as=hooks.roster.name_on_roster()).filter(pk=submission_id).first()
     if submission is None:
@@ -137,7 +137,7 @@ def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpRes
     if request.method == "POST":
         try:
             done = scoring_again.score_again(
-                competition=page_context.competition, user=signed_in_user(page_context.user), files=files
+                competition=page_context.competition, user=page_context.account, files=files
             )
         except competitions.CannotHost as error:
             refusal, status = error.message, 409
@@ -176,7 +176,7 @@ def _files_to_score_again(competition: Competition, parameters: QueryDict) -> Qu
 
 @open_to(Audience.HOSTS)
 def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    competition, user = page_context.competition, signed_in_user(page_context.user)
+    competition, user = page_context.competition, page_context.account
     if request.POST.get("action") == "remove":
         baseline = get_object_or_404(competition.baselines, name=request.POST.get("name", ""))
         if not is_confirmed(request):

@@ -16,10 +16,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.boards import ranking, reveal, team_ranks
-from leaderboard.boards.ranking import sign_of
 from leaderboard.common import charts
 from leaderboard.common.clock import time_since_arrival
-from leaderboard.common.responses import as_download, see_other, signed_in_user, spreadsheet_download
+from leaderboard.common.responses import as_download, see_other, spreadsheet_download
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.host_responses import problems_csv
@@ -189,7 +188,7 @@ def _history_chart(page_context: PageContext, rows: list[dict[str, Any]]) -> Saf
     points = [(row["submission"].received_at, row["scores"].public.value) for row in ranked if row["scores"].public]
     return charts.draw_history(
         sorted(points),
-        sign=sign_of(ground_truth),
+        sign=ground_truth.sort_sign,
         axis=ground_truth.metric_title,
         decimals=page_context.competition.score_decimals,
     )
@@ -258,7 +257,7 @@ def submission_attachment(request: HttpRequest, page_context: PageContext, submi
             upload = form.cleaned_data["file"]
             attachments.attach_file(
                 submission=file,
-                user=signed_in_user(page_context.user),
+                user=page_context.account,
                 file_name=upload.name,
                 chunks=upload.chunks(),
                 declared=form.cleaned_data["declared"],
@@ -290,7 +289,7 @@ def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     try:
         services.select_finals(
             competition=page_context.competition,
-            user=signed_in_user(page_context.user),
+            user=page_context.account,
             submission_ids=chosen,
             at=page_context.at,
         )

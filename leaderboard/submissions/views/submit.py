@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -19,13 +19,13 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard.common.clock import time_since_arrival
 from leaderboard.common.prepared_queries import PreparedQuery
-from leaderboard.common.responses import STOP_POLLING, see_other, sha256_of, signed_in_user
-from leaderboard.common.storage import TooLarge, clean_name, path_of
+from leaderboard.common.responses import STOP_POLLING, see_other
+from leaderboard.common.storage import TooLarge, clean_name, path_of, sha256_of
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.queries import clear_counts
 from leaderboard.competitions.views import answered_by_worker
-from leaderboard.scoring import JobFailed
+from leaderboard.scoring.client import JobFailed
 
 from .. import allowances, converting, submit_conditions, submitting
 from ..forms import DuplicateForm, UploadForm
@@ -70,8 +70,10 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 def _see_progress(competition: Competition, submission: Submission) -> HttpResponse:
     clear_counts(competition)
-    converting.request_preview(submission)
-    return see_other("submit", query=f"?submission={submission.pk}", fragment="#progress", slug=competition.slug)
+    if submission.status == Submission.Status.INVALID:
+        converting.request_preview(submission)
+    address = reverse("submit", kwargs={"slug": competition.slug})
+    return HttpResponseRedirect(f"{address}?submission={submission.pk}#progress", status=303)
 
 
 @open_to(Audience.MEMBERS)
@@ -106,7 +108,7 @@ def submission_convert(request: HttpRequest, page_context: PageContext, submissi
         raise Http404(_("You have no submission with this number."))
     try:
         submission = converting.submit_converted(
-            submission=original, user=signed_in_user(page_context.user), waited=time_since_arrival(request)
+            submission=original, user=page_context.account, waited=time_since_arrival(request)
         )
     except submit_conditions.SubmissionRefused as error:
         message, status = error.message, 409
@@ -121,11 +123,11 @@ def _submit_upload(page_context: PageContext, form: UploadForm, waited: timedelt
     file: UploadedFile[Any] = form.cleaned_data["file"]
     return submitting.submit_file(
         competition=page_context.competition,
-        user=signed_in_user(page_context.user),
+        user=page_context.account,
         file_name=file.name or "",
         chunks=file.chunks(),
         note=form.cleaned_data["note"],
-        upload_key=_upload_key(form, sha256_of(file)),
+        upload_key=_upload_key(form, sha256_of(file.chunks())),
         may_repeat=False,
         waited=waited,
     )
@@ -166,7 +168,7 @@ def _submit_again(page_context: PageContext, form: DuplicateForm, waited: timede
     with file:
         return submitting.submit_file(
             competition=page_context.competition,
-            user=signed_in_user(page_context.user),
+            user=page_context.account,
             file_name=given["file_name"],
             chunks=iter(partial(file.read, CHUNK_BYTES), b""),
             note=given["note"],

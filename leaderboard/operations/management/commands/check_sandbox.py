@@ -17,7 +17,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import OperationalError, ProgrammingError
 from django.utils import timezone
 
-from leaderboard.scoring import JobFailed
+from leaderboard.scoring.client import JobFailed
 from leaderboard.scoring.custom_metrics import try_seal
 from leaderboard.scoring.seal import reason_without_seal
 

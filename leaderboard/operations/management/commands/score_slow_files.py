@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from leaderboard import scoring
+from leaderboard.scoring import client
 from leaderboard.submissions import claims, outside_queue
 
 
@@ -17,5 +17,5 @@ class Command(BaseCommand):
     help = "Score the files that take too long for the queue, one after the other."
 
     def handle(self, **options: Any) -> None:
-        claims.on_lease_lost = scoring.stop_scorer
+        claims.on_lease_lost = client.stop_scorer
         outside_queue.score_slow_files()

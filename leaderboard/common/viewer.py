@@ -1,15 +1,22 @@
-"""The language of a page: the viewer's own choice, else the one their browser asks for, else English."""
+"""The language and time zone of a page: the viewer's own choice, else that of their browser, else English and the time
+zone of the competition."""
 
 from __future__ import annotations
 
+import re
+import zoneinfo
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.conf.locale import LANG_INFO
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
 
 # Pages for programs and operators are English everywhere.
 ENGLISH_ALONE = ("/api/", "/admin/", "/healthz", "/readyz", "/prometheus")
@@ -39,3 +46,38 @@ def languages_in(folders: Iterable[Path]) -> list[tuple[str, str]]:
 
 def _language_name(code: str) -> str:
     return str(LANG_INFO.get(code, {}).get("name_local", code))
+
+
+# --- time zones --------------------------------------------------------------------------------------------------
+
+COOKIE = "zone"
+
+
+@cache
+def known_zones() -> frozenset[str]:
+    """All names of time zones. Listing them reads the system's time zone folders, so the result is cached."""
+    return frozenset(zoneinfo.available_timezones())
+
+
+def check_zone(name: str) -> None:
+    if name not in known_zones():
+        raise ValidationError(_("“%(name)s” isn't a time zone. Example: Europe/Vienna.") % {"name": name})
+
+
+@cache
+def time_zones() -> tuple[str, ...]:
+    """UTC and the zones of places; old names such as `Etc/…` are left out."""
+    return ("UTC", *sorted(zone for zone in known_zones() if re.match(r"(?!Etc/|SystemV/)\w+/", zone)))
+
+
+def viewer_zone(request: HttpRequest) -> str:
+    """The time zone of the viewer's preferences, else of their browser (cookie); `""` if neither is known."""
+    own = getattr(request.user, "zone", "")
+    name = own or request.COOKIES.get(COOKIE, "")
+    return name if name in known_zones() else ""
+
+
+def activate_competition_zone(request: HttpRequest, zone: str) -> None:
+    """Show times of this request in a competition's zone, unless the viewer's own is known."""
+    if not viewer_zone(request):
+        timezone.activate(ZoneInfo(zone))
