@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -334,6 +335,29 @@ def params_line(key: str, params: Mapping[str, Any]) -> str:
         return ""
     changed = {name: value for name, value in params.items() if value != defaults.get(name)}
     return "; ".join(f"{name}={'' if value is None else value}" for name, value in changed.items())
+
+
+class RowsForm(forms.Form):
+    """Right answers of single rows, typed or pasted from a spreadsheet: in each line an ID and an answer for each of
+    `columns`. After validation `corrected` maps IDs to answers."""
+
+    rows = forms.CharField(label=_("Right answers"), max_length=100_000, widget=forms.Textarea(attrs={"rows": 3}))
+
+    def __init__(self, columns: Sequence[str], data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data)
+        self.columns = columns
+        names = ", ".join([gettext("id"), *columns])
+        self.fields["rows"].help_text = gettext("One row a line: %(names)s.") % {"names": names}
+
+    def clean_rows(self) -> str:
+        text: str = self.cleaned_data["rows"]
+        separator = next((mark for mark in "\t;" if mark in text), ",")
+        lines = [[cell.strip() for cell in cells] for cells in csv.reader(text.splitlines(), delimiter=separator)]
+        if wrong := [cells for cells in lines if cells and (len(cells) != 1 + len(self.columns) or not all(cells))]:
+            message = _("“%(line)s” is not an id and its right answer.")
+            raise ValidationError(message % {"line": separator.join(wrong[0])[:100]})
+        self.corrected = {cells[0]: cells[1:] for cells in lines if cells}
+        return text
 
 
 class ApplyForm(forms.Form):

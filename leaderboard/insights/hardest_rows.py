@@ -1,23 +1,18 @@
-"""Report of the rows that the best teams get wrong, and corrections of the ground truth made from it."""
+"""Report of the rows that the best teams get wrong."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import floor, log10
-from pathlib import Path
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from leaderboard.boards import ranking
-from leaderboard.common.library_messages import stored_text
 from leaderboard.common.storage import path_of
-from leaderboard.competitions.models import Competition, GroundTruth, RowReport, Submission, TruthDraft
+from leaderboard.competitions.models import Competition, GroundTruth, RowReport, Submission
 from leaderboard.competitions.services import CannotHost
-from leaderboard.ground_truths.services.drafts import save_draft
-from leaderboard.ground_truths.specs import GroundTruthSpec
 from leaderboard.scoring import table_jobs
 from metrics.checks.hardest_rows import HardRow as LibraryRow
 
@@ -122,44 +117,6 @@ def find_hard_rows(*, competition: Competition) -> RowReport:
         ground_truth=ground_truth, defaults={"found": found, "made_at": timezone.now()}
     )
     return report
-
-
-def correct_truth(
-    *, competition: Competition, corrected: Mapping[str, Sequence[str]], ignored: Sequence[str]
-) -> TruthDraft:
-    """Make a draft of the current ground truth with corrections: id → one answer per target column of the report.
-
-    Rows with the `ignored` ids no longer count. The host then reviews and publishes the draft like any other. Raises
-    `CannotHost` if there is another draft or candidate, and `JobFailed`.
-    """
-    ground_truth = _current_ground_truth(competition)
-    report = RowReport.objects.filter(ground_truth=ground_truth).first()
-    if report is None or not (corrected or ignored):
-        raise CannotHost(_("Enter at least one right answer or choose a row to ignore."))
-    if TruthDraft.objects.filter(competition=competition).exists():
-        raise CannotHost(_("Another file is being checked under “Answers”. Publish or discard it first."))
-    if competition.candidate_id is not None:
-        raise CannotHost(_("A correction is pending. Apply or discard it first."))
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "corrected.csv"
-        answer = table_jobs.run_page_job(
-            "correct_rows",
-            truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
-            id_column=ground_truth.id_column,
-            columns=report.found["targets"],
-            corrected={name: list(cells) for name, cells in corrected.items()},
-            ignored=list(ignored),
-            target=str(target),
-        )
-        if answer["problems"]:
-            raise CannotHost(
-                _("The answers can't be corrected."), [stored_text(problem) for problem in answer["problems"]]
-            )
-        data = target.read_bytes()
-    spec = replace(
-        GroundTruthSpec.from_truth(ground_truth), file_name=f"corrected-{ground_truth.number}.csv", chunks=[data]
-    )
-    return save_draft(competition=competition, spec=spec)
 
 
 def _current_ground_truth(competition: Competition) -> GroundTruth:

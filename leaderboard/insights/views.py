@@ -23,7 +23,7 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport
 from leaderboard.competitions.views import answered_by_worker
 from leaderboard.ground_truths.queries import launch_needs
-from leaderboard.ground_truths.services import publishing
+from leaderboard.ground_truths.services import drafts, publishing
 from leaderboard.scoring.client import JobFailed
 
 from . import activity, hardest_rows, similar
@@ -181,7 +181,7 @@ def _correct_rows(request: HttpRequest, competition: Competition) -> None:
     if partly := [name for name, cells in corrected.items() if not all(cells)]:
         raise competitions.CannotHost(_("Enter all answers of row %(id)s.") % {"id": partly[0]})
     ignored = [line.row.id for line in lines if line.is_ignored]
-    hardest_rows.correct_truth(competition=competition, corrected=corrected, ignored=ignored)
+    drafts.correct_rows(competition=competition, columns=report.targets, corrected=corrected, ignored=ignored)
 
 
 @open_to(Audience.HOSTS)

@@ -190,6 +190,28 @@ def test_a_correction_that_cannot_be_used_goes_nowhere(pets: Competition, ada: U
     assert Competition.objects.get().candidate_id is None
 
 
+@pytest.mark.parametrize("typed", ["4, dog\n\n 5,dog", "4\tdog\n5\tdog", "4;dog\r\n5;dog"])
+def test_two_answers_are_corrected_by_their_ids(pets: Competition, ada: User, typed: str) -> None:
+    client = signed_in(ada)
+    assert client.post("/host/pets/truth/", {"action": "rows", "rows": typed}).status_code == 303
+    page = text_of(client.get("/host/pets/truth/"))
+    assert "Row Column Before After 4 label cat dog 5 label cat dog All" in page
+
+
+@pytest.mark.parametrize(
+    ("typed", "fault"),
+    [("4", "“4” is not"), ("4,dog,dog", "“4,dog,dog” is not"), ("77,dog", "77"), ("", "required")],
+)
+def test_rows_that_cannot_be_corrected_are_named_and_stay_in_the_form(
+    pets: Competition, ada: User, typed: str, fault: str
+) -> None:
+    answer = signed_in(ada).post("/host/pets/truth/", {"action": "rows", "rows": typed})
+    assert answer.status_code in (409, 422)
+    assert fault in text_of(answer)
+    assert typed in answer.content.decode()
+    assert not TruthDraft.objects.exists()
+
+
 def test_what_counts_already_is_not_offered_for_publication(pets: Competition, ada: User) -> None:
     client = signed_in(ada)
     assert 'value="use"' not in client.get(METRIC).content.decode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +13,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 import metrics
+from leaderboard.common.library_messages import stored_text
 from leaderboard.common.storage import clean_name, path_of, remove_file, store_file
-from leaderboard.competitions.models import Competition, TruthDraft
+from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.competitions.models.ground_truth import LONGEST_NAME, new_split_secret
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
@@ -77,6 +78,52 @@ def choose_answers(*, competition: Competition, names: Collection[str]) -> Truth
         raise CannotHost(_("The file must be readable first. Correct it and choose it again."))
     spec = replace(spec_of_same_split(draft), answers=chosen)
     return save_draft(competition=competition, spec=spec, suggests_metrics=True)
+
+
+def correct_rows(
+    *,
+    competition: Competition,
+    columns: Sequence[str],
+    corrected: Mapping[str, Sequence[str]],
+    ignored: Sequence[str] = (),
+) -> TruthDraft:
+    """Make a draft of the current ground truth with corrections: id → an answer for each of `columns`.
+
+    Rows with the `ignored` ids no longer count. The host then reviews and publishes the draft like any other. Raises
+    `CannotHost` if there is another draft or candidate, and `JobFailed`.
+    """
+    ground_truth = competition.ground_truth
+    if ground_truth is None or not (corrected or ignored):
+        raise CannotHost(_("Enter at least one right answer or choose a row to ignore."))
+    if TruthDraft.objects.filter(competition=competition).exists():
+        raise CannotHost(_("Another file is being checked under “Answers”. Publish or discard it first."))
+    if competition.candidate_id is not None:
+        raise CannotHost(_("A correction is pending. Apply or discard it first."))
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "corrected.csv"
+        answer = table_jobs.run_page_job(
+            "correct_rows",
+            truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
+            id_column=ground_truth.id_column,
+            columns=list(columns),
+            corrected={name: list(cells) for name, cells in corrected.items()},
+            ignored=list(ignored),
+            target=str(target),
+        )
+        if answer["problems"]:
+            raise CannotHost(
+                _("The answers can't be corrected."), [stored_text(problem) for problem in answer["problems"]]
+            )
+        data = target.read_bytes()
+    spec = replace(
+        GroundTruthSpec.from_truth(ground_truth), file_name=f"corrected-{ground_truth.number}.csv", chunks=[data]
+    )
+    return save_draft(competition=competition, spec=spec)
+
+
+def answers_of(ground_truth: GroundTruth) -> list[str]:
+    """The columns that students predict."""
+    return [name for name in checks.target_columns(ground_truth) if name not in role_columns(ground_truth)]
 
 
 def discard_draft(*, competition: Competition) -> None:
@@ -172,7 +219,7 @@ def _same_answers(draft: TruthDraft) -> list[str] | None:
     current = draft.competition.ground_truth
     if current is None:
         return None
-    answers = [name for name in checks.target_columns(current) if name not in role_columns(current)]
+    answers = answers_of(current)
     return answers if set(answers) < set(columns) else None
 
 

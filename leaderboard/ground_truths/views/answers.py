@@ -21,7 +21,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import CannotHost
 from leaderboard.competitions.views import answered_by_worker
 
-from ..forms import AnswersForm, ApplyForm, MetricForm, ParameterForm, SecondaryForm
+from ..forms import AnswersForm, ApplyForm, MetricForm, ParameterForm, RowsForm, SecondaryForm
 from ..queries import (
     RescoringPreview,
     current_truth,
@@ -51,7 +51,8 @@ def _reads_no_file(request: HttpRequest) -> bool:
 def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The answers after the launch; before it they are on the setup page. GET: the page; with a candidate it shows what
     would change. POST: check a corrected file, press a button about it (`press_button`), or by `action`: `publish` it
-    as candidate, `apply` or `discard` the candidate, else `discard` the draft, or check the answers again (`recheck`).
+    as candidate, `apply` or `discard` the candidate, else `discard` the draft, check the answers again (`recheck`), or
+    correct single `rows`.
     """
     competition, action = page_context.competition, request.POST.get("action", "")
     if competition.launched_at is None and competition.candidate_id is None:
@@ -65,6 +66,8 @@ def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     try:
         if action == "publish":
             return _publish(request, page_context)
+        if action == "rows":
+            return _correct_rows(request, page_context)
         if not _change_answers(request, page_context):
             return _check_file(request, page_context)
     except REFUSALS as error:
@@ -105,6 +108,25 @@ def _check_file(request: HttpRequest, page_context: PageContext) -> HttpResponse
     return _answers_page(request, page_context, form, status=status)
 
 
+def _correct_rows(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Check the current answers with the posted rows."""
+    competition, status = page_context.competition, 422
+    form = _rows_form(competition, request)
+    try:
+        if form.is_valid():
+            drafts.correct_rows(competition=competition, columns=form.columns, corrected=form.corrected)
+            publishing.offer_correction(competition=competition, user=page_context.account)
+            return see_other("host_truth", fragment="#check", slug=competition.slug)
+    except REFUSALS as error:
+        status = add_refusal(form, error)
+    return _answers_page(request, page_context, AnswersForm(competition), rows_form=form, status=status)
+
+
+def _rows_form(competition: Competition, request: HttpRequest | None = None) -> RowsForm:
+    columns = drafts.answers_of(competition.ground_truth) if competition.ground_truth else []
+    return RowsForm(columns, request.POST if request else None)
+
+
 def _publish(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Publish the draft with its metric; if the metric needs a confirmation, a redirect to the page of the metric."""
     draft = draft_of(page_context.competition)
@@ -134,10 +156,16 @@ def publish_checked(
 
 
 def _answers_page(
-    request: HttpRequest, page_context: PageContext, form: AnswersForm, *, status: int = 200
+    request: HttpRequest,
+    page_context: PageContext,
+    form: AnswersForm,
+    *,
+    rows_form: RowsForm | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     competition = page_context.competition
-    context = {"page_context": page_context, "form": form, **last_check(competition), **history_of(competition)}
+    context = {"page_context": page_context, "form": form, "rows_form": rows_form or _rows_form(competition)}
+    context |= last_check(competition) | history_of(competition)
     return render(request, "ground_truths/host_truth.html", context, status=status)
 
 
