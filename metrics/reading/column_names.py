@@ -131,7 +131,10 @@ def header_place(lines: Sequence[Line], expected: Sequence[str] = ()) -> int:
     separators = (declared[1],) if declared else (",", *SEPARATORS)
     find = _place_of_expected if expected else _place_of_likely
     places = (find(lines[above:], separator, expected) for separator in separators)
-    return above + next((place for place in places if place is not None), 0)
+    place = next((place for place in places if place is not None), 0)
+    # A comma in the first row must not make it the header of a file that is a table by another separator.
+    is_whole = bool(place) and not expected and 0 in places
+    return above if is_whole else above + place
 
 
 def _place_of_expected(lines: Sequence[Line], separator: str, expected: Sequence[str]) -> int | None:

@@ -144,6 +144,7 @@ def test_the_line_sep_is_no_header() -> None:
         "id\n1\n2\n",
         "# by R\nid,y\n1,2\n",
         "id;y\n1;0,5\n2;1,5\n",
+        "id;street;air (°C);cars\nMS-1;High Street;16,6;18.049\nMS-2;Mill Lane;7,4;1.172\n",
         "",
     ],
 )
