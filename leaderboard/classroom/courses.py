@@ -130,10 +130,8 @@ def _merge_lists(source: Course, target: Course, competition: Competition, *, ta
             identity = {name: getattr(entry, name) for name in (*IDENTITY, "user", "joined_at", "left_at")}
             RosterEntry.objects.create(course=target, **identity)
     if conflicts:
-        lines = [
-            _("%(name)s: the two class lists name different people or accounts.") % {"name": one} for one in conflicts
-        ]
-        raise CannotHost(_("Nothing was moved. Correct one of the class lists first."), lines)
+        lines = [_("%(name)s: the two rosters name different people or accounts.") % {"name": one} for one in conflicts]
+        raise CannotHost(_("Nothing was moved. Correct one of the rosters first."), lines)
     if takes_all:
         source.roster_lists.update(course=target)
         if not RosterDraft.objects.filter(course=target).exists():

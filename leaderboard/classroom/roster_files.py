@@ -117,7 +117,7 @@ def decode_roster(data: bytes) -> RosterText:
     """
     if len(data) > MAX_ROSTER_BYTES:
         raise UnreadableRoster(
-            _("This file is larger than %(number)s MB, the limit for a class list.")
+            _("This file is larger than %(number)s MB, the limit for a roster.")
             % {"number": MAX_ROSTER_BYTES // 1_000_000}
         )
     data = data.removeprefix(codecs.BOM_UTF8)

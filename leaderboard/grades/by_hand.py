@@ -60,7 +60,7 @@ def set_hand_points(*, graded: Competition | Course, points: Points, user: User 
         ]
         entries = {-person for person, _name in changed if person < 0}
         if RosterEntry.objects.filter(pk__in=entries).count() < len(entries):
-            raise CannotHost(_("Someone has just changed the class list. Look again."))
+            raise CannotHost(_("Someone has just changed the roster. Look again."))
         for name in {name for _person, name in changed}:
             people = [person for person, other in changed if other == name]
             of_people = Q(user__in=people) | Q(entry__user__in=people) | Q(entry__in=[-person for person in people])

@@ -32,9 +32,9 @@ ROSTER_SECONDS = 20.0
 COLUMNS = ("name", "email", "student_id", "lms_user", "section")
 CLAIMS = ("name", "given_name", "family_name", "email", "lis_person_sourcedid")
 
-NOT_ALLOWED = gettext_noop("The platform doesn't allow this site to read its class list.")
-NO_ANSWER = gettext_noop("The platform's class list couldn't be read. Try again later, or import a file.")
-EMPTY = gettext_noop("The platform's class list has no students.")
+NOT_ALLOWED = gettext_noop("The platform doesn't allow this site to read its roster.")
+NO_ANSWER = gettext_noop("The platform's roster couldn't be read. Try again later, or import a file.")
+EMPTY = gettext_noop("The platform's roster has no students.")
 
 
 @on(classroom_hooks.roster_sources)
@@ -62,7 +62,7 @@ def read_roster(link_id: int) -> None:
     problem = ""
     try:
         if rows := list(_rows_of(link)):
-            text, name = io.StringIO(), _("Class list of %(platform)s") % {"platform": link.platform}
+            text, name = io.StringIO(), _("Roster of %(platform)s") % {"platform": link.platform}
             csv.writer(text).writerows([COLUMNS, *rows])
             save_roster_draft(
                 competition=link.competition, user=link.connected_by, file_name=name, data=text.getvalue()

@@ -240,7 +240,7 @@ def host_platform_roster(request: HttpRequest, page_context: PageContext, link_i
     competition = page_context.competition
     if request.method == "POST":
         places.ask_for_roster(get_object_or_404(LtiLink, pk=link_id, competition=competition))
-        messages.info(request, _("Reading the class list. It appears here in a moment."))
+        messages.info(request, _("Reading the roster. It appears here in a moment."))
     return see_other("host_roster", slug=competition.slug)
 
 

@@ -127,7 +127,7 @@ def test_reading_a_list_twice_changes_nothing(hers: Client, pets: Competition) -
     read(hers)
     before = list(RosterEntry.objects.values())
     hers.post(ROSTER, {"text": LIST})
-    assert "New 0 Already joined 0 Changed 0 Unchanged 2" in text_of(hers.get(ROSTER))
+    assert "New 0 Of these, joined 0 Changed 0 Unchanged 2" in text_of(hers.get(ROSTER))
     hers.post(ROSTER, {"action": "take"})
     assert list(RosterEntry.objects.values()) == before
 

@@ -151,7 +151,7 @@ def test_points_for_who_was_just_taken_off_the_list_are_refused(graded: Competit
     entry = late_lee(graded)
     points = {(-entry.pk, "Report"): Fraction(4)}
     entry.delete()
-    with pytest.raises(CannotHost, match="class list"):
+    with pytest.raises(CannotHost, match="roster"):
         by_hand.set_hand_points(graded=graded, points=points, user=ada)
 
 

@@ -35,7 +35,7 @@ def _brings_no_file(request: HttpRequest) -> bool:
 
 
 @open_to(Audience.HOSTS)
-@answered_by_worker(gettext_lazy("Reading your class list"), is_quick=_brings_no_file)
+@answered_by_worker(gettext_lazy("Reading your roster"), is_quick=_brings_no_file)
 def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET: the form, or the preview of an uploaded list. POST: upload, import or discard a list, or undo an import."""
     if request.POST.get("action") in ("take", "discard", "take_back"):
