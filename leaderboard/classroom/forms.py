@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.forms import SignUpForm
 from leaderboard.accounts.models import User
+from leaderboard.common.display_time import zone_title
 from leaderboard.competitions.forms import MomentField, moment_in
 from leaderboard.competitions.models import Competition, Course, Extension, Membership, Team
 
@@ -70,7 +71,7 @@ class RosterForm(forms.Form):
     """A class list as a file or as pasted text."""
 
     file = forms.FileField(
-        label=gettext_lazy("Class list"),
+        label=gettext_lazy("Roster file"),
         required=False,
         max_length=1000,
         error_messages={"empty": gettext_lazy("This file is empty.")},
@@ -87,9 +88,7 @@ class RosterForm(forms.Form):
         file = self.cleaned_data["file"]
         if file is not None and file.size > roster_files.MAX_ROSTER_BYTES:
             size = roster_files.MAX_ROSTER_BYTES // 1_000_000
-            raise ValidationError(
-                _("This file is larger than {size} MB, the limit for a class list.").format(size=size)
-            )
+            raise ValidationError(_("This file is larger than {size} MB, the limit for a roster.").format(size=size))
         return file
 
     def clean(self) -> dict[str, Any]:
@@ -183,7 +182,7 @@ class ExtensionForm(DeadlineForm):
         super().__init__(competition, *args, **kwargs)
         self.fields["closes_at"].help_text = _(
             "In the time zone %(zone)s. Leave empty to keep the regular deadline."
-        ) % {"zone": competition.zone}
+        ) % {"zone": zone_title(competition.zone)}
 
     def clean_extra_attempts(self) -> int:
         return self.cleaned_data["extra_attempts"] or 0

@@ -20,6 +20,11 @@ def year_problem(moment: datetime) -> str:
     return "" if 1970 <= moment.year <= 9000 else _("Enter a year between 1970 and 9000.")
 
 
+def zone_title(zone: str) -> str:
+    """A zone's name on pages; GMT for UTC, which is a word of computers."""
+    return "GMT" if zone == "UTC" else zone.replace("_", " ")
+
+
 def day_and_time_text(when: datetime) -> str:
     """A time in its own time zone, in the format of every page and e-mail."""
     return f"{day_text(when)}, {when.hour:02}:{when.minute:02}"
@@ -31,9 +36,9 @@ def day_text(day: date) -> str:
 
 
 def zone_letters(local: datetime) -> str:
-    """The abbreviation of a time's zone, such as CET; GMT for UTC, which is a word of computers."""
+    """The abbreviation of a time's zone, such as CET."""
     letters = local.tzname() or ""
-    return "GMT" if letters == "UTC" else letters
+    return zone_title(letters)
 
 
 def moment_text(moment: datetime, zone: str) -> str:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User
-from leaderboard.common.display_time import year_problem
+from leaderboard.common.display_time import year_problem, zone_title
 from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.names import slug_from_title
 from leaderboard.common.viewer import time_zones
@@ -172,7 +172,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             self.initial.setdefault(name, read_setting(held, name))
         self.fields["slug"].required = False
         known = time_zones() if held.zone in time_zones() else (held.zone, *time_zones())
-        self.fields["zone"].choices = [(zone, zone.replace("_", " ")) for zone in known]  # type: ignore[attr-defined]
+        self.fields["zone"].choices = [(zone, zone_title(zone)) for zone in known]  # type: ignore[attr-defined]
         largest = self.fields["max_megabytes"]
         largest.help_text = _("At most %(number)s.") % {"number": settings.MAX_UPLOAD_BYTES // MEGABYTE}
         if held.pk:
@@ -312,7 +312,7 @@ class SetupForm(PartOfCompetitionForm):
     """Fields that the page does not show before there are answers, so they are not posted."""
     shown = ("title", "subtitle", *shown_with_answers, "is_listed", "needs_code", "join_code", "in_course")
     in_course = forms.ChoiceField(
-        label=_("Course"), required=False, help_text=_("All competitions of a course share one class list.")
+        label=_("Course"), required=False, help_text=_("All competitions of a course share one roster.")
     )
 
     def __init__(self, *args: Any, user: User | None = None, **kwargs: Any) -> None:

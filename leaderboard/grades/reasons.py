@@ -105,11 +105,17 @@ def _count_files(facts: Facts) -> str:
     return text % facts
 
 
+def _name_top(facts: Facts) -> str:
+    if float(facts["number"]) == 100:
+        return _("In the ranking")
+    return _("Among the best %(number)s %% of the teams") % facts
+
+
 _SUBJECTS: dict[str, Callable[[Facts], str]] = {
     "between": _say_between,
     "reaches": lambda facts: _with_anchor(facts, _("%(score)s reaches %(anchor)s")),
     "below": lambda facts: _with_anchor(facts, _("%(score)s doesn't reach %(anchor)s")),
-    "top": lambda facts: _("Among the best %(number)s %% of the teams") % facts,
+    "top": _name_top,
     "first": lambda facts: _("Among the first %(number)s of the teams") % facts,
     "place": _name_place,
     "baselines": lambda facts: _add_board(facts, _("%(reached)s of %(total)s baselines reached") % facts),

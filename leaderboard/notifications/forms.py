@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.common import outbox
+from leaderboard.common.display_time import zone_title
 from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.viewer import time_zones
 from leaderboard.competitions import hooks as competitions_hooks
@@ -34,7 +35,7 @@ class PreferencesForm(forms.Form):
             label=_("Time zone"),
             widget=LongSelect,
             required=False,
-            choices=[("", _("Same as my browser")), *((zone, zone.replace("_", " ")) for zone in zones)],
+            choices=[("", _("Same as my browser")), *((zone, zone_title(zone)) for zone in zones)],
             initial=user.zone,
             help_text=_("For all pages. Host forms use the competition's time zone."),
         )

@@ -153,7 +153,7 @@ def test_the_deadline_of_a_running_competition_is_changed_where_its_question_is(
     page = hers.get("/host/pets/settings/").content.decode()
     assert 'href="/host/pets/deadline/"' in page
     assert 'name="closes_at"' not in page
-    assert "midnight, UTC." in page, "the zone of the competition is named"
+    assert "midnight, GMT." in page, "the zone of the competition is named"
 
 
 def test_a_section_of_the_settings_has_at_most_sixty_words(hers: Client, pets: Competition) -> None:

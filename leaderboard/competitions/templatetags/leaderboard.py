@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 import metrics
 from leaderboard import __version__
 from leaderboard.common import drawings, numbers
-from leaderboard.common.display_time import moment
+from leaderboard.common.display_time import moment, zone_title
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.markdown import render_formula, render_markdown, render_markdown_line
 
@@ -53,6 +53,7 @@ register.filter("stored_text", stored_text)
 register.filter("translated", translated_message)
 register.simple_tag(moment)
 register.filter("moment", moment)
+register.filter("zone_title", zone_title)
 
 
 def number_in(value: float | str | None) -> float | None:

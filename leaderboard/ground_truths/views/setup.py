@@ -108,7 +108,7 @@ def _saves_alone(request: HttpRequest) -> bool:
 
 
 @open_to(Audience.HOSTS)
-@answered_by_worker(gettext_lazy("Checking your files"), is_quick=_saves_alone)
+@answered_by_worker(gettext_lazy("Preparing your competition"), is_quick=_saves_alone)
 def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET: the findings and proposals. POST: save the fields, and do the action of the pressed button. After the launch
     it redirects.

@@ -10,6 +10,7 @@ from allauth.account.decorators import secure_admin_login
 from allauth.mfa.admin import Authenticator
 from allauth.socialaccount.admin import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.admin import UserSession
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Group
 
@@ -21,6 +22,8 @@ admin.site.site_header = "Leaderboard"
 admin.site.site_title = "Leaderboard admin"
 admin.site.index_title = "Administration"
 admin.site.enable_nav_sidebar = False
+# The site's own app has the title “Accounts”, too.
+apps.get_app_config("account").verbose_name = "E-mail addresses"
 # The sign-in page of the site counts wrong passwords; the admin's own would not.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 # The secret of a second factor must not be readable; an operator removes a lost one on the person's page.
