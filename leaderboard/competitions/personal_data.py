@@ -31,17 +31,20 @@ NAMELESS_FILE = "submission.csv"
 @on(accounts_hooks.export)
 def export_memberships(*, account: User, at: datetime) -> PersonalData:
     files = _files_of(account)
+    # Of a team that the person has left they may not have what others attached since.
+    own = Q(by=account) | Q(submission__team__in=account.memberships.values("team"))
+    attached = Attachment.objects.filter(own, submission__in=files.order_by()).in_bulk()
     return PersonalData(
         texts={
             "memberships": list(_membership_facts(account)),
-            "submissions": [_submission_facts(account, submission, at) for submission in files],
+            "submissions": [_submission_facts(account, one, at, attached.get(one.pk)) for one in files],
             "forms": list(PageTask.objects.filter(user=account).values("path", "status", "created_at")),
         },
         files=[
             *(PersonalFile(f"submissions/{one.pk}/{one.file_name}", one.file_key, one.sha256) for one in files),
             *(
                 PersonalFile(f"submissions/{one.pk}/attachment/{one.file_name}", one.file_key, one.sha256)
-                for one in Attachment.objects.filter(submission__in=files.order_by())
+                for one in attached.values()
             ),
         ],
     )
@@ -50,7 +53,7 @@ def export_memberships(*, account: User, at: datetime) -> PersonalData:
 def _files_of(account: User) -> QuerySet[Submission]:
     """Files that they submitted, and files of their teams, which they can download anyway."""
     mine = Q(user=account, baseline=None) | Q(team__in=account.memberships.values("team"))
-    files = Submission.objects.filter(mine).select_related("competition__board", "team", "attachment")
+    files = Submission.objects.filter(mine).select_related("competition__board", "team")
     return files.order_by("received_at")
 
 
@@ -66,7 +69,9 @@ def _membership_facts(account: User) -> Iterator[dict[str, Any]]:
         }
 
 
-def _submission_facts(account: User, submission: Submission, at: datetime) -> dict[str, Any]:
+def _submission_facts(
+    account: User, submission: Submission, at: datetime, attachment: Attachment | None
+) -> dict[str, Any]:
     names = (
         "file_name",
         "sha256",
@@ -88,12 +93,11 @@ def _submission_facts(account: User, submission: Submission, at: datetime) -> di
         "problems": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.problems],
         "warnings": [{name: fact for name, fact in one.items() if name != "forms"} for one in submission.warnings],
         "scores": _visible_scores(account, submission, at),
-        "attachment": _attachment_facts(account, submission),
+        "attachment": _attachment_facts(account, attachment),
     }
 
 
-def _attachment_facts(account: User, submission: Submission) -> dict[str, Any] | None:
-    attachment = getattr(submission, "attachment", None)
+def _attachment_facts(account: User, attachment: Attachment | None) -> dict[str, Any] | None:
     if attachment is None:
         return None
     is_mine = attachment.by_id == account.pk

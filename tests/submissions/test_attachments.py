@@ -16,8 +16,8 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.accounts.personal_data import delete_account
-from leaderboard.classroom import extensions
+from leaderboard.accounts.personal_data import delete_account, export_account
+from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common import storage
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.models import Attachment, BoardSettings, Competition, Limits, Submission
@@ -91,6 +91,31 @@ def test_bo_and_the_host_get_the_file_as_it_was_and_others_get_none(
         assert (response["Content-Type"], response["X-Content-Type-Options"]) == ("application/octet-stream", "nosniff")
     for user in (cy, dee):
         assert signed_in(user).get(url).status_code in (403, 404)
+
+
+@pytest.mark.attack("private scores, doubts, truth or foreign files in any answer")
+def test_who_left_the_team_takes_along_no_work_that_it_attached_since(pets: Competition, bo: User, dee: User) -> None:
+    """Bo's files stay with the team, and Dee attaches to one what Bo never had."""
+    joining.join_by_invitation(user=dee, invitation=bo.memberships.get().team.invitation)
+    joining.accept_rules(membership=dee.memberships.get())
+    first, second = submit(pets, bo, answers(public=1)), submit(pets, bo, answers())
+    attach(first, bo, b"# of bo")
+    teams.leave_team(membership=bo.memberships.get())
+    attach(second, dee, b"# of dee")
+    assert taken_along(bo) == {b"# of bo"}
+    assert taken_along(dee) == {b"# of bo", b"# of dee"}
+
+
+def taken_along(user: User) -> set[bytes]:
+    """The attachments in a person's own data."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        export_account(archive, account=user, at=timezone.now())
+    with zipfile.ZipFile(content) as archive:
+        texts = json.loads(archive.read("submissions.json"))
+        names = [name for name in archive.namelist() if "/attachment/" in name]
+        assert len(names) == sum(text["attachment"] is not None for text in texts)
+        return {archive.read(name) for name in names}
 
 
 def test_a_later_file_replaces_the_earlier_one(
