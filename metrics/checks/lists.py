@@ -11,6 +11,7 @@ from ..core.errors import shown
 from ..core.messages import Message, Plural
 from ..core.truth import Truth
 from ..reading.columns import to_decimal
+from ..reading.foreign import lists_among
 from ..reading.headers import TRUTH_HEADER
 from ..reading.label_kinds import Label, LabelSet
 from ..reading.sources import Source, read_source
@@ -51,10 +52,10 @@ _WRITE_PLAINLY = Plural(
     "{count} cells of {column} are lists {writing}, such as {example}. Write {cure}.",
 )
 _JOINED_BY_WORDS = Plural(
-    "{count} cell of {column} has a word between labels, such as {example}, and is read with a further label. Write "
-    "{cure}.",
-    "{count} cells of {column} have a word between labels, such as {example}, and are read with a further label. Write "
-    "{cure}.",
+    "{count} cell of {column} has a word or mark between labels, such as {example}, and is read with other labels. "
+    "Write {cure}.",
+    "{count} cells of {column} have words or marks between labels, such as {example}, and are read with other labels. "
+    "Write {cure}.",
 )
 _LISTS_AS_LABELS = Plural(
     "{count} cell of {column} looks like a list, such as {example}, and is scored as one label.",
@@ -147,16 +148,20 @@ def _list_findings(truth: Truth, name: str, cells: Sequence[str], of_row: np.nda
 
 
 def _joined_by_words(truth: Truth, name: str, cells: Sequence[str], of_row: np.ndarray) -> Iterator[Finding]:
-    """A warning if words such as "and" join labels."""
+    """A warning if words such as "and", or marks, join labels."""
     separator = truth.params[SEPARATOR] or None
     lists = [list(map(str.strip, cell.split(separator))) for cell in cells]
     if separator is None:
         words = joining_words(lists)
-        plain_lists = [[item for item in items if item not in words] for items in lists]
+        lone = [[item for item in items if item not in words] for items in lists]
+        labels = list({item for items in lone for item in items})
+        parted = {labels[place]: fault.cured or "" for place, fault in lists_among(labels, None).items()}
+        plain_lists = [[parted.get(item, item) for item in items] for items in lone]
     else:
         known = {item for items in lists for item in items}
         plain_lists = [[part for item in items for part in _known_parts(item, known)] for items in lists]
-    if codes := [code for code, items in enumerate(lists) if items != plain_lists[code]]:
+    differ = [code for code, items in enumerate(lists) if items != plain_lists[code]]
+    if codes := [code for code in differ if not _is_foreign(cells[code], separator)]:
         rows, cure = _rows_with(codes, of_row), (separator or " ").join(plain_lists[codes[0]])
         facts = {"column": shown(name), "example": shown(cells[codes[0]]), "cure": shown(cure)}
         message = Message.counted(len(rows), *_JOINED_BY_WORDS, **facts)

@@ -11,6 +11,7 @@ from ..core.messages import EXAMPLES, Message, Plural, listed
 from ..core.truth import Truth
 from ..numerics.correlation import mid_ranks
 from ..reading.columns import Cells
+from ..reading.label_forms import LabelForm, typical_label
 from ..reading.label_kinds import LabelSet, Words
 from ..reading.numbers import read_numbers
 from ..reading.repairs import mend_letters
@@ -116,7 +117,15 @@ def _similar_labels(truth: Truth, column: _Column) -> Iterator[Finding]:
     is_list = "separator" in truth.params
     if is_list:
         labels = sorted({label.strip() for cell in labels for label in cell.split(truth.params["separator"] or None)})
-    if pairs := look_alikes(labels) if is_list or 2 * len(labels) <= len(column.codes) else []:
+    pairs = look_alikes(labels) if is_list or 2 * len(labels) <= len(column.codes) else []
+    cured = LabelForm(typical_label(labels)).faults(labels) if pairs or 2 * len(labels) <= len(column.codes) else {}
+    known, paired = set(labels), {label for pair in pairs for label in pair}
+    pairs += [
+        (labels[place], fault.cured)
+        for place, fault in cured.items()
+        if fault.cured in known and labels[place] not in paired
+    ]
+    if pairs:
         message = Message.counted(
             len(pairs),
             "{count} pair of answers that look alike: {examples}.",

@@ -27,6 +27,7 @@ from .writings import (
     Writing,
     items_joined_by_words,
     joining_words,
+    may_join,
     read_list,
 )
 
@@ -52,7 +53,7 @@ _OPENING = (*_MARKS, "b", "a", "n", "c", "s", "f", "l")
 _SEPARATORS = (*SEPARATORS, *RARE_SEPARATORS)
 _BLOCK = 1 << 20
 _SPACE, _JOINED = re.compile(r"\s"), re.compile("[_\u2581]")
-_JOINED_LABELS = re.compile(r"->|[-–_:~·•→>^=.#\\]")
+_JOINED_LABELS = re.compile(r"->|\\[nt]|[-–_:~·•→>^=.#!/&+\\]")
 """Marks between labels that may as well be inside of one."""
 _RUN = re.compile(r"(.)\1+")
 
@@ -174,7 +175,7 @@ class ListForm:
 
     def joined_by_words(self, cells: Any) -> list[int]:
         """The places of distinct cells in which words such as ``and`` join labels that white space parts."""
-        if self.separator is not None or self.sample in CONJUNCTIONS:
+        if self.separator is not None or may_join(self.sample):
             return []
         lists = [cell.split() for cell in cells[:_MOST_LABELS].to_pylist()]
         self._joining = joining_words(lists)
@@ -264,7 +265,7 @@ def judge_lists(cells: Cells, lists: Coded, form: ListForm) -> None:
     else:
         owner, codes, labels = lists.once(labels_of, form.separator)
     findings.has_good = bool(len(labels))
-    if form.separator is None and CONJUNCTIONS.intersection(labels.to_pylist()):
+    if form.separator is None and any(map(may_join, labels.to_pylist())):
         for place in form.joined_by_words(lists.array):
             findings.is_faulty[place] = True
             text = lists.array[place].as_py()
@@ -272,7 +273,7 @@ def judge_lists(cells: Cells, lists: Coded, form: ListForm) -> None:
     if form.label is not None:
         texts = labels.to_pylist()
         faults = form.label.faults(texts)
-        faults |= _lists_among(texts, form.separator)
+        faults |= lists_among(texts, form.separator)
         marks = _Findings(max(1, len(texts)))
         _mark_faulty(marks, faults, len(texts))
         findings.has_good = marks.has_good
@@ -285,7 +286,7 @@ def judge_lists(cells: Cells, lists: Coded, form: ListForm) -> None:
     findings.tell(cells, lists.codes)
 
 
-def _lists_among(labels: Sequence[str], separator: str | None) -> dict[int, Fault]:
+def lists_among(labels: Sequence[str], separator: str | None) -> dict[int, Fault]:
     """Labels that are made of other labels with white space between them, or with marks where white space parts labels,
     by their places."""
     known, found = set(labels), {}
@@ -293,7 +294,7 @@ def _lists_among(labels: Sequence[str], separator: str | None) -> dict[int, Faul
         if separator is not None:
             parts = _parts_of(label, known) if " " in label else []
         else:
-            parts = _JOINED_LABELS.split(label) if _JOINED_LABELS.search(label) else []
+            parts = list(filter(None, _JOINED_LABELS.split(label))) if _JOINED_LABELS.search(label) else []
             parts = parts if known.issuperset(parts) else []
         if parts:
             found[place] = Fault(LISTED, (separator or " ").join(parts))

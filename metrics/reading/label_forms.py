@@ -206,6 +206,8 @@ class LabelForm:
         if value is not None:
             if self.least is not None and value < self.least:
                 return Fault(COUNTED, self.sample)
+            if value < 0 and self.least is None and "-" not in self.letters:  # in lists of one length
+                return Fault(ABSENT, None)
             return Fault(FRACTION, None) if self.is_whole and not _is_whole(value, 4) else None
         if label.casefold() in _MISSING:
             return Fault(ABSENT, None)
@@ -358,7 +360,7 @@ def typical_label(labels: Iterable[str]) -> str:
 def _form_key(label: str) -> object:
     if to_decimal(label) is not None:
         return bool(NAME_OF_DIGITS.match(label))
-    return frozenset(_cases_of(label)) or "no letters"
+    return frozenset(_cases_of(label)) or "no letters", _bare_label(label) == label
 
 
 def twins_of(labels: list[str]) -> dict[str, str]:

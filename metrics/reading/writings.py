@@ -9,7 +9,7 @@ so that hosts and students are told and a conversion can be offered.
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..core.messages import Message
@@ -31,7 +31,7 @@ SEPARATORS = {
 RARE_SEPARATORS = "/+&"
 """Separators that many labels have."""
 
-_CONJUNCTIONS = "and und et y e en och og i a ja ve és oraz or oder ou и та και"
+_CONJUNCTIONS = "sowie ed plus then vs and und et y e en och og i a ja ve és oraz or oder ou и та και"
 CONJUNCTIONS = frozenset(_CONJUNCTIONS.split())
 """Words that people write between the last items of a list."""
 _CONJUNCTION = re.compile(rf"\s+(?:{'|'.join(sorted(CONJUNCTIONS, key=len, reverse=True))})\s+")
@@ -39,7 +39,7 @@ _CLOSING = {"[": "]", "(": ")", "{": "}", "［": "］", "（": "）", "<": ">", 
 _CALL = re.compile(
     r"(?:np\.|numpy\.|torch\.|tf\.|jnp\.|pd\.|pl\.)?"
     r"(?:array|asarray|tensor|list|tuple|set|frozenset|dict_keys|dict_values|Index|Series|vector|Vector|Set|Tuple|Any"
-    r"|String|Int64|Int32|Float64|Union\{[^{}]*\}|c)\s*(?=[\[({])"
+    r"|deque|%w|String|Int64|Int32|Float64|Union\{[^{}]*\}|c)\s*(?=[\[({])"
 )
 """The name of a type in front of a list, as Python, R and Julia write it."""
 _SCALAR = re.compile(r"\b(?:np|numpy)\.(?:\w+\(([^()]*)\)|(?:(True|False)_))")
@@ -143,14 +143,24 @@ def _separator_between(inner: str) -> str | None:
     return next((mark for mark in SEPARATORS if mark in between), None)
 
 
-def joining_words(lists: Iterable[Sequence[str]]) -> set[str]:
+_MARK = re.compile(r"[-–—/&+|>•·*→<=~.,;:\\#]+")
+"""A mark that stands alone between labels."""
+
+
+def may_join(item: str) -> bool:
+    """Whether an item may be a word or a mark that joins others."""
+    return item in CONJUNCTIONS or _MARK.fullmatch(item) is not None
+
+
+def joining_words(lists: Collection[Sequence[str]]) -> set[str]:
     """Words such as ``and`` among the items of some lists that only join others: they are in front of the last item, or
-    of each, wherever they are. A single letter is none beside items of one letter.
+    of each, wherever they are. A single letter is none beside items of one letter; a mark is one wherever it is.
 
     >>> joining_words([["cat", "and", "dog"], ["dog"]]), joining_words([["a", "e", "i"]])
     ({'and'}, set())
     """
     joins: dict[str, bool] = {}
+    marks = {item for items in lists for item in items if _MARK.fullmatch(item)}
     has_letters = False
     for items in lists:
         for place, item in enumerate(items):
@@ -159,7 +169,7 @@ def joining_words(lists: Iterable[Sequence[str]]) -> set[str]:
                 joins[item] = joins.get(item, True) and 0 < place < len(items) - 1 and bool(is_last)
             has_letters = has_letters or (len(item) == 1 and item not in CONJUNCTIONS)
     words = {word for word, is_joining in joins.items() if is_joining}
-    return {word for word in words if len(word) > 1} if has_letters or len(words) < len(joins) else words
+    return marks | ({word for word in words if len(word) > 1} if has_letters or len(words) < len(joins) else words)
 
 
 def items_joined_by_words(item: str) -> list[str]:

@@ -211,7 +211,9 @@ def lists_of(cells: list[str]) -> bytes:
 
 
 @pytest.mark.parametrize("key", ["multilabel_f1", "map_at_k", "jaccard", "ndcg_at_k"])
-@pytest.mark.parametrize("word", ["and", "und", "et", "y", "e", "en", "och", "i", "и"])
+@pytest.mark.parametrize(
+    "word", ["and", "und", "et", "y", "e", "en", "och", "i", "и", "sowie", "-", "/", "\u2022", "->"]
+)
 def test_words_between_the_items_of_lists_are_told(key: str, word: str) -> None:
     truth = metrics.prepare(key, lists_of(JOINED_LISTS))
     for cells in (
@@ -262,7 +264,7 @@ def test_quotes_and_dashes_in_the_other_form_are_told(key: str, truth: str, file
     assert prepared.evaluate(lists_of([truth, "a cat sat there"])).warnings == ()
 
 
-@pytest.mark.parametrize("mark", ["-", "_", ":", "->", "\u00b7", "\u2022", "\\", " or ", " oder "])
+@pytest.mark.parametrize("mark", ["::", "!", "\\n", "/", "&", *"-_:\u00b7\u2022\\", "->", " or ", " oder "])
 def test_other_marks_between_labels_are_told(mark: str) -> None:
     truth = metrics.prepare("multilabel_f1", lists_of(JOINED_LISTS))
     assert truth.evaluate(lists_of([mark.join(cell.split()) for cell in JOINED_LISTS])).warnings

@@ -90,6 +90,16 @@ def test_lists_that_are_partly_written_otherwise_are_named_with_their_line() -> 
     assert finding.line is not None
 
 
+@pytest.mark.parametrize(
+    "mark", [" - ", "-", " / ", "/", " + ", " -> ", "\u2192", " \u2022 ", ":", "&", " > ", "\\n", "."]
+)
+def test_marks_between_the_labels_of_answers_are_named(mark: str) -> None:
+    found = metrics.check_truth("multilabel_f1", answers(mark.join), is_quick=True).findings
+    (finding,) = [one for one in found if "list" in one.code]
+    assert mark in finding.message
+    assert finding.message.count('"') >= 4
+
+
 def test_a_list_that_is_scored_as_one_label_is_named() -> None:
     truth = answers(",".join)
     assert codes("accuracy", truth) == {"lists_as_labels": False}
@@ -119,6 +129,16 @@ def test_texts_with_commas_are_no_lists(cells: list[str]) -> None:
         ("f1", ["caf\u00e9", "cafe\u0301", "tea"]),
         ("multilabel_f1", ["Cat dog", "cat newt", "dog"]),
         ("map_at_k", ["007 x", "7 y", "x"]),
+        ("accuracy", ["cat", "**cat**", "dog"]),
+        ("accuracy", ["cat", "Answer: cat", "dog"]),
+        ("accuracy", ["cat", "«cat»", "dog"]),
+        ("accuracy", ["cat", "cat:0.9", "dog"]),
+        ("accuracy", ["cat", "cat.", "dog"]),
+        ("accuracy", ["1", "LABEL_1", "0"]),
+        ("accuracy", ["A", "\u0410", "B"]),
+        ("accuracy", ["New York", "NewYork", "Rome"]),
+        ("accuracy", ["2026-03-15", "15.3.2026", "2026-03-16"]),
+        ("f1", ["True", "PRAWDA", "False"]),
     ],
 )
 def test_labels_that_differ_only_in_case_zeros_or_accents_are_named(key: str, labels: list[str]) -> None:
