@@ -141,13 +141,13 @@ def axis_words(axis: str, sign: float, room: float = math.inf) -> str:
 
 
 def tick_texts(ticks: Sequence[float]) -> list[str]:
-    """Labels of an axis whose ticks are multiples of a step, with as many digits as these need."""
+    """Labels of an axis whose ticks are multiples of a step, with as many digits as these need, grouped like scores."""
     step, size = ticks[1] - ticks[0], max(abs(tick) for tick in ticks)
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-    if decimals > 6 or size >= 1e7:
+    if decimals > 6 or size >= 1e12:
         texts = [f"{tick:.{max(1, math.ceil(math.log10(size / step)))}e}" if tick else "0" for tick in ticks]
     else:
-        texts = [f"{tick + 0.0:.{decimals}f}" for tick in ticks]
+        texts = [f"{tick + 0.0:{',' if abs(tick) >= 1e5 else ''}.{decimals}f}" for tick in ticks]
     return [text.replace("-", "−") for text in texts]
 
 

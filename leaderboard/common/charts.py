@@ -161,7 +161,7 @@ def draw_history(
         if not best or sign * value < sign * best[-1][1]:
             best.append((at, value))
     first, last = points[0][0], max(points[-1][0], points[0][0] + timedelta(minutes=1))
-    rows = [(date_format(localtime(at), "j M Y, H:i"), repr(value)) for at, value in points]
+    rows = [(date_format(localtime(at), "j M Y, H:i"), number_text(value, decimals)) for at, value in points]
 
     def draw(width: int) -> Plot:
         plot = Plot(width, left_room(ticks), width - 8, 22, 130)
@@ -171,8 +171,8 @@ def draw_history(
         steps = "".join(f"H{across.at_time(at):g}V{up.at(value):g}" for at, value in best[1:])
         start = f"M{across.at_time(first):g} {up.at(best[0][1]):g}"
         plot.path("step mine", f"{start}{steps}H{plot.right - 6:g}")
-        for (at, value), (received, _score) in zip(points, rows, strict=True):
-            plot.dot(across.at_time(at), up.at(value), 3, "dot", f"{received}: {number_text(value, decimals)}")
+        for (at, value), (received, score) in zip(points, rows, strict=True):
+            plot.dot(across.at_time(at), up.at(value), 3, "dot", f"{received}: {score}")
         plot.times_below(first, last, across)
         plot.better_up(axis, sign)
         return plot

@@ -27,6 +27,7 @@ import uuid
 import zipfile
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from decimal import Decimal
 from getpass import getpass
 from http.client import HTTPException
 from pathlib import Path
@@ -268,7 +269,7 @@ def submission_outcome(site: SiteClient, submission: dict[str, Any]) -> Result:
     if status == "pending":
         words = "received; `submissions` tells its score, and --watch waits for it"
     elif score is not None:
-        words = f"scored, public score {score:.10g}"
+        words = f"scored, public score {cell_text('score', score)}"
     elif submission.get("is_late"):
         words = "scored, late, so never ranked; its score is shown once the final ranking is open"
     elif site.get(f"competitions/{submission['competition']}").get("hides_scores"):
@@ -457,14 +458,14 @@ def local_time(moment: datetime) -> str:
 
 
 def cell_text(name: str, value: Any) -> str:
-    """A value of the column `name` in readable form: a score with ten digits, a size with its unit."""
+    """A value of the column `name` in readable form: a score with all digits and no exponent, a size with its unit."""
     if name.endswith("_at") and isinstance(value, str):
         try:
             return local_time(datetime.fromisoformat(value.replace("Z", "+00:00")))
         except ValueError:
             return plain_text(value)
     if isinstance(value, float):
-        return f"{value:.10g}"
+        return f"{Decimal(repr(value)):f}"
     if name == "size" and isinstance(value, int):
         unit, letters = (1 << 20, "MB") if value >= 1 << 20 else (1 << 10, "KB")
         return f"{value / unit:.1f} {letters}" if value >= 1 << 10 else f"{value} bytes"

@@ -48,6 +48,8 @@ def test_ticks_are_those_that_people_would_write(low: float, high: float, expect
 def test_axes_show_the_digits_that_their_step_needs() -> None:
     assert tick_texts([0.0, 0.05, 0.1]) == ["0.00", "0.05", "0.10"]
     assert tick_texts([-400.0, -200.0, 0.0]) == ["−400", "−200", "0"]
+    assert tick_texts([50000.0, 100000.0, 150000.0]) == ["50000", "100,000", "150,000"]
+    assert tick_texts([2950784400.0, 2950784450.0]) == ["2,950,784,400", "2,950,784,450"]
 
 
 @given(st.lists(st.floats(0, 400), min_size=1, max_size=11))
