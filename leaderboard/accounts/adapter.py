@@ -153,8 +153,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             count_try(ACCOUNTS_MADE, way_key(way), seconds=A_DAY_SECONDS)
         saved: User = super().save_user(request, user, form, commit=False)
         saved.password = getattr(form, "password_hash", saved.password)
-        *first, last = form.cleaned_data.get("full_name", "").split() or [""]
-        saved.first_name, saved.last_name = (" ".join(first), last) if first else (last, "")
+        saved.set_full_name(form.cleaned_data.get("full_name", ""))
         if commit:
             saved.save()
         return saved

@@ -20,16 +20,24 @@ from .models import ApiToken, User
 PASSWORD_RULES = _("At least eight characters. Not only digits, not a common password and not similar to your name.")
 
 
+class RealName(forms.CharField):
+    """A person's real name, for their hosts."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        help_text = _("As on your class list. Only your teachers see it.")
+        widget = forms.TextInput(attrs={"autocomplete": "name"})
+        super().__init__(
+            label=_("Your name"), max_length=120, required=False, help_text=help_text, widget=widget, **kwargs
+        )
+
+    def clean(self, value: Any) -> str:
+        return clean_text(super().clean(value))
+
+
 class SignUpForm(SignupForm):  # type: ignore[misc]
     """django-allauth's form for an account, with the person's real name for their hosts."""
 
-    full_name = forms.CharField(
-        label=_("Your name"),
-        max_length=120,
-        required=False,
-        help_text=_("As on your class list. Only your teachers see it."),
-        widget=forms.TextInput(attrs={"autocomplete": "name"}),
-    )
+    full_name = RealName()
     field_order: tuple[str, ...] = ("full_name", "username", "email", "password1")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -37,9 +45,6 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
         self.fields["username"].help_text = _("Others see it on the leaderboard. You can change that name later.")
         self.fields["email"].label = _("E-mail address")
         self.fields["password1"].help_text = PASSWORD_RULES
-
-    def clean_full_name(self) -> str:
-        return clean_text(self.cleaned_data["full_name"])
 
     def clean_password1(self) -> str:
         """django-allauth compares the password with username and address, and knows no name before the account."""

@@ -47,6 +47,11 @@ class User(AbstractUser):
             ),
         ]
 
+    def set_full_name(self, name: str) -> None:
+        """Split a real name at its last space; a single word is the first name."""
+        first, _space, last = " ".join(name.split()).rpartition(" ")
+        self.first_name, self.last_name = (first, last) if first else (last, "")
+
     @property
     def notification_language(self) -> str:
         """Language of their notices and e-mails: their choice if the site offers it, else the site's language."""

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from leaderboard.accounts.forms import RealName
 from leaderboard.accounts.models import User
 from leaderboard.common import outbox
 from leaderboard.common.display_time import zone_title
@@ -25,10 +26,12 @@ OPTIONS = Announcement.Audience
 
 
 class PreferencesForm(forms.Form):
-    """A person's time zone and language, and which notices reach them on the site and by e-mail."""
+    """A person's name, time zone and language, and which notices reach them on the site and by e-mail."""
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if user.has_usable_password():  # other names come from an institution or a learning platform
+            self.fields["full_name"] = RealName(initial=user.get_full_name())
         self.kinds = [kind for kind in NoticeKind if not kind.is_for_hosts or user.is_host_anywhere]
         zones = time_zones() if user.zone in ("", *time_zones()) else (user.zone, *time_zones())
         self.fields["zone"] = forms.ChoiceField(

@@ -55,11 +55,14 @@ def notice(request: HttpRequest, number: int) -> HttpResponse:
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def preferences(request: HttpRequest) -> HttpResponse:
-    """The viewer's time zone, language, and choices for each kind of notice."""
+    """The viewer's name, time zone, language, and choices for each kind of notice."""
     user = signed_in_user(request.user)
     form = PreferencesForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        changes = {name: form.cleaned_data[name] for name in ("zone", "language") if name in form.fields}
+        changes: dict[str, Any] = {name: form.cleaned_data[name] for name in ("zone", "language") if name in form.fields}
+        if name := form.cleaned_data.get("full_name"):
+            user.set_full_name(name)
+            changes |= {"first_name": user.first_name, "last_name": user.last_name}
         User.objects.filter(pk=user.pk).update(**changes)
         services.save_choices(user=user, choices=form.deliveries())
         messages.success(request, _("Saved."))

@@ -346,6 +346,27 @@ def test_without_mail_bo_is_asked_about_the_site_alone_and_keeps_his_choice_of_m
     assert (chosen[NoticeKind.DEADLINE], chosen[NoticeKind.TEAM]) == ("email", "none")
 
 
+def test_bo_mends_his_name_and_leaving_it_empty_keeps_it(bo: User) -> None:
+    bo.set_password("blue heron 7")
+    bo.save()
+    client = signed_in(bo)
+    for given, first, last in (("Bo van  Dyk", "Bo van", "Dyk"), ("", "Bo van", "Dyk"), ("Bo", "Bo", "")):
+        assert client.post("/account/preferences/", {"full_name": given}).status_code == 303
+        bo.refresh_from_db()
+        assert (bo.first_name, bo.last_name) == (first, last)
+    assert client.post("/account/preferences/", {"full_name": "B" * 121}).status_code == 422
+
+
+def test_a_name_from_an_institution_is_no_choice(bo: User) -> None:
+    bo.set_unusable_password()
+    bo.save()
+    client = signed_in(bo)
+    assert 'name="full_name"' not in client.get("/account/preferences/").content.decode()
+    client.post("/account/preferences/", {"full_name": "Cy"})
+    bo.refresh_from_db()
+    assert bo.first_name != "Cy"
+
+
 def test_only_hosts_choose_about_failed_files(bo: User, ada: User) -> None:
     assert "A submission in your class can" not in signed_in(bo).get("/account/preferences/").content.decode()
     assert "A submission in your class can" in signed_in(ada).get("/account/preferences/").content.decode()
