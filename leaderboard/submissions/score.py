@@ -26,6 +26,7 @@ from leaderboard.boards import standings
 from leaderboard.common.claims import Claim
 from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.storage import StorageUnreachable
+from leaderboard.competitions import wake_ups
 from leaderboard.competitions.models import (
     Competition,
     GroundTruth,
@@ -100,6 +101,9 @@ def score_turn(
         with claims.extended_leases(claimed.values()):
             _score_until_over(turn, in_queue=in_queue)
         _write_with_retries(lambda: _write_turn(turn))
+    for file in turn:
+        if file.status == Submission.Status.INVALID:
+            wake_ups.wake_workers(wake_ups.PREVIEW_CONVERSION, file.submission.pk)
     return turn
 
 

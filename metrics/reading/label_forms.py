@@ -53,6 +53,7 @@ _NUMBER_AND_WORD = re.compile(r"(?=.{0,40}$)[^\W\d]*[\W_]*?((?:(?<![^\W_])-)?\d+
 _WRITTEN_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _MARKS = re.compile(r"[\s_.'’-]+")
 _CAMEL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
+_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 
 ZEROS = Message("Leading zeros differ: the file has {found}, write {expected}.")
 CASE = Message("Upper and lower case differ: the file has {found}, write {expected}.")
@@ -227,7 +228,7 @@ class LabelForm:
             return Fault(ABSENT, None)
         if (numbered := self._numbered_otherwise(label)) is not None:
             return numbered
-        if to_decimal(label) is not None:
+        if to_decimal(label) is not None or _DECIMAL_COMMA.fullmatch(label):
             return Fault(NO_TEXT, None, is_sure=self.is_word)
         if self.styles and (styles := _cases_of(label)) and not self.styles & styles:
             if label.casefold() in _MISSING:

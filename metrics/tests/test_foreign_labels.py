@@ -56,6 +56,12 @@ def test_a_file_without_a_label_like_the_samples_is_refused_and_uses_no_attempt(
     assert checked.value.problems == refused.value.problems
 
 
+def test_probabilities_with_decimal_commas_are_numbers_too() -> None:
+    with pytest.raises(metrics.SubmissionError) as refused:
+        metrics.prepare("accuracy", ANIMALS).check(file_of('"0,81" "0,13" "-0,77" "0,23" "1,0"'))
+    assert 'Labels are texts: the file has the number "0,81"' in str(refused.value)
+
+
 @pytest.mark.parametrize(("truth", "cells"), OTHERWISE)
 @pytest.mark.parametrize("key", ["accuracy", "f1", "multilabel_f1", "map_at_k"])
 def test_a_file_with_some_labels_like_the_samples_is_scored_and_bo_is_told_of_the_others(

@@ -78,6 +78,19 @@ def test_ids_with_other_zeros_are_written_as_in_the_sample(bos: Client, pets: Co
     assert "sample submission" in made.conversion.changes[0]["message"]
 
 
+def test_a_fault_that_is_found_while_scoring_is_looked_at_before_bo_opens_the_page(
+    bos: Client, pets: Competition, bo: User, jobs: list[str]
+) -> None:
+    for ids, is_offered in ((rb"00\1,", True), (rb"x\1,", False)):
+        original = submit(pets, bo, re.sub(rb"(?m)^(\d+),", ids, GOOD))
+        assert original.status == "invalid"
+        done = len(jobs)
+        page = text_of(bos.get(f"/c/pets/submissions/{original.pk}/"))
+        assert ("We can convert this file for you" in page) == is_offered
+        assert "We can try to convert this file" not in page
+        assert len(jobs) == done, "no page reads a file"
+
+
 def test_asking_twice_hands_in_once_and_uses_one_attempt(bos: Client, pets: Competition) -> None:
     submit_on_page(bos, SEMICOLONS)
     original = only_file(pets)
