@@ -133,7 +133,7 @@ def api_refusal(error: HTTPError, address: str) -> CommandFailed:
     seconds = int(retry_after) if retry_after.isdecimal() else 2
     may_help = error.code in (429, 502, 503, 504) and seconds <= MAX_WAIT_SECONDS
     if error.code == 429 and not may_help:
-        lines.append(f"That is {local_time(datetime.now() + timedelta(seconds=seconds))}.")
+        lines.append(f"Try again {local_time(datetime.now() + timedelta(seconds=seconds))}.")
     if "same_bytes" in reasons:
         lines.append("It would get the same score and use an attempt. Use --again to submit it anyway.")
     code = NO_TOKEN if "scope" in reasons else NO_ANSWER if error.code >= 500 else REFUSED

@@ -141,7 +141,7 @@ def _compare_scores(
     is_ranked = not submission.is_late and not is_off_board
     comparison = BoardComparison(
         difference=difference,
-        gain=gap_text(own.value, best.value, page_context.competition.score_decimals) or "0" if best else "",
+        gain=gap_text(own.value, best.value, page_context.competition.score_decimals) if best else "",
         is_personal_best=is_ranked and (difference or 0) > 0,
     )
     board = _public_board(ground_truth) if is_ranked else []
@@ -158,7 +158,9 @@ def _compare_scores(
     if best and page_context.competition.revealed_at is None:
         order = (sign * best.value, best.submission.received_at)
         rank_before = 1 + sum(row.order < order for row in board if row.team_id != team_id)
-    better = [(number, row.team_id) for number, row in zip(ranks, board, strict=True) if number < rank]
+    better = [
+        (number, row.team_id) for number, row in zip(ranks, board, strict=True) if row.sort_key < standing.sort_key
+    ]
     return replace(
         comparison,
         placing=Placing(rank, len(board), standing.value, str(standing.submission_id)),

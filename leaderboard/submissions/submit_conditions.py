@@ -91,11 +91,11 @@ def _refusal_by_host(competition: Competition, team: Team, at: datetime) -> Subm
 
 def out_of_attempts(limit: int, *, by_person: bool) -> SubmissionRefused:
     if by_person:
-        message = _("You've used your attempts for today, some with another team. You get new ones at midnight.")
+        message = _("You've used your attempts for today, some with another team.")
         return SubmissionRefused("attempts", message)
     message = ngettext(
-        "Your team has used today's attempt. You get a new one at midnight.",
-        "Your team has used all %(number)s attempts for today. You get new ones at midnight.",
+        "Your team has used today's attempt.",
+        "Your team has used all %(number)s attempts for today.",
         limit,
     )
     return SubmissionRefused("attempts", message % {"number": limit})

@@ -368,7 +368,7 @@ def test_who_has_no_attempt_left_reads_when_there_is_one_on_the_own_clock(bos: T
     output = bos.run("submit pets -f other.csv")
     assert output.code == 4
     assert "Your team has used today's attempt" in output.err
-    assert re.search(r"That is \d{4}-\d\d-\d\d \d\d:\d\d", output.err)
+    assert re.search(r"Try again \d{4}-\d\d-\d\d \d\d:\d\d", output.err)
 
 
 def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal) -> None:

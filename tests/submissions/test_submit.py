@@ -19,7 +19,7 @@ from leaderboard.boards import reveal
 from leaderboard.classroom import joining
 from leaderboard.competitions.models import Admission, Competition, Limits, Membership, Submission
 from leaderboard.submissions import claims, score, submitting
-from tests.conftest import answers, close, enter, make_competition, submit, with_clock
+from tests.conftest import answers, close, enter, make_competition, person, submit, with_clock
 from tests.pages import board_fact, signed_in, tidy
 
 SUBMIT = "/c/pets/submit/"
@@ -207,7 +207,7 @@ def test_the_same_file_again_is_pointed_out(as_bo: Client, pets: Competition, bo
     again = submit(pets, bo, answers())
     page = as_bo.get(f"{SUBMIT}?submission={again.pk}").content.decode()
     assert "submitted on" in page
-    assert board_fact(page, "gain").startswith("Compared with your best 0 equal")
+    assert board_fact(page, "gain").startswith("Compared with your best Same score")
 
 
 def again(client: Client, page: Any, **changed: object) -> Any:
@@ -283,6 +283,17 @@ def test_bo_sees_how_the_file_compares_and_the_rank_before(
     assert board_fact(page, "gain").startswith("Compared with your best −0.333 worse")
     assert 'data-testid="personal-best"' not in page
     assert re.search(r"95 % interval: 0\.[1-5]\d to 0\.[7-9]\d", page)
+
+
+def test_the_next_rank_is_that_of_the_next_better_score(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
+    for user, wrong in ((cy, 1), (person("di"), 2), (person("ed"), 2)):
+        enter(pets, user)
+        submit(pets, user, answers(public=wrong))
+    mine = submit(pets, bo, answers(public=2))
+    page = as_bo.get(f"{SUBMIT}?submission={mine.pk}").content.decode()
+    assert board_fact(page, "rank").startswith("Rank 4")
+    assert board_fact(page, "to-next").startswith("To 1st 0.167")
+    assert board_fact(as_bo.get("/c/pets/leaderboard/").content.decode(), "next").startswith("Next rank 0.167 to 1st")
 
 
 def test_a_number_of_nothing_is_not_found(as_bo: Client) -> None:
