@@ -256,7 +256,7 @@ PROBLEM_LABELS: dict[str, Promise] = {
     "control_character": gettext_lazy("Invalid characters"),
     "empty_file": gettext_lazy("Empty file"),
     "encoding": gettext_lazy("Not UTF-8"),
-    "foreign_labels": gettext_lazy("Labels or lists written differently"),
+    "foreign_labels": gettext_lazy("Labels written differently"),
     "header_missing": gettext_lazy("Header missing"),
     "line_break": gettext_lazy("Old line breaks"),
     "long_line": gettext_lazy("Line too long"),

@@ -32,7 +32,7 @@ from .submit_conditions import SubmissionRefused, membership_of
 log = logging.getLogger(__name__)
 
 CONVERTIBLE = frozenset(
-    {"separator", "encoding", "column_unnamed", "row_width", "quote", "comment", "decimal_comma"}
+    {"separator", "encoding", "column_unnamed", "row_width", "quote", "comment", "decimal_comma", "control_character"}
     | {"header_missing", "column_missing", "column_extra", "unknown_ids"}
     | {"foreign_labels", "not_a_number", "not_label_and_confidence"}
 )

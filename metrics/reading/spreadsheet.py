@@ -133,6 +133,9 @@ def _decode_text(data: bytes, changes: list[Message], known: Collection[str]) ->
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         changes.append(Message('The text is read as UTF-16, which Excel calls "Unicode text".'))
         return data.decode("utf-16", "replace")
+    if data.rstrip().endswith(b"\x1a"):
+        data = data.rstrip().rstrip(b"\x1a")
+        changes.append(Message("The old end-of-file mark (Ctrl-Z) at the end is left out."))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -47,6 +47,7 @@ TWO_FAULTS = {
     "no names": SEMICOLONS.partition(b"\n")[2],
     "a further column": SEMICOLONS.replace(b"\n", b";0,5\n"),
     "a remark": b"# by R\n" + GOOD,
+    "the end-of-file mark of DOS": GOOD + b"\x1a",
     "a wrong name alone": GOOD.replace(b"label", b"prediction"),
     "no right name": GOOD.replace(b"id,label", b"pet,prediction"),
 }
