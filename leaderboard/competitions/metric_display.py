@@ -271,7 +271,7 @@ PROBLEM_LABELS: dict[str, Promise] = {
     "read_sheet": gettext_lazy("Sheet of the workbook"),
     "repeated_ids": gettext_lazy("Duplicate ids"),
     "row_width": gettext_lazy("Rows with too many or too few values"),
-    "separator": gettext_lazy("Semicolons instead of commas"),
+    "separator": gettext_lazy("Not separated by commas"),
     "swallowed_rows": gettext_lazy("Quotation mark swallows rows"),
     "too_large": gettext_lazy("Too large"),
     "too_many_columns": gettext_lazy("Far too many columns"),

@@ -59,7 +59,9 @@ def preferences(request: HttpRequest) -> HttpResponse:
     user = signed_in_user(request.user)
     form = PreferencesForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        changes: dict[str, Any] = {name: form.cleaned_data[name] for name in ("zone", "language") if name in form.fields}
+        changes: dict[str, Any] = {
+            name: form.cleaned_data[name] for name in ("zone", "language") if name in form.fields
+        }
         if name := form.cleaned_data.get("full_name"):
             user.set_full_name(name)
             changes |= {"first_name": user.first_name, "last_name": user.last_name}

@@ -165,8 +165,10 @@ def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
     """Convert a spreadsheet's file to plain CSV, if it can be scored then.
 
     Returns the `changes` and a `preview`: the first lines before and after. Both are empty if a conversion does not
-    help. Nothing is scored, so the answer reveals nothing about the truth.
+    help; then `left` has the problems that it would leave. Nothing is scored, so the answer reveals nothing about the
+    truth.
     """
+    found, left = None, list[dict[str, Any]]()
     try:
         text = read_container(submission.read_bytes())
         truth = _prepare_truth(**asked)
@@ -183,9 +185,9 @@ def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
             truth.check(found.text)
             preview = [_first_lines(text), _first_lines(found.text)]
             return {"file": found.text, "changes": found.as_stored(), "preview": preview}
-    except metrics.SubmissionError:
-        pass
-    return {"changes": [], "preview": []}
+    except metrics.SubmissionError as error:
+        left = [problem.as_stored() for problem in error.problems] if found is not None else []
+    return {"changes": [], "preview": [], "left": left}
 
 
 def _first_lines(text: bytes) -> list[str]:

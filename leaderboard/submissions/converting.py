@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -38,7 +38,7 @@ CONVERTIBLE = frozenset(
 )
 """Codes of problems that are typical for files saved by spreadsheets."""
 REMEMBERED_SECONDS = 86_400
-NOTHING: dict[str, Any] = {"changes": [], "preview": []}
+NOTHING: dict[str, Any] = {"changes": [], "preview": [], "left": []}
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,20 @@ class ConversionOffer:
     changes: list[dict[str, Any]]
     before: list[str]
     after: list[str]
+    left: Sequence[dict[str, Any]] = ()
+    """The problems that a conversion would leave; then it is no offer, but says all that is wrong at once."""
 
 
 def offer_conversion(submission: Submission) -> ConversionOffer | None:
-    """The conversion offered for an invalid file; None if none would help or it was converted already."""
+    """The conversion offered for an invalid file, or what it would leave; None if there is none or it was made."""
     if not _may_be_convertible(submission) or Conversion.objects.filter(original=submission).exists():
         return None
     answer = caches["default"].get(_answer_key(submission))
     if answer is None:
         return ConversionOffer([], [], [])
-    return ConversionOffer(answer["changes"], *answer["preview"]) if answer["changes"] else None
+    if answer["changes"]:
+        return ConversionOffer(answer["changes"], *answer["preview"])
+    return ConversionOffer([], [], [], answer["left"]) if answer.get("left") else None
 
 
 def request_preview(submission: Submission) -> None:

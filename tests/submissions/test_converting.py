@@ -92,6 +92,18 @@ def test_a_fault_that_is_found_while_scoring_is_looked_at_before_bo_opens_the_pa
         assert len(jobs) == done, "no page reads a file"
 
 
+def test_what_a_conversion_would_leave_is_told_at_once(bos: Client, pets: Competition) -> None:
+    """As of a training set: without its further columns its ids are still unknown."""
+    rows = b"".join(b"t%d,0.%d,cat\n" % (place, place) for place in range(12))
+    submit_on_page(bos, b"id,weight,label\n" + rows)
+    original = only_file(pets)
+    assert [problem["code"] for problem in original.problems] == ["column_extra"]
+    page = bos.get(f"/c/pets/submissions/{original.pk}/")
+    assert '12 ids unknown: "t0" (line 2)' in text_of(page)
+    assert "Convert and submit" not in text_of(page)
+    assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 409
+
+
 def test_asking_twice_hands_in_once_and_uses_one_attempt(bos: Client, pets: Competition) -> None:
     submit_on_page(bos, SEMICOLONS)
     original = only_file(pets)
@@ -165,8 +177,9 @@ def test_a_file_is_not_converted_without_an_attempt_left(bos: Client, pets: Comp
 def test_nothing_is_offered_that_could_not_be_scored(bos: Client, pets: Competition) -> None:
     submit_on_page(bos, SEMICOLONS.replace(b"\n3;", b"\n2;"))
     original = only_file(pets)
-    assert 'data-testid="convert"' not in bos.get(f"/c/pets/submissions/{original.pk}/").content.decode()
-    assert "This file can't be converted." in text_of(bos.get(f"/c/pets/submissions/{original.pk}/?looked=1"))
+    page = text_of(bos.get(f"/c/pets/submissions/{original.pk}/"))
+    assert "Convert and submit" not in page
+    assert "This file can't be converted. More is wrong with it:" in page
     assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 409
     assert not Conversion.objects.exists()
 

@@ -206,7 +206,7 @@ def submit(
         raise ApiError(413, str(error)) from error
     if idempotency_key and submission.sha256 != sha256_of(file.chunks()):
         raise ApiError(409, "Another file was submitted with this Idempotency-Key.")
-    if convert and converting.offer_conversion(submission):
+    if convert and (offer := converting.offer_conversion(submission)) and not offer.left:
         path = reverse("api_convert", kwargs={"submission_id": submission.pk})
         return answer_later(request, path=f"{path}?or_itself=true", is_of_student=True)
     if submission.status == Submission.Status.PENDING:
