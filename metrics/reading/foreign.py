@@ -17,8 +17,22 @@ from ..core.errors import Problem, shown
 from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..numerics.tokens import labels_in, labels_of, mark_between
 from .columns import Cells, to_decimal
-from .label_forms import CAPITALS, DAMAGED, JOINED, LISTED, SIGNS, TWO_WRITINGS, UNCLEAR, Fault, LabelForm, twins_of
-from .repairs import CURLY, mend_letters, with_signs
+from .label_forms import (
+    CAPITALS,
+    DAMAGED,
+    JOINED,
+    LISTED,
+    LOST,
+    SIGNS,
+    SMALL,
+    TOKENS,
+    TWO_WRITINGS,
+    UNCLEAR,
+    Fault,
+    LabelForm,
+    twins_of,
+)
+from .repairs import CURLY, RUNS, mend_letters, with_signs, without_tokens
 from .tables import pick, places_where, raw_cells
 from .writings import (
     CONJUNCTIONS,
@@ -350,13 +364,18 @@ class TextForm:
     def __init__(self, texts: Coded) -> None:
         some = texts.array[:_MOST_LABELS].to_pylist()
         self.has_small, self.has_spaces = any(text != text.upper() for text in some), any(" " in text for text in some)
-        known = {*"".join(some), *(run for run in ("  ", " - ", "...") for text in some if run in text)}
-        pairs = {plain: signs for plain, signs in CURLY.items() if signs[-1].strip() in known and plain not in known}
-        self.odd_signs = "&=" + "".join(plain.strip() for plain in pairs)
+        self.has_capitals = 2 * sum(text != text.lower() for text in some) > len(some)
+        known = {*"".join(some), *(run for run in RUNS for text in some if run in text)}
+        pairs = [signs for signs in CURLY if signs[-1].strip() in known and signs[0] not in known]
+        self.odd_signs = "&=\\%<[#`" + "".join(plain.strip() for plain, *_signs in pairs)
         """Characters of ASCII that only texts with a fault have, beside double spaces."""
         self.cures: dict[Message, Callable[[str], str]] = {SIGNS: partial(with_signs, known=known, curly=pairs)}
         if all(mend_letters(text) == text for text in some):
             self.cures[DAMAGED] = mend_letters
+        if all(without_tokens(text) == text for text in some):
+            self.cures[TOKENS] = without_tokens
+        if "\ufffd" not in known:
+            self.cures[LOST] = lambda text: text.replace("\ufffd", "")
 
 
 def judge_looks(cells: Cells, texts: Coded, form: TextForm, *, minds_case: bool) -> None:
@@ -374,6 +393,9 @@ def judge_looks(cells: Cells, texts: Coded, form: TextForm, *, minds_case: bool)
     if minds_case and form.has_small and first and all(_is_in_capitals(text) for text in map(str, some) if text):
         findings.is_faulty[: texts.size] = True
         findings.note(CAPITALS, first, None)
+    if minds_case and form.has_capitals and first and all(text == text.lower() for text in map(str, some)):
+        findings.is_faulty[: texts.size] = True
+        findings.note(SMALL, first, None)
     if form.has_spaces and first and all(_is_joined(text) for text in map(str, some) if text):
         findings.is_faulty[: texts.size] = True
         findings.note(JOINED, first, _JOINED.sub(" ", first).strip())
@@ -382,13 +404,14 @@ def judge_looks(cells: Cells, texts: Coded, form: TextForm, *, minds_case: bool)
 
 def _perhaps_damaged(texts: Any, signs: str) -> np.ndarray:
     """The places of texts that a form's cures can change: with a character that is not of ASCII or is one of the
-    ``signs``, or with two spaces. All are looked at together."""
+    ``signs``, or with two spaces or apostrophes. All are looked at together."""
     offsets, data = raw_cells(texts)
     letters = data[offsets[0] : offsets[-1]]
-    is_odd = letters > 127
-    for sign in signs:
-        is_odd |= letters == ord(sign)
-    is_odd[1:] |= (letters[1:] == ord(" ")) & (letters[:-1] == ord(" "))
+    odd_letters = np.arange(256) > 127
+    odd_letters[[*signs.encode()]] = True
+    is_odd = odd_letters[letters]
+    for sign in " '":
+        is_odd[1:] |= (letters[1:] == ord(sign)) & (letters[:-1] == ord(sign))
     odd = np.flatnonzero(is_odd) + offsets[0]
     return np.unique(np.searchsorted(offsets, odd, side="right") - 1) if len(odd) else odd
 

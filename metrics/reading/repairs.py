@@ -4,7 +4,7 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from urllib.parse import unquote
 
@@ -19,14 +19,22 @@ _TWO_SCRIPTS = re.compile(r"(?=\w*[A-Za-z])(?=\w*[\u0400-\u04ff])\w+")
 LATIN_LOOKS = str.maketrans("асеіјорѕухАВСЕНІЈКМОРЅТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aceijopsyxABCEHIJKMOPSTXABEZHIKMNOPTYX")
 """Letters of Cyrillic and Greek that look like Latin ones."""
 _FORMULA = re.compile(r'="(.*)"', re.DOTALL)
-_PLAIN = dict(zip("\u2018\u2019\u201c\u201d\u2010\u2011\u2013", "''\"\"---", strict=True))
-CURLY = {
-    "'": ("\u2018", "\u2019"),
-    '"': ("\u201c", "\u201d"),
-    " - ": (" \u2013 ", " \u2013 "),
-    "...": ("\u2026", "\u2026"),
-}
+_PLAIN = dict.fromkeys("‘’‚‛‹›´", "'") | dict.fromkeys("“”„‟«»", '"') | dict.fromkeys("\u2010\u2011\u2013", "-")
+CURLY = (
+    ("'", "‘", "’"),
+    ('"', "“", "”"),
+    ('"', "«", "»"),
+    ('"', "„", "“"),
+    (" - ", " \u2013 ", " \u2013 "),
+    ("...", "\u2026", "\u2026"),
+)
 """Plain signs, and those that word processors write in their place: in front of a word, and elsewhere."""
+RUNS = ("  ", " - ", "...", "''")
+_TOKENS = re.compile(
+    r" *(?:</?(?:s|p|pad|unk|eos|bos|mask|br ?/?)>|\[(?:CLS|SEP|PAD|UNK|MASK)\]|<\|[a-z_]{1,20}\|>) *"
+    r"| ##|[ \u0120\u2581]*[\u0120\u2581]"
+)
+"""What programs put between the words of a text: tokens, tags, and marks of pieces."""
 _SPACES = re.compile(" {2,}")
 
 
@@ -67,6 +75,10 @@ def with_plain_signs(text: str, known: set[str]) -> str:
     >>> with_plain_signs("the  \ufb01rst\u00a0of \u201cten\u201d", set("é"))
     'the first of "ten"'
     """
+    if "`" in text and "`" not in known:
+        text = text.replace("``", '"').replace("`", "'")
+    if "''" in text and "''" not in known:
+        text = text.replace("''", '"')
     if text.isascii():
         return text if "  " not in text or "  " in known else _SPACES.sub(" ", text)
     odd = {sign for sign in text if not sign.isascii()} - known
@@ -75,14 +87,23 @@ def with_plain_signs(text: str, known: set[str]) -> str:
     return found if "  " in known else _SPACES.sub(" ", found)
 
 
-def with_signs(text: str, known: set[str], curly: Mapping[str, tuple[str, str]]) -> str:
+def without_tokens(text: str) -> str:
+    """The text without what programs put between its words.
+
+    >>> without_tokens("[CLS] a pond [SEP]"), without_tokens("▁a▁pond"), without_tokens("a po ##nd")
+    ('a pond', 'a pond', 'a pond')
+    """
+    return _TOKENS.sub(lambda token: "" if token[0] == " ##" else " ", text).strip()
+
+
+def with_signs(text: str, known: set[str], curly: Iterable[tuple[str, str, str]]) -> str:
     """The text with plain signs in place of those that are not ``known``, and with ``curly`` ones for others.
 
     >>> with_signs("it's - so", set("–’"), CURLY)
     'it’s – so'
     """
     found = with_plain_signs(text, known)
-    for plain, (opening, closing) in curly.items():
+    for plain, opening, closing in curly:
         if plain in found:
             found = re.sub(rf"(?<!\S){re.escape(plain)}", opening, found).replace(plain, closing)
     return found

@@ -258,6 +258,11 @@ def test_words_in_lists_with_a_separator_are_told(word: str) -> None:
         ("it\u2019s a dog", "it's a dog"),
         ("\u201cnever\u201d he said", "'never' he said"),
         ("a dog \u2013 a cat", "a dog - a cat"),
+        ("«never» he said", '""never"" he said'),
+        ("„never“ he said", "«never» he said"),
+        ("« never » he said", "\u201cnever\u201d he said"),
+        ("it's a dog", "it`s a dog"),
+        ("it's a dog", "it´s a dog"),
         ("it's a dog", "it\u2019s a dog"),
     ],
 )

@@ -115,6 +115,15 @@ OF_NUMBERS: dict[str, Writing] = {
     "truth": lambda text: {"1": "True", "0": "False"}.get(text, text),
     "more than float32": lambda text: {"1": "1.0000001192092896", "0": "-1e-9"}.get(text, text),
 }
+TEXTS_OF_PROGRAMS: tuple[Writing, ...] = (
+    lambda text: text.encode().decode("mac_roman"),
+    lambda text: json.dumps(text)[1:-1],
+    lambda text: text.encode("ascii", "replace").decode().replace("?", "\ufffd"),
+    lambda text: f"<s>{text}</s>",
+    lambda text: f"[CLS] {text} [SEP]",
+    lambda text: text.replace("ce", "c ##e"),
+    lambda text: text.replace(" ", "\u2581"),
+)
 ROWS = 8
 
 
@@ -241,6 +250,8 @@ def test_no_writing_of_a_text_scores_in_silence(metric: metrics.Metric) -> None:
         doubly_spaced,
         lambda text: text.replace(" ", "\u00a0\u200b"),
     ):
+        nothing_is_silent(truth, answers, list(map(write, answers)))
+    for write in TEXTS_OF_PROGRAMS:
         nothing_is_silent(truth, answers, list(map(write, answers)))
     for write in (str.upper, lambda text: text.replace(" ", "_")):
         score, is_said = told(truth, list(map(write, answers)))
