@@ -238,7 +238,8 @@ def same_splits_in_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def locks_in_order(request: pytest.FixtureRequest) -> Iterator[None]:
     """Two transactions that lock in the order of `docs/architecture.md` never wait for each other."""
-    if request.path.parent.name not in ("boards", "classroom", "competitions", "grades", "lti", "submissions"):
+    rooms = ("boards", "classroom", "competitions", "grades", "lti", "notifications", "submissions")
+    if request.path.parent.name not in rooms:
         yield
         return
     with watching() as order:

@@ -14,8 +14,14 @@ from unittest.mock import patch
 from django.db import connection
 
 FIRST = ("competitions_course", "competitions_competition")
-KEPT = (*FIRST, "competitions_team")
-LOCKING = re.compile(r'(?:(UPDATE|INSERT INTO) "(\w+)"|SELECT .*? FROM "(\w+)".* (FOR (?:NO KEY )?UPDATE))', re.DOTALL)
+TEAM, FILE = "competitions_team", "competitions_submission"
+KEPT = (*FIRST, TEAM)
+# Tables of which several transactions write several rows without a common lock.
+BY_KEY = (TEAM, "lti_platformmark", "notifications_notice")
+LOCKING = re.compile(
+    r'(?:(UPDATE|INSERT INTO|DELETE FROM) "(\w+)"|SELECT .*? FROM "(\w+)".* (FOR (?:NO KEY )?UPDATE))', re.DOTALL
+)
+ONE_ROW = re.compile(r'"id" (= %s|IN \(%s\))')
 
 
 class LockOrder:
@@ -41,6 +47,10 @@ class LockOrder:
             return
         if table in FIRST and table not in self.held and set(self.held) - set(FIRST[: FIRST.index(table)]):
             self.faults.append(f"{table} after {', '.join(self.held)}")
+        if table == TEAM and FILE in self.held and TEAM not in self.held:
+            self.faults.append("a team after files")
+        if verb == "UPDATE" and table in BY_KEY and table not in self.held and not ONE_ROW.search(sql):
+            self.faults.append(f"rows of {table} are written in no order")
         if lock == "FOR UPDATE" and table in KEPT:
             self.faults.append(f"{table} is locked with its key")
         if lock and table in KEPT and " IN (" in sql and "ORDER BY" not in sql:

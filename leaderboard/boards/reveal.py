@@ -18,6 +18,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common import logs
 from leaderboard.common.models import AuditEntry, AuditEvent, audit_team, audit_values
 from leaderboard.common.numbers import number_text
+from leaderboard.common.queries import locked_by_key
 from leaderboard.competitions.models import Competition, Extension, GroundTruth, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
@@ -44,7 +45,7 @@ def reveal_private_board(competition: Competition, at: datetime, *, user: User |
     competition.refresh_from_db()
     assert competition.ground_truth is not None
     late = Extension.objects.filter(team__competition=competition, closes_at__gt=at)
-    competition.teams.filter(pk__in=late.values("team")).update(is_awaited=True)
+    locked_by_key(competition.teams.filter(pk__in=late.values("team"))).update(is_awaited=True)
     rebuild_standings(competition.ground_truth)
     AuditEntry.append(AuditEvent.REVEALED, user=user, competition=competition, after=audit_values({"revealed_at": at}))
     return True

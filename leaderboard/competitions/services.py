@@ -16,6 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common import logs
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent, audit_team, audit_values
+from leaderboard.common.queries import locked_by_key
 from leaderboard.common.storage import remove_file
 
 from . import hooks
@@ -179,7 +180,7 @@ def _log_changes(competition: Competition, user: User | None, before: dict[str, 
 def recompute_lateness(competition: Competition) -> None:
     """Set `is_late` of all files by the current deadlines of their teams; late files are unselected as finals."""
     # As a claim does: two statements that lock the same files in different orders would wait for each other.
-    list(competition.teams.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+    locked_by_key(competition.teams.all())
     files = Submission.objects.filter(competition=competition, team__isnull=False).annotate(deadline=team_deadline())
     files.filter(is_late=True, received_at__lt=F("deadline")).update(is_late=False)
     files.filter(is_late=False, received_at__gte=F("deadline")).update(is_late=True, is_selected=False)
@@ -268,6 +269,7 @@ def delete_competition(*, competition: Competition, user: User | None = None) ->
         Competition.objects.filter(pk=competition.pk).update(
             launched_at=None, revealed_at=None, ground_truth=None, candidate=None
         )
+        locked_by_key(competition.teams.all())  # before their files, as a claim does
         Submission.objects.filter(competition=competition).delete()
         Team.objects.filter(competition=competition).delete()
         competition.delete()

@@ -47,7 +47,8 @@ def next_copy_number(competition: Competition, name: str, *, exclude: int | None
 def number_shared_names(competition: Competition) -> None:
     """Add numbers to names that older teams have too. Called when pseudonyms are switched off."""
     seen = set[str]()
-    for team in competition.teams.order_by("created_at", "pk"):
+    teams = competition.teams.select_for_update(no_key=True).order_by("pk")
+    for team in sorted(teams, key=lambda team: (team.created_at, team.pk)):
         if lookalike_key(team.name) in seen:
             competition.teams.filter(pk=team.pk).update(name=name_with_number(competition, team.name), name_copy=0)
             team.refresh_from_db(fields=["name"])
@@ -86,7 +87,8 @@ FIRST, SECOND = tuple(_FIRST.split()), tuple(_SECOND.split())
 
 def give_pseudonyms(competition: Competition) -> int:
     """Give a pseudonym to every team of a competition without one; returns how many got one."""
-    waiting = list(competition.teams.filter(pseudonym="").order_by().values_list("pk", flat=True))
+    without = competition.teams.filter(pseudonym="").select_for_update(no_key=True)
+    waiting = list(without.order_by("pk").values_list("pk", flat=True))
     taken = set(competition.teams.exclude(pseudonym="").order_by().values_list("pseudonym", flat=True))
     for team in waiting:
         taken.add(_give_pseudonym(competition, team, taken))

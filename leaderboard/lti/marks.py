@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.clock import database_now
 from leaderboard.common.hooks import on
+from leaderboard.common.queries import locked_by_key
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.wake_ups import wake_workers_after_commit
 from leaderboard.grades import hooks
@@ -117,7 +118,7 @@ def _seats_of(competition: Competition, users: Mapping[int, object] | set[int]) 
 def send_again(*, link: LtiLink) -> int:
     """Send the refused and stuck marks of a column again; returns how many."""
     again = PlatformMark.objects.filter(link=link, state__in=[State.REFUSED, State.STUCK])
-    number = PlatformMark.locked(again).update(state=State.WAITING, tries=0, problem="", wanted_at=Now(), next_at=Now())
+    number = locked_by_key(again).update(state=State.WAITING, tries=0, problem="", wanted_at=Now(), next_at=Now())
     if number:
         LtiLink.objects.filter(pk=link.pk).update(lineitem="", out_of=None)
         wake_workers_after_commit(ASK_PLATFORMS)

@@ -223,12 +223,6 @@ class PlatformMark(models.Model):
             models.Index(fields=["next_at"], condition=Q(state="waiting"), name="marks_waiting"),
         ]
 
-    @staticmethod
-    def locked(marks: models.QuerySet[PlatformMark]) -> models.QuerySet[PlatformMark]:
-        """The same rows, locked by their key: two updates that lock rows in different orders would wait in a ring."""
-        keys = list(marks.select_for_update().order_by("pk").values_list("pk", flat=True))
-        return PlatformMark.objects.filter(pk__in=keys)
-
     @property
     def is_in_platform(self) -> bool:
         """Whether the platform is known to have the mark that is wanted."""

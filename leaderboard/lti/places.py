@@ -17,6 +17,7 @@ from leaderboard.classroom.models import RosterDraft
 from leaderboard.classroom.teams import CannotJoin, lock_teams
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
+from leaderboard.common.queries import locked_by_key
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import CannotHost
 from leaderboard.competitions.wake_ups import wake_workers_after_commit
@@ -138,7 +139,7 @@ def connect(*, link: LtiLink, competition: Competition | None, user: User) -> No
             raise CannotHost(_("This activity is connected with another competition already."))
         if before != competition:  # seats and marks of a competition that was deleted, and its column
             locked.seats.all().delete()
-            locked.marks.all().delete()
+            locked_by_key(locked.marks.all()).delete()
             locked.lineitem, locked.out_of = "", None
         locked.competition, locked.connected_by = competition, user
         locked.save()

@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy, gettext_noop
 from leaderboard.accounts.models import User, token_digest
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
+from leaderboard.common.queries import locked_by_key
 from leaderboard.competitions.wake_ups import wake_workers_after_commit
 
 from .addresses import NoAnswer, PlatformSession, host_of, is_usable_address, object_of
@@ -228,7 +229,7 @@ def approve_platform(*, platform: Platform, user: User | None) -> None:
     now = database_now()
     if platform.off_at is not None:  # marks that waited meanwhile have a day from now on
         waiting = PlatformMark.objects.filter(link__deployment__platform=platform, state=PlatformMark.State.WAITING)
-        PlatformMark.locked(waiting).update(wanted_at=now, next_at=now)
+        locked_by_key(waiting).update(wanted_at=now, next_at=now)
     if platform.approved_at is None:  # launches are refused until now, so all of these were named by registration
         platform.deployments.filter(approved_at=None).update(approved_at=now)
     platform.approved_at = platform.approved_at or now

@@ -23,6 +23,7 @@ from django.utils.translation import gettext_noop
 from leaderboard.common.claims import Claim, claim_rows, has_no_lease
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
+from leaderboard.common.queries import locked_by_key
 
 from .addresses import is_usable_address, object_of
 from .models import LtiLink, PlatformMark
@@ -161,7 +162,7 @@ def _note_failure(mark: PlatformMark, link: LtiLink, problem: PlatformProblem) -
     # The other marks of the column wait too, else each would wait for a silent platform.
     others = PlatformMark.objects.filter(has_no_lease(), link=link, state=State.WAITING, next_at__lt=next_at)
     with transaction.atomic():
-        PlatformMark.locked(others).update(next_at=next_at)
+        locked_by_key(others).update(next_at=next_at)
     return SILENT
 
 

@@ -45,7 +45,7 @@ def replace_names(*, leaving: Leaving) -> None:
 
     addresses = re.compile("|".join(map(re.escape, leaving.addresses)) or "(?!)", re.IGNORECASE)
     notices = Notice.objects.filter(competition__in=leaving.competitions, kind__in=KINDS_OF_THE_SITE)
-    for notice in notices.only("title", "text", "mentions").iterator(chunk_size=500):
+    for notice in notices.only("title", "text", "mentions").order_by("pk").iterator(chunk_size=500):
         text, mentions = notice.text, []
         for kind, key, old in notice.mentions:
             new = name_of(kind, key, old)

@@ -16,6 +16,7 @@ from leaderboard.common import outbox
 from leaderboard.common.clock import database_now
 from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry, AuditEvent, audit_values
+from leaderboard.common.queries import locked_by_key
 from leaderboard.competitions.models import Competition, Submission, Team
 from leaderboard.competitions.services import CannotHost
 
@@ -136,7 +137,8 @@ def mark_read(*, user: User, number: int | None = None) -> int:
     unread = Notice.objects.filter(user=user, read_at=None)
     if number is not None:
         unread = unread.filter(pk=number)
-    return unread.update(read_at=timezone.now())
+    with transaction.atomic():
+        return locked_by_key(unread).update(read_at=timezone.now())
 
 
 def save_choices(*, user: User, choices: Mapping[NoticeKind, str]) -> None:
@@ -196,7 +198,7 @@ def edit_announcement(*, announcement: Announcement, user: User, title: str, tex
             return
         moved = {"edited_at": database_now()} if (title, text) != (locked.title, locked.text) else {}
         Announcement.objects.filter(pk=locked.pk).update(**after, **moved)
-        Notice.objects.filter(key=locked.key).update(title=title, text=text)
+        locked_by_key(Notice.objects.filter(key=locked.key)).update(title=title, text=text)
         AuditEntry.append(
             AuditEvent.ANNOUNCEMENT_EDITED,
             user=user,
@@ -215,7 +217,7 @@ def withdraw_announcement(*, announcement: Announcement, user: User) -> None:
     with transaction.atomic():
         locked = _lock_announcement(announcement)
         Announcement.objects.filter(pk=locked.pk).update(withdrawn_at=database_now())
-        Notice.objects.filter(key=locked.key).update(
+        locked_by_key(Notice.objects.filter(key=locked.key)).update(
             title=_("Withdrawn: %(title)s") % {"title": locked.title},
             text=_("The host withdrew this announcement."),
         )

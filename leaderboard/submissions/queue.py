@@ -83,11 +83,13 @@ def turns_of_submissions() -> Iterator[list[Submission]]:
 def _may_share_turn(submission: Submission) -> bool:
     """Whether a file is scored and written together with others: not if its ground truth takes long.
 
-    Nor if it was tried before: if the worker dies again, it is known which file was the cause.
+    Nor if it was tried before: if the worker dies again, it is known which file was the cause. Nor a baseline, because
+    a claim of several files locks their teams.
     """
     ground_truth = submission.competition.ground_truth
     quickest = ground_truth.quickest_seconds if ground_truth is not None else None
-    return submission.tries == 0 and quickest is not None and quickest < TURN_SECONDS / 4
+    is_quick = quickest is not None and quickest < TURN_SECONDS / 4
+    return is_quick and submission.tries == 0 and submission.team_id is not None
 
 
 def _served_now(turn: list[Submission]) -> list[Submission]:

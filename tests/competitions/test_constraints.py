@@ -176,7 +176,7 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "override_is_no_negative_mark": lambda: Override.objects.create(**here(), user=bo(), points=-1, reason="r"),
     "one_grade_per_person_and_release": lambda: twice(Grade, release=release(), user=bo()),
     "grade_is_not_negative": lambda: Grade.objects.create(release=release(), user=bo(), points=-1),
-    "a_disqualified_team_reads_why": lambda: Team.objects.update(disqualified_at=timezone.now()),
+    "a_disqualified_team_reads_why": lambda: Team.objects.filter(pk=team().pk).update(disqualified_at=timezone.now()),
     "team_pseudonym_once": lambda: [Team.objects.create(**here(), name=name, pseudonym="Calm Fox") for name in "xy"],
     "one_task_in_each_place": lambda: twice(PageTask, user=bo(), place=1),
     "one_running_task_each": lambda: [

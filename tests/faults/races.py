@@ -12,12 +12,14 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from typing import Any
 
 PROCESSES = 4
 ROUNDS = 4
+# Files that are claimed together, and how often a process repeats what it does.
+FILES, AGAIN = 8, 5
 
 AuditEvent = Callable[[int], object]
 
@@ -464,6 +466,217 @@ def accounts_deleted_while_their_class_is_told(number: int) -> list[str]:
     return found
 
 
+def deadlines_moved_while_files_are_claimed(number: int) -> list[str]:
+    """Two hosts move the deadline behind waiting files and before them, while two workers claim these together."""
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from leaderboard.competitions import services
+    from leaderboard.competitions.models import Competition
+
+    pets, files = Competition.objects.get(), _waiting_files(number)
+
+    def event(place: int) -> object:
+        for turn in range(AGAIN) if place < 2 else ():
+            closes_at = timezone.now() + timedelta(hours=(1 + place) * (-1) ** turn)
+            services.change_competition(competition=pets, closes_at=closes_at, notifies=False)
+        return _claim_again(files) if place >= 2 else True
+
+    with _locked_slowly("competitions_submission"):
+        return at_once(event)
+
+
+def files_claimed_while_late_results_are_written(number: int) -> list[str]:
+    """Two workers come back with results after their leases ran out, while two others claim the same files."""
+    from unittest.mock import patch
+
+    from leaderboard.scoring import client
+    from leaderboard.submissions import score
+
+    files = _waiting_files(number)
+
+    def lose_leases(*_: object, **__: object) -> None:
+        _end_leases(files)
+        raise client.ScorerInterrupted("the lease was lost")
+
+    def event(place: int) -> object:
+        if place >= 2:
+            return _claim_again(files)
+        with patch.object(client, "score_file", lose_leases):
+            for _ in range(AGAIN):
+                _end_leases(files)
+                score.score_turn(files)
+        return True
+
+    with _locked_slowly("competitions_submission"):
+        return at_once(event)
+
+
+def marks_wanted_while_their_platform_is_silent(number: int) -> list[str]:
+    """Two release other grades, while two workers learn that the platform does not answer, and put its marks off."""
+    from datetime import UTC, datetime
+
+    from django.db import transaction
+
+    from leaderboard.competitions.models import Competition
+    from leaderboard.lti import places, sending
+    from leaderboard.lti.marks import want_marks
+    from leaderboard.lti.models import PlatformMark
+    from tests.lti.platforms import FakePlatform
+
+    silent = FakePlatform(address=f"http://127.0.0.1:1/{number}")
+    arrivals = [places.arrive(one) for one in _launches(number, *(f"s{n}" for n in range(FILES)), fake=silent)]
+    link = arrivals[0].link
+
+    def release(points: float) -> None:
+        with transaction.atomic():
+            pets = Competition.objects.select_for_update().get()
+            want_marks(competition=pets, marks={one.user.pk: (points, "") for one in arrivals}, out_of=100.0)
+
+    def send() -> None:
+        for pk in PlatformMark.objects.filter(link=link).order_by("-pk").values_list("pk", flat=True):
+            # So they lie in the table in this order, in which a statement without one finds them.
+            PlatformMark.objects.filter(pk=pk).update(next_at=datetime(2020, 1, 1, tzinfo=UTC), lease_until=None)
+        sending.send_marks(link.pk)
+
+    def event(place: int) -> object:
+        for turn in range(AGAIN):
+            release(float(2 * turn + place)) if place < 2 else send()
+        return True
+
+    release(99.0)
+    with _locked_slowly("lti_platformmark"):
+        return at_once(event)
+
+
+def teams_changed_while_their_files_are_claimed(number: int) -> list[str]:
+    """One host opens the final ranking without teams that have time, one hides names, two workers claim files."""
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from leaderboard.boards import services as boards
+    from leaderboard.competitions import services
+    from leaderboard.competitions.models import Competition, Extension, Team
+    from tests.conftest import close
+
+    pets, files = Competition.objects.get(), _waiting_files(number)
+    teams = sorted({file.team_id for file in files}, reverse=True)
+    ends_at = timezone.now() + timedelta(days=30)
+    Extension.objects.bulk_create(Extension(team_id=team, closes_at=ends_at, reason="ill") for team in teams)
+    close(pets)
+
+    def event(place: int) -> object:
+        for _ in range(AGAIN) if place < 2 else ():
+            for team in teams:  # so they lie in the table in this order
+                Team.objects.filter(pk=team).update(**({"pseudonym": ""} if place else {"is_awaited": False}))
+            if place:
+                services.change_competition(competition=pets, uses_pseudonyms=True, notifies=False)
+            else:
+                Competition.objects.filter(pk=pets.pk).update(revealed_at=None)
+                boards.reveal_competition(competition=pets, late_teams=boards.LateTeams.LATER)
+        return _claim_again(files) if place >= 2 else True
+
+    return at_once(event)
+
+
+def a_competition_deleted_while_its_files_are_claimed(number: int) -> list[str]:
+    """Two are deleted, with files that wait, while two workers claim these."""
+    from leaderboard.accounts.models import User
+    from leaderboard.competitions import services
+    from tests.conftest import make_competition
+
+    ada = User.objects.get(username="ada")
+    gone = [make_competition(ada, slug=f"gone-{number}-{place}") for place in range(2)]
+    files = [file for one in gone for file in _waiting_files(number, one)]
+
+    def event(place: int) -> object:
+        if place < 2:
+            services.delete_competition(competition=gone[place])
+            return True
+        return _claim_again(files)
+
+    return at_once(event)
+
+
+def _waiting_files(number: int, competition: Any = None) -> list[Any]:
+    """Files of new students, one of each, as a worker finds them."""
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from leaderboard.competitions.models import Competition
+    from leaderboard.submissions import queue, submitting
+    from tests.conftest import answers, enter, person
+
+    competition, found = competition or Competition.objects.get(), []
+    tomorrow = timezone.now() + timedelta(days=1)
+    Competition.objects.filter(pk=competition.pk).update(closes_at=tomorrow, revealed_at=None)
+    competition.refresh_from_db()
+    for place in range(FILES):
+        student = person(f"waits-{competition.pk}-{number}-{place}")
+        enter(competition, student)
+        sent = submitting.submit_file(competition=competition, user=student, file_name="a.csv", chunks=[answers()])
+        file: Any = queue.find_submission(sent.pk)
+        file.tries = 1
+        found.append(file)
+    return found
+
+
+def _claim_again(files: list[Any]) -> bool:
+    """A worker claims the files together, again and again, as if each time a lease had run out."""
+    from leaderboard.submissions.claims import claim_submissions
+
+    _find_rows_by_indexes()
+    for _ in range(AGAIN):
+        _end_leases(files)
+        claim_submissions(files)
+    return True
+
+
+def _end_leases(files: list[Any]) -> None:
+    from datetime import UTC, datetime
+
+    from leaderboard.competitions.models import Submission
+
+    for file in reversed(files):  # in the table they lie in this order, and in no index
+        rows = Submission.objects.filter(pk=file.pk)
+        rows.exclude(claim=None).update(tries=1, lease_until=datetime(2020, 1, 1, tzinfo=UTC))
+        rows.filter(claim=None).update(tries=1)
+
+
+@contextmanager
+def _locked_slowly(table: str) -> Iterator[None]:
+    """Have PostgreSQL pause after each row that an update locks, so that other processes lock some meanwhile."""
+    from django.db import connection
+
+    if connection.vendor != "postgresql":
+        yield
+        return
+    pause = """
+        CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_sleep(0.005); RETURN NEW; END $$"""
+    with connection.cursor() as cursor:
+        cursor.execute(pause)
+        cursor.execute(f"CREATE TRIGGER pause BEFORE UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION pause()")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP FUNCTION pause CASCADE")
+
+
+def _find_rows_by_indexes() -> None:
+    """Have PostgreSQL find rows in the order of an index, as in a table that is larger than a test's. Other processes
+    find them as they lie, so that statements without an order lock the same rows in different ones."""
+    from django.db import connection
+
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET enable_seqscan TO off; SET enable_bitmapscan TO off")
+
+
 def _launches(number: int, *subjects: str, fake: Any = None, **claims: Any) -> list[Any]:
     """Launches of new students in the activity of a new platform, which opens the competition."""
     from leaderboard.competitions.models import Competition
@@ -499,6 +712,11 @@ RACES = {
         activities_opened_while_grades_are_released,
         texts_saved_while_the_class_list_changes,
         accounts_deleted_while_their_class_is_told,
+        deadlines_moved_while_files_are_claimed,
+        files_claimed_while_late_results_are_written,
+        marks_wanted_while_their_platform_is_silent,
+        teams_changed_while_their_files_are_claimed,
+        a_competition_deleted_while_its_files_are_claimed,
     )
 }
 

@@ -152,6 +152,11 @@ def test_marks_that_are_released_while_others_are_sent_arrive_last(pets: Competi
         "activities_opened_while_grades_are_released",
         "texts_saved_while_the_class_list_changes",
         "accounts_deleted_while_their_class_is_told",
+        "deadlines_moved_while_files_are_claimed",
+        "files_claimed_while_late_results_are_written",
+        "marks_wanted_while_their_platform_is_silent",
+        "teams_changed_while_their_files_are_claimed",
+        "a_competition_deleted_while_its_files_are_claimed",
     ],
 )
 def test_whoever_changes_one_class_in_several_ways_at_once_waits_and_succeeds(
