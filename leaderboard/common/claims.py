@@ -46,6 +46,14 @@ def has_no_lease() -> Q:
     return Q(lease_until=None) | Q(lease_until__lt=Now()) | Q(lease_until__gt=Now() + 2 * LEASE)
 
 
+def is_due(field: str, latest: timedelta) -> Q:
+    """Condition for rows whose time in this field has come.
+
+    Times more than `latest` from now are ignored: the clock was set back after they were written.
+    """
+    return Q(**{f"{field}__lte": Now()}) | Q(**{f"{field}__gt": Now() + latest})
+
+
 def claim_key(wake_up_id: str | uuid.UUID, number: int = 1) -> uuid.UUID:
     """The key of the worker that was woken by the message `wake_up_id`, for the try of this number."""
     key = uuid.uuid5(uuid.NAMESPACE_OID, f"{wake_up_id}:{number}")

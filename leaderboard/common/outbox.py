@@ -23,9 +23,10 @@ from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, QuerySet
 from django.db.models.functions import Now
 
+from .claims import is_due
 from .clock import database_now
 from .hooks import Hook
 from .models import OutgoingEmail
@@ -128,12 +129,16 @@ def sends_mail() -> bool:
 
 
 def is_email_due() -> bool:
-    return sends_mail() and OutgoingEmail.objects.filter(due_at__lte=Now()).exists() and not is_server_paused()
+    return sends_mail() and _due_emails().exists() and not is_server_paused()
+
+
+def _due_emails() -> QuerySet[OutgoingEmail]:
+    return OutgoingEmail.objects.filter(is_due("due_at", 2 * MAX_PAUSE))
 
 
 def is_server_paused() -> bool:
     """Whether the mail server has refused all e-mails within `SERVER_PAUSE`, so that it is left alone for now."""
-    return OutgoingEmail.objects.filter(refused_all_at__gt=Now() - SERVER_PAUSE).exists()
+    return OutgoingEmail.objects.filter(refused_all_at__gt=Now() - SERVER_PAUSE, refused_all_at__lte=Now()).exists()
 
 
 def waiting_emails() -> dict[str, Any]:
@@ -163,7 +168,7 @@ def send_due_emails() -> bool:
 @transaction.atomic
 def _claim_next() -> OutgoingEmail | None:
     """Claim the next due e-mail for `LEASE`; None when none is due."""
-    due = OutgoingEmail.objects.filter(due_at__lte=Now()).order_by("kind", "due_at", "pk")
+    due = _due_emails().order_by("kind", "due_at", "pk")
     email = due.select_for_update(skip_locked=True).first()
     if email is not None:
         email.due_at, email.tries = database_now() + LEASE, email.tries + 1

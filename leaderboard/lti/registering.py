@@ -186,8 +186,9 @@ def _tool_configuration(configuration: dict[str, Any]) -> dict[str, Any]:
 
 def platforms_without_fresh_keys() -> list[int]:
     now = database_now()
-    stale = Q(keys_fetched_at=None) | Q(keys_fetched_at__lt=now - KEYS_LAST)
-    waited = Q(keys_tried_at=None) | Q(keys_tried_at__lt=now - TRY_AGAIN_AFTER)
+    # Times after now are of a clock that was set back meanwhile.
+    stale = Q(keys_fetched_at=None) | ~Q(keys_fetched_at__range=(now - KEYS_LAST, now))
+    waited = Q(keys_tried_at=None) | ~Q(keys_tried_at__range=(now - TRY_AGAIN_AFTER, now))
     due = Platform.objects.filter(stale, waited, off_at=None).exclude(approved_at=None)
     return list(due.values_list("pk", flat=True)[:20])
 

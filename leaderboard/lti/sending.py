@@ -20,7 +20,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
-from leaderboard.common.claims import Claim, claim_rows, has_no_lease
+from leaderboard.common.claims import Claim, claim_rows, has_no_lease, is_due
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry, AuditEvent
 from leaderboard.common.queries import locked_by_key
@@ -40,6 +40,8 @@ from .platform_services import (
 
 GIVE_UP_AFTER = timedelta(hours=24)
 MAX_PAUSE_SECONDS = 300.0
+# If the platform asks for it.
+MAX_ASKED_SECONDS = 3600.0
 # Other platforms wait meanwhile, so a turn ends after so many marks or seconds.
 TURN_MARKS, TURN_SECONDS = 50, 20.0
 # All requests for one mark together.
@@ -61,7 +63,8 @@ PROBLEMS: dict[object, str] = {
 
 
 def due_marks() -> QuerySet[PlatformMark]:
-    return PlatformMark.objects.filter(has_no_lease(), state=State.WAITING, next_at__lte=Now())
+    longest = timedelta(seconds=2 * MAX_ASKED_SECONDS)
+    return PlatformMark.objects.filter(has_no_lease(), is_due("next_at", longest), state=State.WAITING)
 
 
 def links_with_due_marks() -> list[int]:
@@ -153,7 +156,7 @@ def _note_failure(mark: PlatformMark, link: LtiLink, problem: PlatformProblem) -
     if now - mark.wanted_at > GIVE_UP_AFTER:
         _finish(mark, {"state": State.STUCK, "problem": NO_ANSWER})
         return State.STUCK
-    pause = max(min(2.0 ** min(mark.tries - 1, 9), MAX_PAUSE_SECONDS), min(problem.retry_after, 3600.0))
+    pause = max(min(2.0 ** min(mark.tries - 1, 9), MAX_PAUSE_SECONDS), min(problem.retry_after, MAX_ASKED_SECONDS))
     next_at = now + timedelta(seconds=pause)
     _finish(mark, {"next_at": next_at}, always=unchanged if problem.status == CONFLICT else {})
     if problem.status == CONFLICT:  # it has a mark of this second or a later one; the stamp grows with the next try

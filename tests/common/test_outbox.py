@@ -112,6 +112,16 @@ def test_the_sweep_finds_an_email_whose_wake_up_was_lost(site: LazySettings, mon
     assert [one.subject for one in mail.outbox] == ["Hello"]
 
 
+def test_an_email_does_not_wait_for_a_clock_that_was_set_back(site: LazySettings) -> None:
+    """The server refused everything while the clock was a year ahead."""
+    write()
+    ahead = timezone.now() + timedelta(days=365)
+    OutgoingEmail.objects.update(due_at=ahead + outbox.MAX_PAUSE, refused_all_at=ahead)
+    assert outbox.is_email_due()
+    outbox.send_due_emails()
+    assert [one.subject for one in mail.outbox] == ["Hello"]
+
+
 def test_a_person_who_waits_is_served_before_notices(site: LazySettings, bo: User, cy: User, client: Client) -> None:
     notify_people(NoticeText(NoticeKind.DEADLINE, "The deadline moved", "", "/"), [bo, cy], competition=None)
     client.post(RESET, {"email": "bo@example.org"})

@@ -72,6 +72,15 @@ def send_all(*, turns: int = 30) -> None:
             sending.send_marks(link)
 
 
+def test_neither_a_mark_nor_keys_wait_for_a_clock_that_was_set_back(moodle: FakePlatform, pets: Competition) -> None:
+    release(pets, bo=80.5)
+    ahead = timezone.now() + timedelta(days=365)
+    PlatformMark.objects.update(next_at=ahead)
+    assert sending.links_with_due_marks() == [LtiLink.objects.get().pk]
+    Platform.objects.update(keys_fetched_at=ahead, keys_tried_at=ahead)
+    assert registering.platforms_without_fresh_keys() == [moodle.platform.pk]
+
+
 def test_a_release_fills_the_platforms_column(moodle: FakePlatform, pets: Competition) -> None:
     release(pets, bo=80.5, cy=0.0)
     send_all()

@@ -40,8 +40,9 @@ def due_institutions() -> list[Institution]:
     def is_due(row: ProviderMetadata | None) -> bool:
         if row is None:
             return True
-        is_fresh = row.fetched_at is not None and row.fetched_at > now - FRESH_FOR
-        return not is_fresh and row.tried_at <= now - TRY_AGAIN_AFTER
+        # Times after now are of a clock that was set back meanwhile.
+        is_fresh = row.fetched_at is not None and now - FRESH_FOR < row.fetched_at <= now
+        return not is_fresh and not now - TRY_AGAIN_AFTER < row.tried_at <= now
 
     return [one for one in settings.INSTITUTIONS if is_due(rows.get(one.issuer))]
 
