@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
+from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import QuerySet
 from django.db.models.sql import Query, UpdateQuery
@@ -21,9 +23,10 @@ from django.db.models.sql.compiler import SQLCompiler
 
 Row = TypeVar("Row")
 Value = int | str | UUID | datetime
-# A list gets a statement for each length that it has.
+# A list gets a statement for each length that it has. None is refused: `= NULL` finds nothing.
 Values = Mapping[str, Value | list[Any]]
 Statement = tuple[str, tuple[Any, ...]]
+Shape = tuple[tuple[str, "int | type"], ...]
 
 
 class _CompiledQuery(Query):
@@ -74,19 +77,23 @@ class _Prepared:
 class PreparedQuery(Generic[Row]):
     """The objects that `build` finds: a function of values, or lists of values, that returns a queryset.
 
-    `build` runs only once for each length of its lists, with placeholders. So it must not look at their values, and
-    each has to become a parameter of the SQL; `ValueError` otherwise.
+    `build` runs only once for each type of its values and length of its lists, with placeholders. So it must not look
+    at their values, and each has to become a parameter of the SQL; `ValueError` otherwise. Nor may it depend on
+    anything else that changes, such as language, time zone or clock.
     """
 
     def __init__(self, build: Callable[..., QuerySet[Any, Row]]) -> None:
         self.build = build
-        self.compiled: dict[tuple[int, ...], tuple[QuerySet[Any, Row], _CompiledQuery, _Prepared]] = {}
+        self.compiled: dict[Shape, tuple[QuerySet[Any, Row], _CompiledQuery, _Prepared]] = {}
 
     def rows(self, **values: Value | list[Any]) -> list[Row]:
-        lengths = _lengths(values)
-        if lengths not in self.compiled:  # two threads may compile at the same time; both get the same
-            self.compiled[lengths] = self._compile(values)
-        found, compiled, prepared = self.compiled[lengths]
+        shape = _shape(values)
+        if shape not in self.compiled:  # two threads may compile at the same time; both get the same
+            try:
+                self.compiled[shape] = self._compile(values)
+            except EmptyResultSet:  # of an empty list
+                return []
+        found, compiled, prepared = self.compiled[shape]
         rows, query = found.all(), copy(compiled)
         query.statement = prepared.filled(values)
         rows.query = query
@@ -99,6 +106,8 @@ class PreparedQuery(Generic[Row]):
     def _compile(self, values: Values) -> tuple[QuerySet[Any, Row], _CompiledQuery, _Prepared]:
         placeholders = _placeholders(values)
         rows = self.build(**placeholders)
+        if rows._known_related_objects:  # type: ignore[attr-defined]
+            raise ValueError("rows would share an object of the first caller; filter by its key instead")
         compiler = rows.query.get_compiler(DEFAULT_DB_ALIAS)
         prepared = _Prepared(compiler.as_sql(), placeholders)
         query = rows.query.chain(_CompiledQuery)
@@ -113,25 +122,32 @@ class PreparedUpdate:
 
     def __init__(self, build: Callable[..., tuple[QuerySet[Any], dict[str, Any]]]) -> None:
         self.build = build
-        self.compiled: dict[tuple[int, ...], _Prepared] = {}
+        self.compiled: dict[Shape, _Prepared] = {}
 
     def run(self, **values: Value | list[Any]) -> int:
         """Write; returns the number of rows."""
-        lengths = _lengths(values)
-        if lengths not in self.compiled:
-            placeholders = _placeholders(values)
-            rows, fields = self.build(**placeholders)
-            query = rows.query.chain(UpdateQuery)
-            assert isinstance(query, UpdateQuery)
-            query.add_update_values(fields)
-            self.compiled[lengths] = _Prepared(query.get_compiler(DEFAULT_DB_ALIAS).as_sql(), placeholders)
+        shape = _shape(values)
+        if shape not in self.compiled:
+            try:
+                self.compiled[shape] = self._compile(values)
+            except EmptyResultSet:  # of an empty list
+                return 0
         with connection.cursor() as cursor:
-            cursor.execute(*self.compiled[lengths].filled(values))
+            cursor.execute(*self.compiled[shape].filled(values))
             return int(cursor.rowcount)
 
+    def _compile(self, values: Values) -> _Prepared:
+        placeholders = _placeholders(values)
+        rows, fields = self.build(**placeholders)
+        query = rows.query.chain(UpdateQuery)
+        assert isinstance(query, UpdateQuery)
+        query.add_update_values(fields)
+        return _Prepared(query.get_compiler(DEFAULT_DB_ALIAS).as_sql(), placeholders)
 
-def _lengths(values: Values) -> tuple[int, ...]:
-    return tuple(len(value) for value in values.values() if isinstance(value, list))
+
+def _shape(values: Values) -> Shape:
+    """What a statement depends on: the names, with the length of a list or the type of a value."""
+    return tuple((name, len(value) if isinstance(value, list) else type(value)) for name, value in values.items())
 
 
 def _stored(values: Values) -> dict[str, object]:
@@ -146,6 +162,8 @@ def _stored(values: Values) -> dict[str, object]:
 
 
 def _as_parameter(value: object) -> object:
+    if value is None:
+        raise TypeError("None is no value of a prepared statement")
     if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
         return value.hex
     return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
@@ -153,7 +171,7 @@ def _as_parameter(value: object) -> object:
 
 def _placeholders(values: Values) -> dict[str, Any]:
     """Values of the same types, each of which occurs nowhere else in a query."""
-    numbers = iter(range(1_000))
+    numbers = count()
     return {
         name: [_placeholder(one, next(numbers)) for one in value]
         if isinstance(value, list)
@@ -167,6 +185,7 @@ def _placeholder(value: object, number: int) -> Value:
         return UUID(int=(1 << 127) + number)
     if isinstance(value, datetime):
         return datetime(9998, 1, 1, 0, number // 60 % 60, number % 60, tzinfo=UTC)
-    # Lookups such as `iexact` escape these characters; they are refused, because later values would not be escaped.
-    # A number fits into the smallest column: Django leaves out a comparison with one that does not.
-    return f"\\%_placeholder {number}" if isinstance(value, str) else 31_000 + number
+    # Lookups such as `iexact` escape some of these characters, and `build` may fold case or strip blanks; both are
+    # refused, because that would not be done with later values. A number fits into the smallest column: Django leaves
+    # out a comparison with one that does not.
+    return f" \\%_Placeholder {number}" if isinstance(value, str) else 31_000 + number
