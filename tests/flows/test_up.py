@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -355,6 +356,21 @@ def test_a_long_log_is_put_aside_while_its_writer_goes_on(tmp_path: Path) -> Non
     assert sorted(path.name for path in place.logs.iterdir()) == ["web.log", "web.log.1", "worker.log"]
     assert place.log_of("web").read_bytes() == b"later"
     assert place.log_of("web").with_suffix(".log.1").stat().st_size == place_module.LOG_ROTATED_AT + 1
+
+
+def test_a_long_log_is_emptied_where_a_full_disk_has_no_room_for_its_older_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(log: Path, older: Path) -> None:
+        older.write_bytes(log.read_bytes()[:1000])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    place = place_module.SiteFolders(tmp_path / "var")
+    place.make()
+    place.log_of("web").write_bytes(b"x" * (place_module.LOG_ROTATED_AT + 1))
+    monkeypatch.setattr(shutil, "copyfile", fail)
+    place.rotate_logs()
+    assert [(path.name, path.stat().st_size) for path in place.logs.iterdir()] == [("web.log", 0)]
 
 
 def test_a_part_that_does_not_start_is_quoted_unless_the_disk_is_full(

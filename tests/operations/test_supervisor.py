@@ -27,6 +27,12 @@ place = SiteFolders(folder)
 place.make()
 supervisor = Supervisor(place, dict(os.environ), lambda line: print(line, flush=True))
 answers = processes.Replies(("127.0.0.1", port), b"GET /", b"HTTP/1.1 200", b"HTTP/1.1 503")
+give_start, refusals = processes.spawn_process, iter(sys.argv[4])
+def spawn_process(*command, **options):
+    if next(refusals, "") == "-":
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    return give_start(*command, **options)
+processes.spawn_process = spawn_process
 supervisor.add(ManagedProcess("web", [sys.executable, "-c", server, str(port), str(folder / "counts")], answers))
 try:
     supervisor.wait_for_start()
@@ -54,18 +60,20 @@ while True:
 SILENT = "if is_first and number > 1: kept.append(client); continue"
 STUCK = "if is_first and number > 1: client.sendall(b'HTTP/1.1 503 Busy'); client.close(); continue"
 BUSY = "select.select([], [], [], 0.7)"
+ENDS = "if is_first and number > 1: break"
 RECOVERING = "if number % 3: kept.append(client); continue"
-Watch = Callable[[str], Callable[[str], int]]
+Watch = Callable[..., Callable[[str], int]]
 
 
 @pytest.fixture
 def watch(tmp_path: Path) -> Iterator[Watch]:
-    """Supervise a server that behaves so; gives how often it has done a thing."""
+    """Supervise a server that behaves so; gives how often it has done a thing. At each `-` among its starts the machine
+    has no process to spare."""
     running: list[subprocess.Popen[bytes]] = []
 
-    def start(behaviour: str) -> Callable[[str], int]:
+    def start(behaviour: str, starts: str = "") -> Callable[[str], int]:
         server, counts = SERVER.replace("{behaviour}", behaviour), tmp_path / "counts"
-        command = [sys.executable, "-c", SUPERVISOR, str(tmp_path), str(free_port()), server]
+        command = [sys.executable, "-c", SUPERVISOR, str(tmp_path), str(free_port()), server, starts]
         with (tmp_path / "said").open("wb") as said:
             running.append(subprocess.Popen(command, cwd=ROOT, env={**os.environ}, stdout=said, stderr=said))
         return lambda what: counts.read_text().count(what) if counts.exists() else 0
@@ -96,3 +104,10 @@ def test_a_server_that_takes_its_time_is_left_alone(behaviour: str, watch: Watch
     done = watch(behaviour)
     until(lambda: done("question") >= 9, seconds=60, what="questions")
     assert done("start") == 1
+
+
+def test_a_start_for_which_the_machine_has_no_room_is_tried_again(watch: Watch, tmp_path: Path) -> None:
+    done = watch(ENDS, "+--+")
+    until(lambda: done("start") == 2, seconds=30, what="the restart")
+    said = (tmp_path / "said").read_text()
+    assert said.count("web cannot be started ([Errno 11] Resource temporarily unavailable)") == 2

@@ -79,11 +79,15 @@ class SiteFolders:
         return self.logs / f"{name}.log"
 
     def rotate_logs(self) -> None:
-        """Keep one older part of each log. The log is copied and emptied, not renamed, because its writer has it
-        open."""
+        """Keep one older part of each log, unless the disk is full. The log is copied and emptied, not renamed, because
+        its writer has it open."""
         for log in self.logs.glob("*.log"):
             if log.stat().st_size > LOG_ROTATED_AT:
-                shutil.copyfile(log, log.with_suffix(".log.1"))
+                older = log.with_suffix(".log.1")
+                try:
+                    shutil.copyfile(log, older)
+                except OSError:
+                    older.unlink(missing_ok=True)
                 os.truncate(log, 0)
 
     def note_restart(self, line: str) -> None:

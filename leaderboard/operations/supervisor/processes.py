@@ -237,8 +237,12 @@ class ManagedProcess:
         if now - self.started_at > HEALTHY_AFTER:
             self.pause = FIRST_PAUSE
         reason = self.silence or (f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}")
-        line = f"{self.name} stopped ({reason}); starting it again in {self.pause:g} s."
-        self.start_at = now + self.pause
+        return self.plan_next_try(f"{self.name} stopped ({reason})")
+
+    def plan_next_try(self, reason: str) -> str:
+        """Plan the next start; returns the line for the terminal."""
+        line = f"{reason}; starting it again in {self.pause:g} s."
+        self.start_at = time.monotonic() + self.pause
         self.pause = min(self.pause * 2, LONGEST_PAUSE)
         return line
 

@@ -100,9 +100,15 @@ class Supervisor:
             if has_slept:
                 child.signs.restart_counters()
             if child.process is None and now >= child.start_at:
-                child.start(self.log_of(child.name), self.env)
+                self._start_again(child)
             child.check(now)
         time.sleep(LOOK_EVERY)
+
+    def _start_again(self, child: ManagedProcess) -> None:
+        try:
+            child.start(self.log_of(child.name), self.env)
+        except (OSError, subprocess.SubprocessError) as error:  # the machine has no memory, process or disk to spare
+            self.report(child.plan_next_try(f"{child.name} cannot be started ({error})"))
 
     def stop(self) -> None:
         """End all children, within three seconds at a terminal: first the users of the broker, then the broker."""

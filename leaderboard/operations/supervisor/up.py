@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import select
 import subprocess
 import sys
 import time
@@ -170,8 +171,8 @@ def prepare_database(supervisor: Supervisor, options: argparse.Namespace, parts:
     assert process.stdout is not None
     with process.stdout:
         supervisor.wait_until(lambda: process.returncode is not None, PREPARE_WITHIN)
-        answer = process.stdout.read()
-    if process.returncode or not answer:
+        answer = process.stdout.read() if process.returncode == 0 else b""
+    if not answer:
         raise supervisor.place.trouble_with("prepare", "The database could not be prepared.")
     found: dict[str, str | None] = json.loads(answer)
     if found.get("trouble"):
@@ -202,11 +203,22 @@ def has_screen() -> bool:
 
 
 def print_text(text: str) -> None:
-    """Print, also to a terminal that cannot draw boxes or is gone; with `LOG_FORMAT=json` as one line of JSON."""
+    """Print, also to a terminal that cannot draw boxes, is gone or stopped; with `LOG_FORMAT=json` as one line of
+    JSON."""
     if os.environ.get("LOG_FORMAT") == "json":
         moment = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         text = " ".join(text.translate(NO_BOX).split())
         text = json.dumps({"timestamp": moment, "level": "info", "logger": "leaderboard.up", "event": text})
     encoding = sys.stdout.encoding or "ascii"
     with suppress(OSError):
-        print(text.encode(encoding, "replace").decode(encoding), flush=True)
+        if _takes_text():
+            print(text.encode(encoding, "replace").decode(encoding), flush=True)
+
+
+def _takes_text() -> bool:
+    """Whether the terminal takes a line within a second: one that was stopped with Ctrl-S must not stop the site's
+    supervisor."""
+    try:
+        return bool(select.select([], [sys.stdout], [], 1.0)[1])
+    except (OSError, ValueError):  # no file of the system
+        return True
