@@ -24,7 +24,7 @@ from metrics.core.errors import Refused
 from metrics.core.messages import with_templates
 from metrics.reading.cures import cures_for, text_columns_for
 from metrics.reading.headers import ANY_HEADER, TRUTH_HEADER, HeaderRule
-from metrics.reading.sources import read_container, read_file
+from metrics.reading.sources import read_file, unpack
 from metrics.reading.spreadsheet import convert_spreadsheet
 from metrics.reading.tables import read_table
 from metrics.reading.text import LONGEST_MASK_LINE
@@ -150,7 +150,7 @@ def _prepare_truth(
 def to_csv(truth: Path) -> dict[str, Any]:
     """Make plain CSV of the table of an Excel or Parquet file, with notes on how it was read."""
     notes: list[metrics.Problem] = []
-    data = read_container(truth.read_bytes(), notes=notes)
+    data = unpack(truth.read_bytes(), notes=notes)
     return {"file": data, "problems": [], "notes": [note.as_stored() for note in notes]}
 
 
@@ -170,7 +170,7 @@ def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
     """
     found, left = None, list[dict[str, Any]]()
     try:
-        text = read_container(submission.read_bytes())
+        text = unpack(submission.read_bytes())
         truth = _prepare_truth(**asked)
         found = convert_spreadsheet(
             text,
@@ -185,7 +185,7 @@ def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
             truth.check(found.text)
             preview = [_first_lines(text), _first_lines(found.text)]
             return {"file": found.text, "changes": found.as_stored(), "preview": preview}
-    except metrics.SubmissionError as error:
+    except (metrics.SubmissionError, Refused) as error:
         left = [problem.as_stored() for problem in error.problems] if found is not None else []
     return {"changes": [], "preview": [], "left": left}
 
@@ -273,7 +273,8 @@ def run_job_here(request: dict[str, Any]) -> dict[str, Any]:
     write = [Path(arguments["target"])] if arguments.get("target") else []
     for path in write:
         path.touch(mode=0o600)
-    confine_process(request["memory_mb"], read=[path for path in _files_in(arguments) if path.exists()], write=write)
+    read, seconds = [path for path in _files_in(arguments) if path.exists()], int(request["processor_seconds"])
+    confine_process(request["memory_mb"], read=read, write=write, processor_seconds=seconds)
     return {"answer": do_job(request["job"], **arguments)}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import metrics
 from metrics.core.custom_packages import import_folders
 
-from .seal import NoSandbox, limit_process, seal_process
+from .seal import DAY, NoSandbox, limit_process, seal_process
 
 _METRIC_FOLDERS = ("METRICS_DIR", "METRICS_CACHE")
 _PASSED_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TZ")
@@ -38,10 +38,12 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
     }
 
 
-def confine_process(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:
+def confine_process(
+    memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = (), processor_seconds: int = DAY
+) -> None:
     """Limit this process for the rest of its life and, as far as the kernel can, seal it: it can open only these files,
     the libraries and custom metric files, and start no process."""
-    limit_process(memory_mb)
+    limit_process(memory_mb, seconds=processor_seconds)
     custom = [Path(os.environ[name]) for name in _METRIC_FOLDERS if os.environ.get(name)]
     files = [Path(metrics.__file__).parent, *(path for path in (*read, *custom) if path.exists())]
     with suppress(NoSandbox):

@@ -96,7 +96,6 @@ def work_and_exit(asker: Channel, request: dict[str, Any]) -> NoReturn:
     close_standard_streams()
     try:
         if "job" in request:
-            limit_processor_time(request["processor_seconds"])
             asker.send(page_jobs.run_job_here(request))
         else:
             score_files(asker, request)

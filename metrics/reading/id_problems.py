@@ -78,8 +78,6 @@ def _match_ids(foreign: Sequence[str], expected: Sequence[str], of_expected: For
     return found if len(found) == len(foreign) == len(set(found.values())) else {}
 
 
-# --- problems ---------------------------------------------------------------------------------------------------
-
 _DIGITS = re.compile(r"([0-9]{1,300})")
 
 

@@ -57,12 +57,13 @@ class Ids:
         if ids.type == self.values.type == pa.int64():
             return self._rows_of_numbers(ids)
         ids = texts_of(ids)
-        found = self._rows_of(ids)
+        found = codes_among(ids, self.array).copy()
         unknown = np.flatnonzero(found < 0)
         if len(unknown) and self.are_integers:
             texts = pick(ids, unknown)
             short = pc.replace_substring_regex(texts, r"\.0+$", "")
-            found[unknown] = self._rows_of(pc.if_else(pc.match_substring_regex(texts, _WITH_POINT), short, texts))
+            plain_texts = pc.if_else(pc.match_substring_regex(texts, _WITH_POINT), short, texts)
+            found[unknown] = codes_among(plain_texts, self.array)
         return found
 
     def _rows_of_numbers(self, ids: Any) -> np.ndarray:
@@ -87,9 +88,6 @@ class Ids:
         rows = np.full(span + 2, -1, np.int32)
         rows[numbers - least] = np.arange(len(numbers))
         return least, rows
-
-    def _rows_of(self, texts: Any) -> np.ndarray:
-        return codes_among(texts, self.array).copy()
 
     def align(self, table: Table, column: str, *, may_miss: bool) -> tuple[np.ndarray, list[Problem]]:
         """The place of every truth row in the submission (-1 if it is missing), and all problems of ids. If the file

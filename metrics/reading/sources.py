@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core.errors import Problem, Refused, SubmissionError
+from ..core.errors import Problem, Refused
 from ..core.messages import Message
 from .archives import LIMIT, too_large, unpack_gzip, unpack_zip
 from .formats import ARCHIVES, NAMES, PACKED, container_of, refuse_container
@@ -72,21 +72,13 @@ def read_file(
     return unpack(data, limit, notes, wanted)
 
 
-def read_container(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None) -> bytes:
+def unpack(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None, wanted: Wanted = UNKNOWN) -> bytes:
     """The CSV bytes of a plain file, a ``.gz`` or a ``.zip`` with one CSV, an Excel workbook or a Parquet file; adds
-    ``notes`` on how a workbook was read.
+    ``notes`` on how a workbook was read. Lists in cells are joined as ``wanted``.
 
     The result has at most ``limit`` bytes, and a compressed file may grow by a factor of 100 at most. Raises
-    ``SubmissionError`` for a file that is too large, broken, or of another format.
+    ``Refused`` for a file that is too large, broken, or of another format.
     """
-    try:
-        return unpack(data, limit, notes)
-    except Refused as refused:
-        raise SubmissionError(refused.problems) from None
-
-
-def unpack(data: bytes, limit: int = LIMIT, notes: list[Problem] | None = None, wanted: Wanted = UNKNOWN) -> bytes:
-    """The same as ``read_container``, but raises ``Refused``; lists in cells are joined as ``wanted``."""
     kind = container_of(data[:4096])
     if kind is None:
         if len(data) > limit:

@@ -9,7 +9,8 @@ import zlib
 import pytest
 
 import metrics
-from metrics.reading.sources import read_container
+from metrics.core.errors import Refused
+from metrics.reading.sources import unpack
 
 CSV = b"id,y\n1,2\n"
 
@@ -41,8 +42,8 @@ def link() -> bytes:
 
 
 def message_of(data: bytes, limit: int = 10**7) -> str:
-    with pytest.raises(metrics.SubmissionError) as caught:
-        read_container(data, limit)
+    with pytest.raises(Refused) as caught:
+        unpack(data, limit)
     (problem,) = caught.value.problems
     assert problem.code in ("container", "too_large")
     return problem.message
@@ -50,7 +51,7 @@ def message_of(data: bytes, limit: int = 10**7) -> str:
 
 def test_plain_gzip_and_zip_give_the_same_bytes() -> None:
     for data in (CSV, gzip.compress(CSV), zipped(("deep/er/sub.csv", CSV)), zipped(("a.csv", CSV), method=0)):
-        assert read_container(data, 100_000) == CSV
+        assert unpack(data, 100_000) == CSV
         assert metrics.sniff(data, len(data), ["id", "y"]) == []
 
 
@@ -71,7 +72,7 @@ def test_plain_gzip_and_zip_give_the_same_bytes() -> None:
 def test_what_a_mac_or_windows_adds_is_no_second_file(name: str) -> None:
     for members in ((("sub.csv", CSV), (name, b"\x00")), ((name, b"\x00"), ("sub.csv", CSV))):
         data = zipped(("sub/", b""), *members)
-        assert read_container(data, 1000) == CSV
+        assert unpack(data, 1000) == CSV
         assert metrics.sniff(data, len(data), ["id", "y"]) == []
 
 

@@ -18,7 +18,7 @@ READ = """
 import json, resource, sys, time
 from pathlib import Path
 from metrics import SubmissionError
-from metrics.reading.sources import read_container
+from metrics.reading.sources import unpack
 import python_calamine, pyarrow.csv
 
 limit = int(sys.argv[2])
@@ -27,7 +27,7 @@ for path in sorted(Path(sys.argv[1]).iterdir()):
     data = path.read_bytes()
     begun, text = time.process_time(), []
     try:
-        read_container(data)
+        unpack(data)
     except SubmissionError as error:
         text = [problem.message for problem in error.problems]
     status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())

@@ -16,7 +16,8 @@ import pyarrow.parquet
 import pytest
 
 import metrics
-from metrics.reading.sources import read_container, unpack
+from metrics.core.errors import Refused
+from metrics.reading.sources import unpack
 
 TRUTH = b"id,y,Usage\n1,0.5,Public\n2,1.5,Private\n3,-2,Public\n"
 LIMIT = 100_000_000
@@ -138,8 +139,8 @@ MIDNIGHT, NOON = 46082.0, 46082.5
 
 
 def problem_of(data: bytes, limit: int = LIMIT) -> metrics.Problem:
-    with pytest.raises(metrics.SubmissionError) as caught:
-        read_container(data, limit)
+    with pytest.raises(Refused) as caught:
+        unpack(data, limit)
     (problem,) = caught.value.problems
     return problem
 
@@ -172,10 +173,10 @@ def test_a_truth_may_be_either() -> None:
 def test_numbers_keep_all_their_digits() -> None:
     values = [0.1, 1e-7, 123456789.123456789, float(np.nextafter(1, 2)), 2.0**60]
     assert [
-        float(line.split(b",")[1]) for line in read_container(parquet(id=range(5), y=values), LIMIT).splitlines()[1:]
+        float(line.split(b",")[1]) for line in unpack(parquet(id=range(5), y=values), LIMIT).splitlines()[1:]
     ] == values
     sheet = workbook(rows(("id", "y"), *((n, repr(value).strip("'")) for n, value in enumerate(values))))
-    assert [float(line.split(b",")[1]) for line in read_container(sheet, LIMIT).splitlines()[1:]] == values
+    assert [float(line.split(b",")[1]) for line in unpack(sheet, LIMIT).splitlines()[1:]] == values
 
 
 def test_cells_are_written_as_csv_files_write_them() -> None:
@@ -185,7 +186,7 @@ def test_cells_are_written_as_csv_files_write_them() -> None:
         day=[date(2026, 1, 2), None],
         part=pa.array([0.1, 3], pa.float32()),
     )
-    found = pd.read_csv(io.BytesIO(read_container(table, LIMIT)), dtype=str, keep_default_na=False)
+    found = pd.read_csv(io.BytesIO(unpack(table, LIMIT)), dtype=str, keep_default_na=False)
     assert found.to_numpy().tolist() == [["a", "True", "2026-01-02", "0.1"], ["b", "", "", "3"]]
 
 
@@ -204,7 +205,7 @@ def test_times_of_a_parquet_file_are_written_as_pandas_writes_them(times: list[A
     frame = pd.DataFrame({"id": pd.to_datetime(times, format="mixed").tz_localize(zone), "y": [1, 2]})
     out = io.BytesIO()
     frame.to_parquet(out, index=False)
-    assert read_container(out.getvalue(), LIMIT).replace(b'"', b"") == frame.to_csv(index=False).encode()
+    assert unpack(out.getvalue(), LIMIT).replace(b'"', b"") == frame.to_csv(index=False).encode()
 
 
 def test_messages_name_the_rows_of_the_sheet() -> None:
@@ -215,7 +216,7 @@ def test_messages_name_the_rows_of_the_sheet() -> None:
 
 
 def test_the_first_filled_sheet_counts() -> None:
-    assert read_container(workbook("", GOOD, rows(("other",), (1,))), LIMIT) == b"id,y\n1,0.5\n2,1.5\n3,-2\n"
+    assert unpack(workbook("", GOOD, rows(("other",), (1,))), LIMIT) == b"id,y\n1,0.5\n2,1.5\n3,-2\n"
 
 
 @pytest.mark.parametrize("state", ["hidden", "veryHidden"])
@@ -285,7 +286,7 @@ def test_what_is_around_the_cells_does_not_matter() -> None:
             b"</sheetData>", around[1].encode()
         ),
     )
-    assert read_container(sheet, LIMIT) == b"id,y\n1,0.5\n2,1.5\n3,-2\n"
+    assert unpack(sheet, LIMIT) == b"id,y\n1,0.5\n2,1.5\n3,-2\n"
 
 
 @pytest.mark.parametrize("number", ["1e300", "-1e18", "nan", "99999999999"])
@@ -296,8 +297,8 @@ def test_a_date_that_is_none_is_refused_or_read_and_never_more_than_that(number:
         '<xf numFmtId="14"/><xf numFmtId="46"/><xf numFmtId="164"/></cellXfs></styleSheet>'
     )
     data = workbook(f'<row><c r="A1" s="{form}"><v>{number}</v></c></row>', extra=(("xl/styles.xml", styles.encode()),))
-    with suppress(metrics.SubmissionError):
-        assert read_container(data, LIMIT)
+    with suppress(Refused):
+        assert unpack(data, LIMIT)
 
 
 def test_shared_texts_are_read_where_cells_show_them() -> None:
@@ -305,7 +306,7 @@ def test_shared_texts_are_read_where_cells_show_them() -> None:
     cells = [f'<c t="s"><v>{number}</v>\n</c>' for number in range(3)]
     shown = f"<row>{cells[0]}{cells[1]}</row><row>{cells[1]}{cells[2]}</row>"
     sheet = workbook(shown, extra=(("xl/sharedStrings.xml", texts.encode()),))
-    assert read_container(sheet, LIMIT) == b"id,a b\na b,\n"
+    assert unpack(sheet, LIMIT) == b"id,a b\na b,\n"
 
 
 def test_no_formula_runs_and_no_link_is_followed() -> None:
@@ -313,7 +314,7 @@ def test_no_formula_runs_and_no_link_is_followed() -> None:
         rows(("id", "y"), (1, "=SUM(A1:A9)"), (2, "=[1]Other!A1")),
         extra=(("xl/externalLinks/externalLink1.xml", b"<externalLink/>"),),
     )
-    assert read_container(linked, LIMIT) == b"id,y\n1,7\n2,7\n"
+    assert unpack(linked, LIMIT) == b"id,y\n1,7\n2,7\n"
 
 
 def test_an_empty_workbook_is_refused() -> None:

@@ -19,9 +19,10 @@ from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.competitions.models.ground_truth import LONGEST_NAME, new_split_secret
 from leaderboard.competitions.services import CannotHost
 from leaderboard.scoring import table_jobs
+from metrics.core.errors import Refused
 from metrics.reading.formats import TABLES, container_of
 from metrics.reading.headers import header_notes
-from metrics.reading.sources import read_container
+from metrics.reading.sources import unpack
 from metrics.reading.split_words import USAGE
 
 from ..queries import last_truth
@@ -145,8 +146,8 @@ def _plain_csv(chunks: Iterable[bytes]) -> tuple[bytes, list[dict[str, Any]]]:
             raise CannotHost(_("This Excel or Parquet file can't be read. Save it as CSV (UTF-8, comma).")) from error
         data = text or data
     else:
-        with suppress(metrics.MetricError):
-            data = read_container(data, 1 << 30)
+        with suppress(Refused):
+            data = unpack(data, 1 << 30)
     return data, notes + [note.as_stored() for note in header_notes(data[: checks.HEAD_BYTES])]
 
 
