@@ -191,23 +191,17 @@ def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Stand
     if ground_truth.competition.revealed_at is not None:
         yield from final_standings(ground_truth)
         # On a board that was hidden, an awaited team would find its public score.
-        if ground_truth.competition.board.hides_scores or not (shown := _awaited_teams(ground_truth)):
+        shown = _team_numbers(ground_truth, is_awaited=True)
+        if ground_truth.competition.board.hides_scores or not shown:
             return
-    vacated = _teams_without_members(ground_truth)
+    vacated = _team_numbers(ground_truth, vacated_at__isnull=False)
     for best in best_submissions(ground_truth):
         if best.team_id not in vacated and (shown is None or best.team_id in shown):
             yield Split.PUBLIC, best
 
 
-def _teams_without_members(ground_truth: GroundTruth) -> set[int]:
-    """Teams without members."""
-    teams = Team.objects.filter(competition=ground_truth.competition_id, vacated_at__isnull=False)
-    return set(teams.order_by().values_list("pk", flat=True))
-
-
-def _awaited_teams(ground_truth: GroundTruth) -> set[int]:
-    """Teams that still had time when the final ranking was opened, and are not in it yet."""
-    teams = Team.objects.filter(competition=ground_truth.competition_id, is_awaited=True)
+def _team_numbers(ground_truth: GroundTruth, **which: Any) -> set[int]:
+    teams = Team.objects.filter(competition=ground_truth.competition_id, **which)
     return set(teams.order_by().values_list("pk", flat=True))
 
 

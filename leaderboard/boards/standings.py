@@ -36,7 +36,10 @@ def rebuild_boards(competition: Competition) -> None:
 def rebuild_standings(ground_truth: GroundTruth) -> int:
     """Delete the standings of a ground truth and compute them again from its scores; returns their number."""
     Standing.objects.filter(ground_truth=ground_truth).delete()
-    made = [_on_board(best, ground_truth, split) for split, best in expected_standings(ground_truth)]
+    made: list[Standing] = []
+    for split, standing in expected_standings(ground_truth):
+        standing.ground_truth, standing.split = ground_truth, split
+        made.append(standing)
     Standing.objects.bulk_create(made, batch_size=2000)
     _add_score_decimals(ground_truth)
     ground_truth.competition.bump_board_version()
@@ -129,8 +132,3 @@ def _add_score_decimals(ground_truth: GroundTruth) -> None:
     if decimals > competition.score_decimals:
         Competition.objects.filter(pk=competition.pk, score_decimals__lt=decimals).update(score_decimals=decimals)
         competition.score_decimals = decimals
-
-
-def _on_board(standing: Standing, ground_truth: GroundTruth, split: Split) -> Standing:
-    standing.ground_truth, standing.split = ground_truth, split
-    return standing

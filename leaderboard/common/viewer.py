@@ -8,13 +8,12 @@ import zoneinfo
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.conf.locale import LANG_INFO
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 
@@ -41,14 +40,8 @@ def languages_in(folders: Iterable[Path]) -> list[tuple[str, str]]:
     """English and each language with a compiled catalogue in one of the folders: (code, native name)."""
     found = {path.parent.parent.name for folder in folders for path in folder.glob("*/LC_MESSAGES/django.mo")}
     codes = sorted({name.replace("_", "-").lower() for name in found} - {"en"})
-    return [("en", "English"), *((code, _language_name(code)) for code in codes)]
+    return [("en", "English"), *((code, str(LANG_INFO.get(code, {}).get("name_local", code))) for code in codes)]
 
-
-def _language_name(code: str) -> str:
-    return str(LANG_INFO.get(code, {}).get("name_local", code))
-
-
-# --- time zones --------------------------------------------------------------------------------------------------
 
 COOKIE = "zone"
 
@@ -75,9 +68,3 @@ def viewer_zone(request: HttpRequest) -> str:
     own = getattr(request.user, "zone", "")
     name = own or request.COOKIES.get(COOKIE, "")
     return name if name in known_zones() else ""
-
-
-def activate_competition_zone(request: HttpRequest, zone: str) -> None:
-    """Show times of this request in a competition's zone, unless the viewer's own is known."""
-    if not viewer_zone(request):
-        timezone.activate(ZoneInfo(zone))

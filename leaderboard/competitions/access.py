@@ -26,6 +26,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import wraps
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
@@ -33,15 +34,16 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User, Viewer
-from leaderboard.common import viewer
 from leaderboard.common.access import View
 from leaderboard.common.clock import database_now
 from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.queries import only_row
+from leaderboard.common.viewer import viewer_zone
 
 from . import hooks, queries
 from .models import Competition, Membership, Team
@@ -218,7 +220,8 @@ def open_to(audience: Audience) -> Callable[[View], View]:
                 return _refuse_page(request, page_context, audience)
             if audience is not Audience.VISITORS and user.is_anonymous:
                 return redirect_to_login(request.get_full_path())
-            viewer.activate_competition_zone(request, page_context.competition.zone)
+            if not viewer_zone(request):
+                timezone.activate(ZoneInfo(page_context.competition.zone))
             if audience is Audience.MEMBERS and page_context.membership is None and not page_context.assists:
                 messages.info(request, _("Join the competition first."))
                 return redirect("overview", slug=slug)

@@ -27,10 +27,8 @@ POOL_CHECK_SECONDS = 0.5
 PAGES_THREADS = 4
 
 
-@task_prerun.connect
-@task_postrun.connect
-def _drop_broken_connections(**_: object) -> None:
-    close_old_connections()
+task_prerun.connect(close_old_connections)
+task_postrun.connect(close_old_connections)
 
 
 @worker_init.connect

@@ -27,22 +27,13 @@ from leaderboard.common.claims import Claim
 from leaderboard.common.prepared_queries import PreparedQuery
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions import wake_ups
-from leaderboard.competitions.models import (
-    Competition,
-    GroundTruth,
-    Score,
-    Submission,
-)
+from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.scoring import client
 from leaderboard.scoring.scorer_answer import ScorerAnswer
 
 from . import claims, queue
-from .outcomes import (
-    compute_outcome,
-    score_of,
-    seconds_in_queue,
-)
+from .outcomes import compute_outcome, score_of, seconds_in_queue
 
 log = logging.getLogger(__name__)
 

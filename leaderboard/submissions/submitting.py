@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -33,12 +32,7 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.extension import effective_limits_of
 
 from . import submit_conditions
-from .submit_conditions import (
-    DuplicateFile,
-    SubmissionRefused,
-    out_of_attempts,
-    refusal_within_cooldown,
-)
+from .submit_conditions import DuplicateFile, SubmissionRefused, out_of_attempts, refusal_within_cooldown
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +71,7 @@ def submit_file(
     if upload_key and (earlier := _uploads.only_row(competition=competition.pk, key=key)):
         return earlier
     received_at = database_now() - waited
-    with _log_refusals(competition):
+    try:
         membership = membership or submit_conditions.membership_of(competition, user)
         if refusal := submit_conditions.submit_refusal(competition, membership, received_at, closes_at=None):
             raise refusal
@@ -103,6 +97,9 @@ def submit_file(
         except BaseException:
             remove_file(stored.key)
             raise
+    except SubmissionRefused as refused:
+        log.info("refused", extra={"competition": competition.slug, "code": refused.code})
+        raise
     facts = {"submission": str(submission.pk), "competition": competition.slug, "bytes": submission.size}
     log.info("received", extra={**facts, "status": submission.status})
     return submission
@@ -139,16 +136,6 @@ def refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
             "weeks. Compress this file (.gz), or ask a host."
         )
         raise SubmissionRefused("team_bytes", message % {"most": size_text(settings.TEAM_BYTES)})
-
-
-@contextmanager
-def _log_refusals(competition: Competition) -> Iterator[None]:
-    """Log a `SubmissionRefused` that is raised in the block."""
-    try:
-        yield
-    except SubmissionRefused as refusal:
-        log.info("refused", extra={"competition": competition.slug, "code": refusal.code})
-        raise
 
 
 def _write_row(submission: Submission, membership: Membership, conversion: Conversion | None) -> Submission:

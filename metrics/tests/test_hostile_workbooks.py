@@ -17,7 +17,7 @@ MEMORY_BYTES = 1 << 30
 READ = """
 import json, resource, sys, time
 from pathlib import Path
-from metrics import SubmissionError
+from metrics.core.errors import Refused
 from metrics.reading.sources import unpack
 import python_calamine, pyarrow.csv
 
@@ -28,7 +28,7 @@ for path in sorted(Path(sys.argv[1]).iterdir()):
     begun, text = time.process_time(), []
     try:
         unpack(data)
-    except SubmissionError as error:
+    except Refused as error:
         text = [problem.message for problem in error.problems]
     status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
     peak = int(status["VmHWM"].split()[0]) * 1024

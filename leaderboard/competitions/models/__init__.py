@@ -9,14 +9,7 @@ from .course import Course
 from .extension import Extension
 from .ground_truth import GroundTruth, Rescoring
 from .page_task import PageTask
-from .submission import (
-    Baseline,
-    CandidateProblem,
-    Conversion,
-    Score,
-    Standing,
-    Submission,
-)
+from .submission import Baseline, CandidateProblem, Conversion, Score, Standing, Submission
 from .team import DailyAttempts, Membership, Team
 from .truth_draft import RowReport, StudentPreview, TruthCheck, TruthDraft
 

@@ -88,10 +88,9 @@ class EffectiveLimits:
         return cls(closes_at, attempts)
 
 
-def effective_limits_of(team: Team | int, competition: Competition) -> EffectiveLimits:
+def effective_limits_of(team: int, competition: Competition) -> EffectiveLimits:
     """The limits of one team; one query. While the competition is locked they do not change."""
-    number = team if isinstance(team, int) else team.pk
-    return EffectiveLimits.from_extensions(competition, _extensions_of.rows(team=number))
+    return EffectiveLimits.from_extensions(competition, _extensions_of.rows(team=team))
 
 
 @PreparedQuery
