@@ -20,6 +20,9 @@ from .storage import StorageUnreachable, size_text
 
 log = logging.getLogger(__name__)
 
+DISK_FULL = gettext_lazy(
+    "This server's disk is full. Nothing was saved and no attempt was used. Tell your administrator."
+)
 REFUSED_BODIES = {
     web_requests.TOO_LARGE: (
         413,
@@ -33,6 +36,7 @@ REFUSED_BODIES = {
         503,
         gettext_lazy("Too many uploads are on their way. Nothing was saved. Try again in half a minute."),
     ),
+    web_requests.NO_ROOM: (507, DISK_FULL),
     web_requests.CUT_OFF: (
         400,
         gettext_lazy("The form was cut off before its end. Nothing was saved and no attempt was used. Send it again."),
@@ -42,9 +46,6 @@ REFUSED_BODIES = {
 
 NO_ANSWER = gettext_lazy(
     "The database or file storage isn't responding. Nothing was saved and no attempt was used. Try again in a minute."
-)
-DISK_FULL = gettext_lazy(
-    "This server's disk is full. Nothing was saved and no attempt was used. Tell your administrator."
 )
 
 

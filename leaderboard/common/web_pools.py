@@ -11,10 +11,11 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import asynccontextmanager, closing, nullcontext, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
@@ -113,7 +114,7 @@ class WebPools:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         environ = environ_of(scope)
         finding = self.senders.find(environ)
-        with SpooledTemporaryFile(MEMORY_BYTES, dir=str(self.folder)) as body:
+        with self._body_file() as body:
             try:
                 await self._take_body(environ, finding, receive, body)
                 sender = finding if isinstance(finding, Sender) else await finding
@@ -130,12 +131,23 @@ class WebPools:
             answer.headers.append((b"set-cookie", cookie.encode()))
         await self._send(send, scope, answer, sender)
 
+    @contextmanager
+    def _body_file(self) -> Iterator[IO[bytes]]:
+        """A temporary file for a body. What a full disk did not take is no error again when it is closed."""
+        body = SpooledTemporaryFile(MEMORY_BYTES, dir=str(self.folder))  # noqa: SIM115 - closed below
+        try:
+            yield body
+        finally:
+            with suppress(OSError):
+                body.close()
+
     async def _take_body(
         self, environ: Environ, finding: Sender | asyncio.Task[Sender], receive: Receive, body: IO[bytes]
     ) -> None:
         if reason := await self.limits.receive(environ, finding, receive, body):
-            body.truncate(0)
-            environ[REFUSAL] = reason
+            with suppress(OSError):  # of what a full disk did not take
+                body.truncate(0)
+            environ[REFUSAL], body = reason, BytesIO()
         environ[RECEIVED_AT] = time.monotonic()
         body.seek(0, 2)
         environ["CONTENT_LENGTH"] = str(body.tell())

@@ -217,7 +217,7 @@ DISCARD_SECONDS = 10.0
 
 # Reasons for not accepting a body.
 TOO_LARGE, SIGN_IN_FIRST, TOO_MANY, CUT_OFF = "too_large", "sign_in_first", "too_many", "cut_off"
-
+NO_ROOM = "no_room"
 
 _COUNTED = "leaderboard.spooled"
 
@@ -256,11 +256,19 @@ class BodyLimits:
             message = await in_time(receive(), late_at - time.monotonic())
             if message["type"] == "http.disconnect":
                 raise ClientGone
-            piece = message.get("body", b"")
-            body.write(piece)
+            piece, is_last = message.get("body", b""), not message.get("more_body")
+            try:
+                body.write(piece)
+                if is_last:
+                    body.flush()
+            except OSError:  # the disk is full
+                log.exception("a body found no room")
+                if not is_last:
+                    await _discard(receive)
+                return NO_ROOM
             received += len(piece)
             size = max(size, received)
-            if not message.get("more_body"):
+            if is_last:
                 break
         is_form = environ["CONTENT_TYPE"].startswith("multipart/form-data")
         return "" if not is_form or _has_end(body, received, environ["CONTENT_TYPE"]) else CUT_OFF

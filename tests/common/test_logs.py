@@ -203,6 +203,12 @@ def test_nothing_waits_for_a_terminal_that_was_stopped(monkeypatch: pytest.Monke
         termios.tcflow(screen, termios.TCOON)
         handler.emit(logging.makeLogRecord({"msg": "read"}))
         assert os.read(terminal, 100).strip() == b"read"
+        monkeypatch.setattr(sys, "stdout", stream)
+        termios.tcflow(screen, termios.TCOOFF)
+        up.print_text("unread")
+        termios.tcflow(screen, termios.TCOON)
+        up.print_text("also read")
+        assert os.read(terminal, 100).strip() == b"also read"
     os.close(terminal)
 
 

@@ -6,6 +6,7 @@ import errno
 import itertools
 import os
 import random
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -21,6 +22,7 @@ from leaderboard.common import storage
 from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
 from leaderboard.submissions import score
 from tests.conftest import answers, broken_promises, enter, make_competition
+from tests.inputs.doors import BOUNDARY, part, post_bytes
 from tests.pages import signed_in
 
 pytestmark = pytest.mark.thorough
@@ -86,6 +88,22 @@ def test_17_a_disk_that_is_full_at_the_end_of_a_file_keeps_no_half_of_it(
                 assert stored() == before
     assert not Submission.objects.exists()
     assert page(his_page).status_code == 303
+
+
+@pytest.mark.fault(17)
+def test_17_a_disk_that_is_full_before_a_body_has_arrived_takes_nothing_and_says_so(big: Competition, bo: User) -> None:
+    """The web server keeps a body on the disk until its last byte is here."""
+    headers, before = {"Authorization": f"Bearer {token_of(bo)}"}, stored()
+    form = part("file", answers() + b"\n" * 200_000, '; filename="a.csv"') + f"--{BOUNDARY}--\r\n".encode()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for most in (50_000, len(form) - 1):  # an early byte finds no room, or the last one
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+        try:
+            answer = post_bytes("/api/v1/competitions/pets/submissions", form, headers)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert (answer.status_code, b"disk is full" in answer.content) == (507, True)
+    assert (stored(), Submission.objects.count()) == (before, 0)
 
 
 @contextmanager
