@@ -83,7 +83,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("Deadline"),
         help_text=_("Everything uploaded before the deadline counts."),
     )
-    course = setting_field("course", label=_("Course"))
+    course = setting_field("course", label=_("Course title"))
     zone = forms.ChoiceField(label=_("Time zone"), initial="UTC", widget=LongSelect)
     max_megabytes = forms.IntegerField(label=_("Largest file (MB)"), min_value=1, initial=50)
     reveals_itself = setting_field(

@@ -72,7 +72,7 @@ def _filled_gradebook(request: HttpRequest, pages: GradePages) -> HttpResponse:
     if filling is not None and filling.column != column:
         services.choose_gradebook_column(graded=pages.graded, column=column)
         if replace(filling, column=column).differs:
-            messages.info(request, _("This column is out of other points. Check them below, then download the file."))
+            messages.info(request, _("Canvas has another maximum here. Choose the points below, then download."))
             return pages.leave_to("grade_canvas")
     return pages.leave_to("grade_file", kind="canvas")
 
