@@ -20,7 +20,7 @@ from metrics.checks.hardest_rows import find_hardest_rows
 from metrics.checks.similar_predictions import find_similar_predictions
 from metrics.checks.splits import compare_truths, correct_answers, remove_columns
 from metrics.core import custom
-from metrics.core.errors import Refused
+from metrics.core.errors import Refused, escaped
 from metrics.core.messages import with_templates
 from metrics.reading.cures import cures_for, text_columns_for
 from metrics.reading.headers import ANY_HEADER, TRUTH_HEADER, HeaderRule
@@ -191,9 +191,10 @@ def convert_submission(submission: Path, **asked: Any) -> dict[str, Any]:
 
 
 def _first_lines(text: bytes) -> list[str]:
-    encoding = "utf-16" if text.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+    """The first lines, cut, with characters that nobody sees as their escapes."""
+    encoding = "utf-16" if text.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     lines = text[:PREVIEW_BYTES].decode(encoding, "replace").splitlines()
-    return [line[:LONGEST_PREVIEW] for line in lines[:PREVIEW_LINES]]
+    return [escaped(line[:LONGEST_PREVIEW]) for line in lines[:PREVIEW_LINES]]
 
 
 # --- several submissions ----------------------------------------------------------------------------------------

@@ -159,9 +159,13 @@ def error_message(error: Exception) -> str:
 def shown(value: object) -> str:
     """The value as messages quote it: in quotes, escaped, cut after 40 characters."""
     text = str(value)
-    cut = text[:SHOWN]
-    escaped = "".join(
+    cut = escaped(text[:SHOWN])
+    return f'"{cut}…"' if len(text) > SHOWN else f'"{cut}"'
+
+
+def escaped(text: str) -> str:
+    """The text with escapes in place of characters that nobody sees."""
+    return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii", "replace")
-        for character in cut.encode("utf-8", "backslashreplace").decode("utf-8")
+        for character in text.encode("utf-8", "backslashreplace").decode("utf-8")
     )
-    return f'"{escaped}…"' if len(text) > SHOWN else f'"{escaped}"'
