@@ -64,10 +64,13 @@ _NOTES = _word_set("note notes")
 """Remarks where they are texts; numbers are marks in French and German."""
 
 _DESCRIPTIONS = _word_set(
-    "by author source url link file filename path image img picture photo text title name description created updated"
+    "email mail by author source url link file filename path image img picture photo text title name description"
+    " created updated"
     " von quelle bild datei titel beschreibung par auteur fichier titre texte nom por autor fuente archivo titulo texto"
     " nombre da fonte"
 )
+_PEOPLE = _word_set("by von par por door av od")
+"""Words in front of a person who did something to a row."""
 _ROLES = _word_set(
     "fold group groups gruppe groupe grupo gruppo subject patient user item session customer confidence index row split"
     " usage"
@@ -260,7 +263,8 @@ def _answers_among(
             return _leave_out(left, lambda one: not one.may_be_answer), "absent"
     left = _leave_out(left, lambda one: not one.may_be_answer)
     left = _leave_out(left, _is_unlikely)
-    if len(left) > 1 and (named := [one for one in left if _is_named_like_an_answer(one.name)]):
+    named = [one for one in left if _is_named_like_an_answer(one.name)]
+    if len(left) > 1 and named and not _are_family(left):
         left, why = named, "name"
     if len(left) > 1:
         why = "together"
@@ -281,7 +285,7 @@ def _is_unlikely(one: ColumnFacts) -> bool:
         return False
     if words & _REMARKS or words <= _ROLES | _IDS or _is_id(one.name):
         return True
-    return one.kind == "labels" and (bool(words & _NOTES) or words <= _DESCRIPTIONS | _FILLERS)
+    return one.kind == "labels" and (bool(words & (_NOTES | _PEOPLE)) or words <= _DESCRIPTIONS | _FILLERS)
 
 
 def _is_named_like_an_answer(name: str) -> bool:
@@ -302,9 +306,13 @@ def _belong_together(columns: Sequence[ColumnFacts]) -> bool:
     kinds = {one.kind for one in columns}
     if kinds == {"binary"} and len(columns) <= _MOST_TOGETHER:
         return True
-    if not columns or not kinds <= {"binary", "numbers"}:
-        return False
-    return bool(frozenset.intersection(*names) - _FILLERS)
+    return bool(columns) and kinds <= {"binary", "numbers"} and bool(frozenset.intersection(*names) - _FILLERS)
+
+
+def _are_family(columns: Sequence[ColumnFacts]) -> bool:
+    """Whether columns of numbers share a word for answers, as `target_x` and `target_y` do."""
+    shared = frozenset.intersection(*(_words_of(one.name) for one in columns))
+    return bool(shared & _ANSWER_WORDS) and {one.kind for one in columns} <= {"binary", "numbers"}
 
 
 def _words_of(name: str) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """The kind of a truth's answers, guessed from a few thousand cells: 0 and 1, classes, quantities, texts, masks …"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ..core.messages import Message
@@ -27,6 +27,17 @@ _FOREIGN = (
         re.compile(r"[€$£]\s*[+-]?\d[\d.,]*|[+-]?\d[\d.,]*\s*[€$£]"),
         Message("numbers with a currency, to be written without it"),
     ),
+    (
+        re.compile(
+            r"\(?[+−–-]?(?:\d+(?:['’_\u00a0\u202f]\d{3})*(?:[.,]\d+)?"
+            r"|\d{1,3}(?: \d{3})+[.,]\d+|\d{1,2}(?:,\d{2})*,\d{3})\)?"
+        ),
+        Message("numbers with other marks than digits, - and a point, to be written without them"),
+    ),
+    (re.compile(r"\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?"), Message("times, to be written as numbers, such as seconds")),
+)
+_WITH_UNIT = re.compile(
+    r"(?P<before>(?:[A-Z]{2,3}\.? |[~≈<>] ?)?)[+−-]?\d[\d.,'’ ]*(?P<after>[^\W\d_]{1,5}\.?|± ?\d[\d.,]*|)"
 )
 _TIMES = ("time", "times", "duration", "days", "weeks", "months", "years", "tenure", "lifetime", "survival", "followup")
 _EVENTS = ("event", "events", "status", "death", "dead", "died", "churn", "churned", "failure", "failed", "observed")
@@ -164,9 +175,11 @@ def _of_one(cells: Sequence[str]) -> tuple[str, Message]:
         return _of_numbers([float(number) for number in numbers if number is not None], len(filled) < len(cells))
     distinct = set(filled)
     are_many = len(distinct) > _FEW or 10 * len(distinct) > len(filled)
-    for form, words in _FOREIGN if are_many else ():
+    for form, words in _FOREIGN if are_many and not _are_lists_of_codes(distinct) else ():
         if all(form.fullmatch(cell) for cell in distinct):
             return "foreign numbers", words
+    if are_many and _have_unit(distinct):
+        return "foreign numbers", Message("numbers with a unit or sign, to be written without it")
     if _are_masks(filled):
         return "masks", Message("run-lengths")
     if _are_boxes(filled[:1000]):
@@ -174,6 +187,19 @@ def _of_one(cells: Sequence[str]) -> tuple[str, Message]:
     if writing_of_lists(filled) is not None:
         filled = [" ".join(item.replace(" ", "_") for item in read_list(cell).items) for cell in filled]
     return _of_texts(filled, len(filled) < len(cells))
+
+
+def _are_lists_of_codes(cells: Collection[str]) -> bool:
+    """Whether numbers of three digits stand between commas: of thousands some begin with 0, or have fewer digits."""
+    parts = [part for cell in cells if "," in cell for part in cell.split(",")]
+    return len(parts) > _FEW and all(len(part) == len(part.lstrip("0")) == 3 for part in parts)
+
+
+def _have_unit(cells: Collection[str]) -> bool:
+    """Whether all cells are numbers with the same unit or sign beside them."""
+    found = [_WITH_UNIT.fullmatch(cell) for cell in cells]
+    units = {(one["before"].strip(), re.sub(r"[\d.,]", "", one["after"])) if one else ("", "") for one in found}
+    return len(units) == 1 and ("", "") not in units
 
 
 def _of_numbers(values: Sequence[float], has_blanks: bool) -> tuple[str, Message]:

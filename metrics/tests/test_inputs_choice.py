@@ -157,6 +157,15 @@ def test_a_time_and_an_event_are_known_by_other_names() -> None:
         (lambda i, dice: f'"{dice.randint(1, 9)},{dice.randint(100, 999)}.50"', "marks between the thousands"),
         (lambda i, dice: f"${dice.randint(1, 9999)}.50", "a currency"),
         (lambda i, dice: f"{dice.randint(1, 9999)} €", "a currency"),
+        (lambda i, dice: f"{dice.randint(1, 90)}.5 kg", "a unit"),
+        (lambda i, dice: f"{dice.randint(1, 999)}k", "a unit"),
+        (lambda i, dice: f"CHF {dice.randint(1, 9999)}", "a unit"),
+        (lambda i, dice: f"~{dice.randint(1, 999)}", "a unit"),
+        (lambda i, dice: f"{dice.randint(1, 999)} ± 2", "a unit"),
+        (lambda i, dice: f"{dice.randint(1, 9)}'{dice.randint(100, 999)}.5", "other marks"),
+        (lambda i, dice: f'"{dice.randint(1, 9)},{dice.randint(10, 99)},{dice.randint(100, 999)}"', "other marks"),
+        (lambda i, dice: f"({dice.randint(1, 9)}.{dice.randint(10, 99)})" if i % 3 else "2.50", "other marks"),
+        (lambda i, dice: f"\u2212{dice.randint(1, 999)}", "other marks"),
     ],
 )
 def test_numbers_in_another_notation_are_no_labels(cell: Callable[[int, random.Random], str], words: str) -> None:
@@ -168,6 +177,14 @@ def test_numbers_in_another_notation_are_no_labels(cell: Callable[[int, random.R
     assert (fits["rmse"].fits, fits["rmse"].nearly_fits) == (False, True)
     assert not fits["accuracy"].is_usual
     assert f"though they are numbers with {words}" in fits["accuracy"].reason
+
+
+@pytest.mark.parametrize("between", [" ", ",", ";"])
+@pytest.mark.parametrize("digits", [2, 3])
+def test_lists_of_numbers_are_no_numbers_in_another_notation(between: str, digits: int) -> None:
+    numbers = [str(10 ** (digits - 1) + 7 * place) for place in range(9)]
+    data = table("id,y", lambda i, dice: f'"{between.join(dice.sample(numbers, dice.choice([1, 3, 4])))}"')
+    assert first_of(data).key in ("map_at_k", "multilabel_f1")
 
 
 def test_a_few_percentages_may_be_names_of_classes() -> None:
