@@ -65,12 +65,13 @@ def rounded_text(value: float) -> str:
     return f"{value + 0.0:.12g}"
 
 
-def interval_text(low: float | None, high: float | None, error: float | None) -> str:
-    """An interval with as many digits as its standard error leaves meaningful; `""` if one of the three is None."""
+def interval_text(low: float | None, high: float | None, error: float | None, decimals: int = DECIMALS) -> str:
+    """An interval with as many digits as its standard error leaves meaningful, with those of its score if the error
+    is 0; `""` if one of the three is None."""
     if error is None or low is None or high is None:
         return ""
     if error == 0:
-        ends = number_text(low), number_text(high)
+        ends = number_text(low, decimals), number_text(high, decimals)
     else:
         size = max(abs(low), abs(high))
         pattern = ".3g" if size >= 1e12 else f"{',' if size >= 1e5 else ''}.{decimals_of(error)}f"

@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User, Viewer
 from leaderboard.common.library_messages import stored_text, translated_failure
-from leaderboard.common.numbers import interval_text
 
 from .competition import Competition, Split
 from .ground_truth import GroundTruth
@@ -257,11 +256,6 @@ class Score(models.Model):
 
     def __str__(self) -> str:
         return f"{self.split} {self.value!r}"
-
-    @property
-    def interval(self) -> str:
-        """The 95 % interval as text; "" if it is unknown."""
-        return interval_text(self.low, self.high, self.standard_error)
 
 
 class CandidateProblem(models.Model):

@@ -25,7 +25,7 @@ from leaderboard.common.markdown import render_formula, render_markdown, render_
 
 from .. import metric_display, navigation
 from ..access import PageContext
-from ..models import Competition
+from ..models import Competition, Score
 
 register = template.Library()
 # Metrics are callable, and Django's templates would call them when they read an attribute.
@@ -74,6 +74,14 @@ def score_text(context: Context, value: float | str | None, competition: Competi
     if number is None or not math.isfinite(number):
         return "–"
     return numbers.number_text(number, _decimals_in(context, competition))
+
+
+@register.simple_tag(takes_context=True)
+def interval(context: Context, score: Score | str | None) -> str:
+    """The 95 % interval of a score as text; "" if it is unknown."""
+    if not isinstance(score, Score):
+        return ""
+    return numbers.interval_text(score.low, score.high, score.standard_error, _decimals_in(context, None))
 
 
 @register.simple_tag(takes_context=True)
