@@ -165,6 +165,21 @@ def _find_numbers(table: RosterTable, columns: dict[str, int]) -> None:
         if is_free and len(set(numbers)) == len(numbers) and table.share(place, _is_student_number) == 1:
             columns["student_id"] = place
             return
+    unknown = [
+        place for place in range(len(table.titles)) if place not in columns.values() and _has_numbers(table, place)
+    ]
+    if len(unknown) == 1 and columns:
+        (columns["student_id"],) = unknown
+
+
+def _has_numbers(table: RosterTable, place: int) -> bool:
+    """Whether a column has a different number for each person, all equally long, and not as long as for telephones."""
+    numbers = [cell.strip() for cell in table.cells(place)]
+    is_complete = len(set(numbers)) == len(numbers) > max(1, len(table.rows) // 2) and len(set(map(len, numbers))) == 1
+    is_known = roster_titles.is_other_number(table.titles[place])
+    return (
+        is_complete and not is_known and all(re.fullmatch(r"\d{5,}", n) and not re.match(r"0\d{8}", n) for n in numbers)
+    )
 
 
 def _is_student_number(cell: str) -> bool:

@@ -7,6 +7,7 @@ becomes a student, or is skipped with a reason. This module does not use the dat
 from __future__ import annotations
 
 import codecs
+import html
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -48,7 +49,8 @@ MAX_CHARACTERS = {
 }
 
 _NUMBERS = ("student_id", "sis_user_id", "login")
-_FORMULA = re.compile(r'="(.*)"')
+_FORMULA = re.compile(r'=(?:T\()?"(.*?)"\)?')
+_ENTITY = re.compile(r"&#?\w{2,8};")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,3}(?: \d{3}){2,}|\d{1,3}(?:['’]\d{3})+")
 # With three zeros it may be twelve thousand.
 _WHOLE_DECIMAL = re.compile(r"(\d+)[.,]00?")
@@ -63,7 +65,7 @@ _DATE = re.compile(
     rf"|\d{{1,2}}\.?[ -]({_MONTH})[a-zéû]?\.?([ -]\d{{2,4}})?|({_MONTH})[a-zéû]?\.?([ -]\d{{1,2}}|[ ]\d{{4}})",
     re.IGNORECASE,
 )
-_FAILED_FORMULA = re.compile(r"#(?:#+|[A-ZÄÖÜ0/]+[!?]|N/A|NV)")
+_FAILED_FORMULA = re.compile(r"#(?:#+|[A-ZÄÖÜ0/]+[!?]|N/A|NV)|=(?!\"|T\(|HYPERLINK).*")
 _SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "phd", "md"}
 
 
@@ -187,6 +189,12 @@ def _read_table(table: RosterTable) -> RosterReading:
     else:
         reading.columns = []
         reading.notes.append(_("No header: names, addresses and numbers were found by their form."))
+    if "student_id" in columns and not roster_titles.is_number_column(table.titles[columns["student_id"]]):
+        reading.notes.append(
+            _("Read as numbers of students: “{title}”.").format(title=table.titles[columns["student_id"]])
+        )
+    if not {"name"} & columns.keys() and len({"given", "family"} & columns.keys()) == 1:
+        reading.notes.append(_("Only one part of each name was found."))
     if "role" in columns:
         roles = sorted({role for role in table.cells(columns["role"]) if not roster_titles.is_role(role)})
         if roles:
@@ -210,7 +218,8 @@ def _shown(cells: Sequence[str]) -> str:
 
 def _read_line(reading: RosterReading, number: int, cells: Sequence[str], columns: dict[str, int], width: int) -> None:
     raw = {name: cells[place] if place < len(cells) else "" for name, place in columns.items()}
-    texts = {name: _FORMULA.sub(r"\1", clean_text(cell, "NFC")) for name, cell in raw.items()}
+    plain = {name: _ENTITY.sub(lambda entity: html.unescape(entity.group()), cell) for name, cell in raw.items()}
+    texts = {name: _FORMULA.sub(r"\1", clean_text(cell, "NFC")) for name, cell in plain.items()}
     texts = {name: text if text.strip("-–—") and text.casefold() != "n/a" else "" for name, text in texts.items()}
     values = _line_values(texts)
     if reason := _skip_reason(values, texts.get("role", "")):
@@ -223,6 +232,8 @@ def _read_line(reading: RosterReading, number: int, cells: Sequence[str], column
 
 def _line_values(texts: dict[str, str]) -> dict[str, str]:
     """The values of a person by field, from the texts of the cells."""
+    if named := NAMED_EMAIL.fullmatch(texts.get("name", "")):
+        texts = {**texts, "name": named["name"].strip(' "'), "email": texts.get("email") or named["email"]}
     values = {name: text for name, text in texts.items() if name in FIELD_LABELS}
     if number := texts.get("university_id"):
         # Brightspace and Moodle export the university's number, which is the SIS ID in a list from Canvas.
@@ -268,7 +279,7 @@ def _whole_number(text: str) -> str:
 
     “1001.0” and “2.023E+3” become whole again. One that has lost digits is not changed.
     """
-    text = text.removeprefix("#").strip("'\"")
+    text = text.removeprefix("#").strip("'\"‘’`´")
     if _GROUPED.fullmatch(text):
         return re.sub(r"\D", "", text)
     if decimal := _WHOLE_DECIMAL.fullmatch(text):
@@ -293,10 +304,17 @@ def _skip_reason(values: dict[str, str], role: str) -> str:
         return _("by its name not a student")
     if roster_titles.is_test_student(name) or roster_titles.is_test_student(login):
         return _("test student, not a person")
+    is_heading = len(known) == 1 and (roster_titles.is_role(name) or _is_section_title(name))
     is_footer = known == [name] and re.search(r"\d", name) and values.keys() & {"email", *_NUMBERS}
-    if is_footer or all(map(roster_titles.is_summary_row, known)):
+    if is_heading or is_footer or all(map(roster_titles.is_summary_row, known)):
         return _("about the course, not a person")
     return ""
+
+
+def _is_section_title(text: str) -> bool:
+    """Whether a text is a heading such as “Gruppe A” or “Section 001”."""
+    first, _space, rest = text.partition(" ")
+    return bool(rest) and len(rest) <= 4 and (roster_titles.field_of(first) or ("",))[0] == "section"
 
 
 def _line_problem(values: dict[str, str], raw: dict[str, str], surplus: Sequence[str]) -> str:
@@ -309,8 +327,9 @@ def _line_problem(values: dict[str, str], raw: dict[str, str], surplus: Sequence
         return problem % {"number": len(surplus)}
     if any(re.search(r"[\r\n]", cell.strip()) for name, cell in raw.items() if name != "section"):
         return _("a cell spans several lines; a quotation mark may be missing")
-    if failed := next((cell for cell in raw.values() if _FAILED_FORMULA.fullmatch(cell.strip())), ""):
-        return _("a spreadsheet has written {text} for a value").format(text=failed.strip()[:20])
+    texts = (*map(str.strip, raw.values()), *(value for value in values.values() if value.startswith("=")))
+    if failed := next(filter(_FAILED_FORMULA.fullmatch, texts), ""):
+        return _("a spreadsheet has written {text} for a value").format(text=failed[:20])
     email = values.get("email", "")
     if email and not EMAIL.fullmatch(email):
         return _("“%(email)s” isn't an e-mail address") % {"email": email[:60]}

@@ -38,13 +38,13 @@ _WORDS = {
         fullständigtnamn fulltnamn studerande fuldenavn teljesnév фио студент 姓名 学生姓名 学生氏名 氏名 성명 adsoyad
         ονοματεπώνυμο élève discente họvàtên họtên namalengkap namamahasiswa namasiswa الاسم اسمالطالب
     """,
-    "bare": "name namn navn naam nom nome nombre nimi nume nimes jméno meno ime név όνομα ad 名前 이름 nama שם tên",
+    "bare": "name namn navn naam nom nome nombre nimi nume nimes jméno meno ime név όνομα ad 名前 이름 nama שם tên име",
     "given": """
         firstname givenname givennames forename first vorname vornamen vor prénom prénoms nombres primernombre
         primeironome voornaam voornamen förnamn fornavn etunimi imię imiona prenume keresztnév utónév имя 名 adı
         firstnameofstudent vornamedesstudierenden roepnaam rufname tilltalsnamn preferredfirstname preferredname
         voorletters nomepróprio nomespróprios імя křestníjméno krstnémeno eesnimi namadepan etunimet kutsumanimi
-        名字 keresztnevek imiępierwsze שםפרטי
+        othernames 名字 keresztnevek imiępierwsze שםפרטי
     """,
     "family": """
         lastname surname familyname last nachname familienname zuname nomdefamille nomfamille apellidos apellido
@@ -52,7 +52,7 @@ _WORDS = {
         efternamn efternavn etternavn sukunimi nazwisko příjmení priezvisko prezime vezetéknév családnév фамилия
         прізвище 姓 氏 성 soyad soyadı επώνυμο επίθετο familynameofstudent familiennamedesstudierenden
         nomdenaissance nomdusage nompatronymique apellidopaterno paterno 姓氏 cognoms cognom priimek perekonnanimi
-        namabelakang họ שםמשפחה
+        namabelakang họ שםמשפחה презиме
     """,
     "second_family": "segundoapellido apellido2 apellidomaterno materno",
     "infix": "tussenvoegsel tussenvoegsels voorvoegsel voorvoegsels tv namenszusatz namenszusätze vorsatzwort",
@@ -154,14 +154,24 @@ _NUMBER_TITLE = re.compile(
     r"номер|cislo|numer|broj|szam|αριθμ|stevilka"
 )
 _OTHER_NUMBER = re.compile(
-    r"phone|fon\b|fonnummer|tele?f|mobil|handy|cell|fax|zip|post|plz|room|seat|course|class|group|program"
+    r"phone|fon\b|fonnummer|tele?f|mobil|handy|cell|fax|zip|post|plz|room|seat|course|class|group|program|point|punkt|score|grade|mark\b"
 )
 
 
 def is_number_title(title: str) -> bool:
     """Whether a title that is not known is that of a number of people, such as “NSHE ID”, and no telephone's."""
     words = " ".join(re.findall(r"[^\W_]+|#", _without_accents(title)))
-    return bool(_NUMBER_TITLE.search(words)) and not _OTHER_NUMBER.search(words)
+    return bool(_NUMBER_TITLE.search(words)) and not is_other_number(title)
+
+
+def is_number_column(title: str) -> bool:
+    """Whether a title is known or sounds like that of a number of people."""
+    return field_of(title) is not None or is_number_title(title)
+
+
+def is_other_number(title: str) -> bool:
+    """Whether a title is that of a telephone, a place, or something else with numbers that are no person's."""
+    return bool(_OTHER_NUMBER.search(_without_accents(title)))
 
 
 _PRIVATE = re.compile(r"priv|person|home|pessoal|particular|casa|hem|osobn|prywat")
@@ -189,8 +199,8 @@ _STAFF = re.compile(
     r"preview|student ?view|test|korrekt|correct|mitarbeit|verantwortlich|responsab|verwalt|pruf|enseign|"
     r"formateur|formatrice|intervenant|chargee? de|insegn|esercitat|collaborat|titolar|ayudant|maestr|"
     r"regent|orientador|leraar|leerkracht|begeleid|beheer|larare|handled|examin|amanuens|forelas|"
-    r"foreles|undervis|laerer|faglaer|hjaelpelaer|hjelpelaer|auxiliar|giang vien|dosen|doctorant|sensor|opettaj|"
-    r"prowadz|nauczyciel|wyklad|vyucuj|"
+    r"foreles|undervis|laerer|faglaer|hjaelpelaer|hjelpelaer|auxiliar|giang vien|dosen|doctorant|organiz|sensor|"
+    r"opettaj|prowadz|nauczyciel|wyklad|vyucuj|"
     r"ucitel|garant|cvicic|oktato|tanar|ogretm|ogretim|egitm|преподават|учител|διδασκ|καθηγητ)|"
     # parts of words,
     r"admin|tutor|tuteur|tutrice|assist|asist|ассист|dozent|dozier|docent|lektor|лектор|trainer|lehr(?!amt)|leit|betreu|"
@@ -253,9 +263,9 @@ def is_student(role: str) -> bool:
 
 
 def has_staff_name(name: str) -> bool:
-    """Whether a name says that it is no student's, such as “Eva Lang (TA)” or “Instructor: Eva Lang”."""
-    found = re.search(r"\(([^()]+)\)|^([^:]{2,40}):", name)
-    return found is not None and is_staff(found[1] or found[2])
+    """Whether a name says that it is no student's: “Eva Lang (TA)”, “Eva Lang - Tutor” or “Instructor: Eva Lang”."""
+    found = re.search(r"[(\[]([^()\[\]]+)[)\]]|^([^:]{2,40}):|\s[-–—]\s(.+)$", name)
+    return found is not None and is_staff(" ".join(filter(None, found.groups())))
 
 
 def is_role(text: str) -> bool:

@@ -46,9 +46,9 @@ _TITLES = {
     "cp850": "DOS-850",
     "utf-8": "UTF-8",
 }
-_WORD = re.compile(r"[A-Za-z\x80-\U0010ffff]+")
+_WORD = re.compile(r"[A-Za-z\x80-\x9f\xa1-\U0010ffff]+")
 MAX_WORDS = 5_000
-_PUNCTUATION = "’‘–·"
+_PUNCTUATION = "’‘–·№"
 # Costs of a word: letters of no language; a letter or its case in an impossible place; a character that is seldom used.
 _FOREIGN, _MISPLACED, _SELDOM = 3.0, 5.0, 0.3
 
@@ -109,8 +109,10 @@ def _alphabetic_cost(words: Collection[str], alphabets: Collection[set[str]]) ->
 
 
 def _has_odd_case(word: str) -> bool:
-    """Whether an accented capital follows a small letter, as in “StŽphane”."""
-    return any(before.islower() and after.isupper() and not after.isascii() for before, after in pairwise(word))
+    """Whether an accented capital follows a small letter, as in “StŽphane”, or a letter a Greek final sigma."""
+    return bool(re.search(r"ς\w", word)) or any(
+        before.islower() and after.isupper() and not after.isascii() for before, after in pairwise(word)
+    )
 
 
 def _east_asian_cost(word: str, standard: str, usual: range) -> float:

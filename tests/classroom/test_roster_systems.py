@@ -16,6 +16,8 @@ from leaderboard.classroom.roster_files import RosterReading
 
 IDA, BO = ("Ida Berg", "ida@uni.example.org", "00123"), ("Bo Lind", "bo@uni.example.org", "00456")
 
+NUMBERED_IDA, NUMBERED_BO = ("Ida Berg", "", "00123"), ("Bo Lind", "", "00456")
+
 # Each list has Ida and Bo with what the system exports of them, and Eva, who teaches.
 LISTS = {
     "canvas gradebook": """Student,ID,SIS User ID,SIS Login ID,Section,Notes,Groups (77),HW (12),Final Score
@@ -452,6 +454,22 @@ def test_a_column_of_roles_is_found_by_its_cells(title: str) -> None:
     assert reading.notes == ["Read as students: Fan."]
 
 
+@pytest.mark.parametrize("title", ["Leginr.", "SCIPER", "Vpisna št.", "رقم القيد", "Telefon", "PLZ", "x"])
+def test_a_column_of_numbers_is_found_by_its_cells_and_told(title: str) -> None:
+    reading = read(f"Name,{title},Room\nIda Berg,00123,1\nBo Lind,00456,2\n")
+    is_other = title in ("Telefon", "PLZ")
+    assert people(reading) == (
+        [(name, "", "") for name in ("Ida Berg", "Bo Lind")] if is_other else [NUMBERED_IDA, NUMBERED_BO]
+    )
+    assert [title in note for note in reading.notes] == ([] if is_other else [True])
+
+
+def test_half_a_name_is_told() -> None:
+    assert read("Surname,Forms,Email\nBerg,Ida,ida@uni.example.org\n").notes == [
+        "Only one part of each name was found."
+    ]
+
+
 AROUND = (
     "Name;Email;Matrikelnummer;HW\n{}\nIda Berg;ida@uni.example.org;00123;9\nBo Lind;bo@uni.example.org;00456;8\n{}\n"
 )
@@ -461,7 +479,8 @@ NOBODY = """
     Erreichbare Punkte;Gesamt;Summe: zwei;Seite 1 von 1;End of list;*** Ende der Liste ***;Fin de la liste;Celkem;Razem;
     Всего;총계;Összesen;Total d'étudiants;Ø;Mean ± SD;Maximalpunktzahl;Note maximale;Puntuación máxima;
     Maksymalna liczba punktów;Barème;En yüksek puan;
-    Prüfer: Prof. Lang;Unterschrift;Legende: E = entschuldigt;Dozent: Eva Lang;Effectif : 2
+    Prüfer: Prof. Lang;Unterschrift;Legende: E = entschuldigt;Dozent: Eva Lang;Effectif : 2;
+    Instructors;Students;Gruppe A;Section 001;Σύνολο: 2;担当教員：鈴木
 """
 
 
@@ -483,7 +502,10 @@ def test_a_person_of_whom_only_the_name_is_known_is_told(name: str) -> None:
     assert "Row 5" in reading.notes[0]
 
 
-@pytest.mark.parametrize("name", ["Eva Lang (TA)", "Eva Lang (Tutor:in)", "Dozentin: Eva Lang"])
+@pytest.mark.parametrize(
+    "name",
+    ["Eva Lang (TA)", "Eva Lang (Tutor:in)", "Dozentin: Eva Lang", "Eva Lang - Instructor", "Eva Lang [Tutorin]"],
+)
 def test_a_name_that_says_so_is_no_students(name: str) -> None:
     assert people(read(AROUND.format("", f"{name};eva@uni.example.org;;"))) == [IDA, BO]
 
@@ -542,6 +564,20 @@ Bo Lind;bo@uni.example.org;00456
     "canvas users": """canvas_user_id,user_id,login_id,full_name,sortable_name,email,status
 11,00123,ib,Ida Berg,"Berg, Ida",ida@uni.example.org,active
 12,00456,bl,Bo Lind,"Lind, Bo",bo@uni.example.org,active
+""",
+    "names with addresses": """Student;Nr
+Ida Berg <ida@uni.example.org>;00123
+"Lind, Bo <bo@uni.example.org>";00456
+""",
+    "entities of web pages": """Name,Email,Student ID
+Ida&nbsp;Berg,ida@uni.example.org,00123
+&#66;o Lind,bo@uni.example.org,00456
+""",
+    "groups between people": """Name;E-Mail;Matrikelnummer
+Gruppe A;;
+Ida Berg;ida@uni.example.org;00123
+Gruppe B;;
+Bo Lind;bo@uni.example.org;00456
 """,
     "spelling of names first": """学籍番号,氏名（カナ）,氏名,メール
 00123,イダ ベルグ,Ida Berg,ida@uni.example.org
@@ -602,6 +638,9 @@ def test_students_whom_platforms_make_for_teachers_are_left_out(name: str) -> No
         ("1\u202f234\u202f567", "1234567"),
         ("12'345'678", "12345678"),
         ("12 34", "12 34"),
+        ("‘00123", "00123"),
+        ('"=T(""00123"")"', "00123"),
+        ('"=TEXT(123,""00000"")"', None),
         ('"1001,00"', "1001"),
         ("2.02312345678E+11", "202312345678"),
         ("\u200b00123\ufeff", "00123"),
