@@ -212,7 +212,8 @@ MAX_STRANGER_BYTES = 131_072
 FORM_BYTES = 1_048_576  # of a form around its files
 MEMORY_BYTES = 16_384  # a larger body waits on the disk
 FREE_SECONDS, BYTES_A_SECOND = 60.0, 4096
-"""A body may take `FREE_SECONDS`, and a second more for each `BYTES_A_SECOND` bytes that have arrived."""
+"""A body may take `FREE_SECONDS`, and a second more for each `BYTES_A_SECOND` bytes that have arrived; but it may not
+be silent for `FREE_SECONDS`."""
 DISCARD_SECONDS = 10.0
 
 # Reasons for not accepting a body.
@@ -252,8 +253,8 @@ class BodyLimits:
                 if reason := self._reason_to_refuse(sender, size):
                     await _discard(receive)
                     return reason
-            late_at = begun + FREE_SECONDS + received / BYTES_A_SECOND
-            message = await in_time(receive(), late_at - time.monotonic())
+            seconds_left = begun + FREE_SECONDS + received / BYTES_A_SECOND - time.monotonic()
+            message = await in_time(receive(), min(seconds_left, FREE_SECONDS))
             if message["type"] == "http.disconnect":
                 raise ClientGone
             piece, is_last = message.get("body", b""), not message.get("more_body")

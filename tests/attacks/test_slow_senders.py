@@ -135,6 +135,14 @@ def test_six_hundred_bodies_that_fall_silent_keep_nobody_waiting_and_end(port: i
 
 
 @pytest.mark.slow
+@pytest.mark.attack("bodies of which much comes at once and then nothing, to fill the disk")
+def test_a_large_body_that_falls_silent_ends_as_a_small_one_does(port: int) -> None:
+    """By its bytes alone it might take three minutes."""
+    with connected(port, 3, request(length=2**20, person="dee") + b"x" * 700_000) as connections:
+        assert {status_of(connection) for connection in connections} == {408}
+
+
+@pytest.mark.slow
 @pytest.mark.attack("downloads that nobody reads, so that others get no page")
 def test_five_hundred_unread_downloads_keep_nobody_waiting_and_end(port: int) -> None:
     with connected(port, 520, request("/large", method="GET")) as connections:
