@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common import storage
-from leaderboard.competitions.models.submission import Duty, Worker
+from leaderboard.competitions.models.page_task import Duty, Worker
 from tests import recordings
 from tests.conftest import enter, make_competition
 

@@ -11,7 +11,7 @@ from datetime import datetime, time, timedelta
 
 from leaderboard.common.clock import database_now
 
-from .models.submission import Duty
+from .models.page_task import Duty
 
 LOOK_EVERY_SECONDS = 5.0
 # A task may be begun this much early, because the next check is five seconds away.

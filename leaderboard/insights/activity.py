@@ -8,26 +8,15 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import (
-    Case,
-    Count,
-    Exists,
-    Max,
-    Min,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Value,
-    When,
-)
+from django.db.models import Case, Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.queries import best_public_scores, teams_below_baselines
 from leaderboard.common.charts import Day
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Membership, Submission, Team
-from leaderboard.competitions.models.submission import Worker, waiting_since
+from leaderboard.competitions.models.page_task import Worker
+from leaderboard.competitions.models.submission import waiting_since
 from leaderboard.submissions.queue_health import HEARD_WITHIN
 
 Status = Submission.Status

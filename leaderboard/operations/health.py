@@ -20,7 +20,7 @@ from leaderboard.common.outbox import waiting_emails
 from leaderboard.common.storage import can_write, scratch_folder
 from leaderboard.competitions import duties
 from leaderboard.competitions.models import Submission
-from leaderboard.competitions.models.submission import Worker
+from leaderboard.competitions.models.page_task import Worker
 from leaderboard.scoring.custom_metrics import custom_metrics_status
 from leaderboard.submissions.queue_health import (
     FORGOTTEN_AFTER,

@@ -16,7 +16,8 @@ from django.db.models.functions import Now
 from leaderboard import __version__
 from leaderboard.common.clock import database_now
 from leaderboard.competitions.models import Submission
-from leaderboard.competitions.models.submission import Worker, waiting_since
+from leaderboard.competitions.models.page_task import Worker
+from leaderboard.competitions.models.submission import waiting_since
 
 from .claims import is_held
 

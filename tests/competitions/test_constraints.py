@@ -32,7 +32,7 @@ from leaderboard.competitions.models import (
     Team,
     TruthDraft,
 )
-from leaderboard.competitions.models.submission import Worker
+from leaderboard.competitions.models.page_task import Worker
 from leaderboard.grades.models import Grade, Gradebook, GradeRelease, HandPoints, Override, SavedRules
 from leaderboard.lti.models import Deployment, LtiLink, LtiPerson, Platform, PlatformMark, Seat
 from leaderboard.notifications.models import Notice, NoticeChoice

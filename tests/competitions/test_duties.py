@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from leaderboard.celery import app
 from leaderboard.competitions import duties
 from leaderboard.competitions.duties import SCHEDULES, Schedule
-from leaderboard.competitions.models.submission import Duty
+from leaderboard.competitions.models.page_task import Duty
 from leaderboard.submissions import worker
 
 OFTEN = [schedule.task for schedule in SCHEDULES if schedule.at is None]

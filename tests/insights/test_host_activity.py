@@ -16,7 +16,7 @@ from leaderboard.classroom import extensions, queries
 from leaderboard.competitions import services as competitions
 from leaderboard.competitions.metric_display import problem_label
 from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team
-from leaderboard.competitions.models.submission import Worker
+from leaderboard.competitions.models.page_task import Worker
 from leaderboard.insights import activity
 from leaderboard.submissions import score, submitting
 from tests.conftest import answers, close, enter, make_competition, person, submit

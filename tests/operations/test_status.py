@@ -25,7 +25,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common import child_processes, outbox
 from leaderboard.competitions import duties
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.competitions.models.submission import Duty, Worker
+from leaderboard.competitions.models.page_task import Duty, Worker
 from leaderboard.operations import health
 from leaderboard.operations.supervisor.processes import Heartbeats
 from leaderboard.submissions import claims, queue_health, submitting, worker

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from .attachment import Attachment
-from .competition import Competition, DataFile
+from .attachment import Attachment, DataFile
+from .competition import Competition
 from .competition_settings import Admission, Archive, BoardSettings, Limits
 from .course import Course
 from .extension import Extension
-from .ground_truth import GroundTruth, Rescoring
+from .ground_truth import GroundTruth
 from .page_task import PageTask
 from .submission import Baseline, CandidateProblem, Conversion, Score, Standing, Submission
 from .team import DailyAttempts, Membership, Team
-from .truth_draft import RowReport, StudentPreview, TruthCheck, TruthDraft
+from .truth_draft import Rescoring, RowReport, StudentPreview, TruthCheck, TruthDraft
 
 __all__ = [
     "Admission",

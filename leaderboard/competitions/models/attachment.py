@@ -1,11 +1,15 @@
-"""Attachments to final submissions: the work behind a file, stored for the hosts and never opened by the site."""
+"""Files that the site stores: attachments to final submissions, which hosts read, and data files for students."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
+from django.utils import timezone
 
 from leaderboard.accounts.models import User
 
+from .competition import Competition
 from .submission import Submission
 
 
@@ -23,3 +27,26 @@ class Attachment(models.Model):
 
     def __str__(self) -> str:
         return self.file_name
+
+
+class DataFile(models.Model):
+    """A file that students download."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="data_files")
+    name = models.CharField(max_length=200)
+    description = models.CharField(max_length=300, blank=True)
+    file_key = models.CharField(max_length=200)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveBigIntegerField()
+    rows = models.PositiveIntegerField(null=True)
+    head = models.JSONField(default=list)
+    added_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["competition", "name"], name="data_file_name_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

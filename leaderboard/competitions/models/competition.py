@@ -1,4 +1,4 @@
-"""Competitions and their data files."""
+"""Competitions."""
 
 from __future__ import annotations
 
@@ -298,26 +298,3 @@ class Competition(models.Model):
     def bump_board_version(self) -> None:
         """Invalidate all cached boards of this competition. Call it in the transaction that changes a board."""
         Competition.objects.filter(pk=self.pk).update(board_version=F("board_version") + 1)
-
-
-class DataFile(models.Model):
-    """A file that students download."""
-
-    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="data_files")
-    name = models.CharField(max_length=200)
-    description = models.CharField(max_length=300, blank=True)
-    file_key = models.CharField(max_length=200)
-    sha256 = models.CharField(max_length=64)
-    size = models.PositiveBigIntegerField()
-    rows = models.PositiveIntegerField(null=True)
-    head = models.JSONField(default=list)
-    added_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        ordering: ClassVar = ["name"]
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["competition", "name"], name="data_file_name_once"),
-        ]
-
-    def __str__(self) -> str:
-        return self.name

@@ -1,4 +1,4 @@
-"""Ground truths and rescorings."""
+"""Ground truths."""
 
 from __future__ import annotations
 
@@ -129,20 +129,3 @@ class GroundTruth(models.Model):
     def public_share(self) -> float:
         """Share of public rows among public and private ones, 0–1."""
         return self.public_rows / (self.public_rows + self.private_rows)
-
-
-class Rescoring(models.Model):
-    """A switch of the boards from one ground truth to another. Scores under both are kept, to show the change."""
-
-    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="rescorings")
-    before = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="+")
-    after = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="rescoring")
-    applied_at = models.DateTimeField(default=timezone.now)
-    # The host's message to teams whose scores changed.
-    message = models.TextField(blank=True)
-
-    class Meta:
-        ordering: ClassVar = ["-applied_at"]
-
-    def __str__(self) -> str:
-        return f"{self.before.number} → {self.after.number}"

@@ -1,13 +1,16 @@
-"""Posted forms that take too long for a request; a worker of pages calls their view, and the page polls the result."""
+"""Posted forms that take too long for a request: a worker of pages calls their view, and the page polls the result.
+Workers and scheduled tasks."""
 
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 MAX_UNFINISHED = 2
@@ -74,3 +77,32 @@ class PageTask(models.Model):
     @property
     def is_over(self) -> bool:
         return self.status in (self.Status.DONE, self.Status.FAILED)
+
+
+class Worker(models.Model):
+    """A worker process, which updates its row every few seconds, by the database's clock."""
+
+    host = models.CharField(max_length=200)
+    process = models.PositiveIntegerField()
+    version = models.CharField(max_length=40)
+    started_at = models.DateTimeField(default=timezone.now)
+    last_seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar = ["host", "process"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["host", "process"], name="worker_reports_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.host} {self.process}"
+
+
+class Duty(models.Model):
+    """A scheduled task, and the time at which a worker last began it, by the database's clock."""
+
+    task = models.CharField(max_length=100, primary_key=True)
+    begun_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.begun_at}"

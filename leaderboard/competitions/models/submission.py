@@ -1,4 +1,4 @@
-"""Submissions and baselines, their scores and problems with candidates, standings; workers and scheduled tasks."""
+"""Submissions and baselines, their scores and problems with candidates, standings."""
 
 from __future__ import annotations
 
@@ -317,32 +317,3 @@ class Standing(models.Model):
     def is_better(sort_key: object, received_at: object) -> Q:
         """The rule of `order` as a condition: standings that rank above one with this sort key and time of receipt."""
         return Q(sort_key__lt=sort_key) | Q(sort_key=sort_key, received_at__lt=received_at)
-
-
-class Worker(models.Model):
-    """A worker process, which updates its row every few seconds, by the database's clock."""
-
-    host = models.CharField(max_length=200)
-    process = models.PositiveIntegerField()
-    version = models.CharField(max_length=40)
-    started_at = models.DateTimeField(default=timezone.now)
-    last_seen_at = models.DateTimeField()
-
-    class Meta:
-        ordering: ClassVar = ["host", "process"]
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["host", "process"], name="worker_reports_once"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.host} {self.process}"
-
-
-class Duty(models.Model):
-    """A scheduled task, and the time at which a worker last began it, by the database's clock."""
-
-    task = models.CharField(max_length=100, primary_key=True)
-    begun_at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"{self.task} {self.begun_at}"

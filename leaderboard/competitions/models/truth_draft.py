@@ -1,4 +1,4 @@
-"""Drafts of ground truths; checks, row reports and student previews of ground truths."""
+"""Drafts of ground truths; rescorings; checks, row reports and student previews of ground truths."""
 
 from __future__ import annotations
 
@@ -56,6 +56,23 @@ class TruthDraft(models.Model):
 
     def __str__(self) -> str:
         return self.file_name
+
+
+class Rescoring(models.Model):
+    """A switch of the boards from one ground truth to another. Scores under both are kept, to show the change."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="rescorings")
+    before = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="+")
+    after = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="rescoring")
+    applied_at = models.DateTimeField(default=timezone.now)
+    # The host's message to teams whose scores changed.
+    message = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-applied_at"]
+
+    def __str__(self) -> str:
+        return f"{self.before.number} → {self.after.number}"
 
 
 class RowReport(models.Model):

@@ -11,13 +11,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.common.responses import as_download, csv_download, see_other, zip_download
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms import DataFileForm
-from leaderboard.competitions.host_responses import (
-    REFUSALS,
-    add_refusal,
-    ask_first,
-    is_confirmed,
-    posted_data,
-)
+from leaderboard.competitions.host_responses import REFUSALS, add_refusal, ask_first, is_confirmed, posted_data
 from leaderboard.competitions.metric_display import competition_metric
 from leaderboard.competitions.views import answered_by_worker
 

@@ -34,13 +34,7 @@ from leaderboard.competitions.services import CannotHost
 from leaderboard.competitions.views import answer_later, answered_by_worker
 
 from ..forms import AnswersForm
-from ..queries import (
-    current_truth,
-    draft_of,
-    fitting_metrics,
-    last_check,
-    metric_or_none,
-)
+from ..queries import current_truth, draft_of, fitting_metrics, last_check, metric_or_none
 from ..services import checks, copying, drafts, folders, setup
 from ..specs import GroundTruthSpec, proposed_parameters
 
