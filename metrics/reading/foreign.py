@@ -19,6 +19,7 @@ from ..numerics.tokens import labels_in, labels_of, mark_between
 from .columns import Cells, to_decimal
 from .label_forms import (
     CAPITALS,
+    COUNTED,
     DAMAGED,
     JOINED,
     LISTED,
@@ -109,6 +110,7 @@ def judge_labels(cells: Cells, labels: Coded, form: LabelForm) -> None:
     findings.tell(cells, labels.codes)
     if not faults:
         _warn_of_other_looks(cells, texts, form.sample)
+        _warn_of_other_count(cells, texts, form)
     is_faultless = not faults and before == len(cells.warnings) + len(cells.problems)
     if is_faultless and len(texts) <= FEW_LABELS and len(form.faultless) < _MAX_SETS:
         form.faultless.add(frozenset(texts))
@@ -135,6 +137,14 @@ def _warn_of_other_looks(cells: Cells, texts: Sequence[str], sample: str) -> Non
         labels=listed(list(map(shown, met))[:EXAMPLES], len(met)),
     )
     cells.warnings.append(Problem("foreign_labels", message, cells.column))
+
+
+def _warn_of_other_count(cells: Cells, texts: Sequence[str], form: LabelForm) -> None:
+    """Warn if labels are numbers from one above the least on, as programs that count from 1 write them."""
+    met = set(map(to_decimal, texts)) if form.least is not None and 1 < len(texts) <= FEW_LABELS else set()
+    if form.least is not None and met and met == {form.least + place for place in range(1, len(met) + 1)}:
+        message = Message(COUNTED, found=shown(str(form.least + 1)), expected=shown(form.sample))
+        cells.warnings.append(Problem("foreign_labels", message, cells.column))
 
 
 def _look_of(label: str) -> str:

@@ -98,5 +98,5 @@ def _text_of_cell(cell: Any, line: int, column: str, lists: ListFormat | None) -
 
 
 def _is_scalar(cell: Any) -> bool:
-    is_pandas = type(cell).__module__.startswith("pandas.") and not hasattr(cell, "__len__")
+    is_pandas = type(cell).__module__.partition(".")[0] == "pandas" and not hasattr(cell, "__len__")
     return is_pandas or isinstance(cell, _SCALARS)

@@ -185,7 +185,9 @@ def test_labels_that_only_look_like_another_writing_are_left_alone(labels: str) 
 def test_labels_that_begin_below_the_least_one_are_told() -> None:
     truth = metrics.prepare("accuracy", file_of("1231"))
     assert truth.evaluate(file_of("1231")).warnings == truth.evaluate(file_of("2222")).warnings == ()
-    assert "Labels begin at another number" in truth.evaluate(file_of("0120")).warnings[0].message
+    for cells in ("0120", "2342"):
+        assert "Labels begin at another number" in truth.evaluate(file_of(cells)).warnings[0].message
+    assert truth.evaluate(file_of("2422")).warnings == ()
 
 
 @pytest.mark.parametrize(("key", "params", "truth", "file"), CASES)

@@ -23,6 +23,8 @@ COLUMNS: dict[str, Any] = {
     "mixed": [1, "x", None],
     "lone surrogates": pd.Series(["a", "\ud800", "b"], dtype=object),
     "category": pd.Series(["a", "b", None], dtype="category"),
+    "months": pd.Series(pd.period_range("2026-01", periods=3, freq="M")),
+    "intervals": pd.Series(pd.arrays.IntervalArray.from_breaks([0, 1, 2, 3])),
     "days": pd.Series(["2026-01-01", "2026-02-03", None], dtype="datetime64[ns]"),
 }
 every_column = pytest.mark.parametrize("name", COLUMNS)
