@@ -22,6 +22,7 @@ from leaderboard.common import drawings, numbers
 from leaderboard.common.display_time import moment, zone_title
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.markdown import render_formula, render_markdown, render_markdown_line
+from leaderboard.common.storage import size_text
 
 from .. import metric_display, navigation
 from ..access import PageContext
@@ -53,6 +54,7 @@ register.filter("stored_text", stored_text)
 register.filter("translated", translated_message)
 register.simple_tag(moment)
 register.filter("moment", moment)
+register.filter("size_text", size_text)
 register.filter("zone_title", zone_title)
 
 
