@@ -5,11 +5,12 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from leaderboard.accounts.views import SignUpView
+from leaderboard.accounts.views import AddressesView, SignUpView
 
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/signup/", SignUpView.as_view(), name="account_signup"),
+    path("accounts/email/", AddressesView.as_view(), name="account_email"),
     path("", include("leaderboard.accounts.urls")),
     path("accounts/", include("allauth.urls")),
     path("api/v1/", include("leaderboard.site.api.urls")),

@@ -6,14 +6,15 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from allauth.account.adapter import get_adapter
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
-from allauth.account.views import SignupView
+from allauth.account.views import EmailView, SignupView
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.hashers import make_password
 from django.core.paginator import Paginator
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -47,6 +48,19 @@ class SignUpView(SignupView):  # type: ignore[misc]
         form.cleaned_data["password1"] = ""
         with transaction.atomic():
             response: HttpResponse = super().form_valid(form)
+        return response
+
+
+class AddressesView(EmailView):  # type: ignore[misc]
+    """django-allauth's page of one's addresses. The main address of another account cannot become one's own."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            with transaction.atomic():
+                response: HttpResponse = super().post(request, *args, **kwargs)
+        except IntegrityError:
+            messages.error(request, get_adapter().error_messages["email_taken"])
+            return redirect("account_email")
         return response
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from allauth.account.models import EmailAddress
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from allauth.core.internal.ratelimit import get_ip
 from django.conf import LazySettings
 from django.contrib.auth import SESSION_KEY
@@ -18,7 +18,7 @@ from leaderboard.common.responses import client_address_of
 from leaderboard.common.web_pools import DELAY
 from leaderboard.competitions.models import Competition
 from tests.attacks.test_signing_in import reset_form
-from tests.pages import signed_in
+from tests.pages import signed_in, text_of
 
 CLASS, ELSEWHERE = "10.0.0.1", "10.0.0.2"
 
@@ -67,6 +67,26 @@ def test_without_a_mail_server_nobody_enters_the_address_of_another_account(
         settings.ACCOUNT_EMAIL_VERIFICATION = kind
         signed_in(bo).post("/accounts/email/", {"action_add": "", "email": "CY@example.org"})
         assert EmailAddress.objects.filter(user=bo, email="cy@example.org").count() == number
+
+
+@pytest.mark.parametrize("kind", ["none", "mandatory"])
+@pytest.mark.attack("entering a rival's address or user name as one's own address, so that the rival is kept out")
+def test_the_main_address_of_another_account_becomes_nobody_elses(
+    bo: User, cy: User, settings: LazySettings, kind: str
+) -> None:
+    """Also where it is the only one that is left, or has been confirmed."""
+    settings.ACCOUNT_EMAIL_VERIFICATION = kind
+    taken = EmailAddress.objects.create(user=bo, email="cy@example.org")
+    link = f"/accounts/confirm-email/{EmailConfirmationHMAC(taken).key}/"
+    other = EmailAddress.objects.create(user=bo, email="bo@example.org")
+    page, main = "/accounts/email/", {"action_primary": "", "email": "cy@example.org"}
+    for address, fields in ((page, main), (page, {"action_remove": "", "email": "bo@example.org"}), (link, {})):
+        answer = signed_in(bo).post(address, fields, follow=True)
+        assert "account" in text_of(answer)
+        bo.refresh_from_db()
+        taken.refresh_from_db()
+        assert (bo.email, taken.primary, taken.verified) == ("bo@example.org", False, False)
+        assert EmailAddress.objects.filter(pk=other.pk).exists()
 
 
 @pytest.mark.parametrize("wrong", [5, 60])
