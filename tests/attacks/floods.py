@@ -120,10 +120,21 @@ class Flood:
                 if drip and not writer.is_closing():
                     with suppress(OSError):
                         writer.write(drip)
-        closed = sum(reader.at_eof() or writer.is_closing() for reader, writer in wires)
+        closed = await asyncio.gather(*(self.is_closed(reader) for reader, _ in wires))
         for _, writer in wires:
             writer.transport.abort()
-        return closed
+        return sum(closed)
+
+    async def is_closed(self, reader: asyncio.StreamReader) -> bool:
+        """Whether the site has closed a connection, behind an answer or without one."""
+        try:
+            async with asyncio.timeout(2):
+                await reader.read()
+        except TimeoutError:
+            return False
+        except OSError:
+            pass
+        return True
 
 
 async def unread_downloads(flood: Flood) -> None:
