@@ -124,6 +124,7 @@ class LabelForm:
         self.most_words = max(len(label.split()) for label in some)
         self.dates = date_form(sample, some[1:])
         self.pair = _pair_of(sample, {label.casefold() for label in some})
+        self._plain = _plain_form(sample) if self.pair is None and not (self.least and self.least > 0) else None
         self.faultless: set[frozenset[str]] = set()
         """Labels of files in which nothing is written otherwise."""
         self._usual: set[object] = set()
@@ -151,13 +152,15 @@ class LabelForm:
         """What stands in front of and behind a label that has the sample in it, as in ``Answer: cat``, or all labels;
         ``""`` if labels of the truth have it."""
         met = [label for label in labels if label]
-        if not met or self.is_number or any(map(_is_number, met)):
+        if not met or self.is_number:
             return "", ""
-        within = next((label for label in met if self._holds_sample(label)), None)
+        within = next((one for one in met if self._holds_sample(one)), None) if self.is_word else None
         if within is not None:
             first, _, last = within.partition(self.sample)
         else:
             first, last = _shared_start(met), _shared_start([label[::-1] for label in met])[::-1]
+            if not (first or last) or any(map(_is_number, met)):
+                return "", ""
             rest = [label[len(first) : len(label) - len(last)] for label in met]
             if len(met) < 2 or not all(one and self.fault(one) is None for one in rest):
                 return "", ""
@@ -166,13 +169,14 @@ class LabelForm:
 
     def _holds_sample(self, label: str) -> bool:
         """Whether a label is the sample with other words beside it."""
-        if label == self.sample or self.sample not in label or not self.is_word:
+        if self.sample not in label or label == self.sample:
             return False
         first, _, last = label.partition(self.sample)
         return not first[-1:].isalnum() and not last[:1].isalnum()
 
     def fault(self, label: str) -> Fault | None:
-        found = None if label == self.sample else self._fault(label)
+        is_plain = label == self.sample or (self._plain is not None and self._plain.fullmatch(label) is not None)
+        found = None if is_plain and label not in _NEVER else self._fault(label)
         return None if found is None or (self._usual and _sort_of(found, label) in self._usual) else found
 
     def _fault(self, label: str) -> Fault | None:
@@ -269,6 +273,15 @@ class LabelForm:
             return label.upper()
         words = label if any(map(str.islower, label[1:])) else label.lower()
         return words[:1].upper() + words[1:]
+
+
+def _plain_form(sample: str) -> re.Pattern[str] | None:
+    """The labels that are certainly written like a plain sample, so that most labels need no closer look."""
+    if found := re.fullmatch("([A-Za-z]*[-_]?)(0|[1-9][0-9]*|0[0-9]+)", sample):
+        digits = "[0-9]" * len(found[2]) if NAME_OF_DIGITS.match(found[2]) else "(?:0|[1-9][0-9]*)"
+        return re.compile(re.escape(found[1]) + digits)
+    forms = ("[a-z]{2,}", "[A-Z]{2,}", "[A-Z][a-z]+")
+    return next((re.compile(form) for form in forms if re.fullmatch(form, sample)), None)
 
 
 def _shared_start(labels: Collection[str]) -> str:

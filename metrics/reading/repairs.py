@@ -13,6 +13,7 @@ _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]{2,8});")
 _BYTES_OF_1252 = {ord(sign): byte for byte in range(0x80, 0xA0) if (sign := bytes([byte]).decode("cp1252", "ignore"))}
 _OTHER_ENCODINGS = {"latin-1": 1, "mac_roman": 1, "cp1250": 1, "cp1251": 2}
 """Encodings as which UTF-8 is read, and the fewest letters that must become one for it not to be by chance."""
+_LONE = re.compile(r"(?<![^\x00-\x7f])[^\x00-\x7f](?![^\x00-\x7f])")
 _ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 HIDDEN = "[\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff]"
 _TWO_SCRIPTS = re.compile(r"(?=\w*[A-Za-z])(?=\w*[\u0400-\u04ff])\w+")
@@ -59,6 +60,8 @@ def mend_letters(text: str) -> str:
 
 def mend_double_utf8(text: str) -> str:
     """“Müller” for “MÃ¼ller”: the text of UTF-8 that was read in another encoding and saved as UTF-8 again."""
+    if _LONE.search(text):  # a letter beyond ASCII has at least two bytes in UTF-8
+        return text
     for encoding, least in _OTHER_ENCODINGS.items():
         letters = text.translate(_BYTES_OF_1252) if encoding == "latin-1" else text
         with suppress(UnicodeError):
@@ -93,6 +96,8 @@ def without_tokens(text: str) -> str:
     >>> without_tokens("[CLS] a pond [SEP]"), without_tokens("▁a▁pond"), without_tokens("a po ##nd")
     ('a pond', 'a pond', 'a pond')
     """
+    if not any(sign in text for sign in "<[#\u0120\u2581"):
+        return text
     return _TOKENS.sub(lambda token: "" if token[0] == " ##" else " ", text).strip()
 
 

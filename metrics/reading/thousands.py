@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.messages import Plural
+from ..core.errors import Problem, shown
+from ..core.messages import Message, Plural
 from .columns import Cells
 from .tables import is_text, pick, raw_cells
 
@@ -26,6 +27,10 @@ READ_AS_DECIMAL = Plural(
     "1.01. For thousands write 1010.",
     "{count} values of {column} have a point in front of three digits: {examples}. Points are decimal: 1.010 is read "
     "as 1.01. For thousands write 1010.",
+)
+_READ_AS_DECIMAL = Message(
+    "Numbers of {column} have a point in front of three digits. Points are decimal: 1.010 is read as 1.01. For "
+    "thousands write 1010."
 )
 _POINTS = Plural(
     "{count} value of {column} is written with a point between thousands (write 1010, not 1.010): {examples}.",
@@ -82,8 +87,11 @@ def judge_thousands(cells: Cells, values: np.ndarray, sample: Callable[[], str])
     is_whole = "." not in sample()
     if found.is_sure and is_whole:
         cells.refuse("not_a_number", _POINTS, found.places)
-    else:
-        cells.warn("thousands" if found.is_sure or is_whole else "read_decimals", READ_AS_DECIMAL, found.places)
+    elif found.is_sure or is_whole:
+        cells.warn("thousands", READ_AS_DECIMAL, found.places)
+    else:  # no line is named, because finding the lines of a long file takes a while
+        note = Message(_READ_AS_DECIMAL, column=shown(cells.column))
+        cells.warnings.append(Problem("read_decimals", note, cells.column, count=len(found.places)))
 
 
 def without_marks(texts: Iterable[str], mark: str) -> dict[str, str]:

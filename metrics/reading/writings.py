@@ -149,7 +149,7 @@ _MARK = re.compile(r"[-–—/&+|>•·*→<=~.,;:\\#]+")
 
 def may_join(item: str) -> bool:
     """Whether an item may be a word or a mark that joins others."""
-    return item in CONJUNCTIONS or _MARK.fullmatch(item) is not None
+    return item in CONJUNCTIONS or (not item[:1].isalnum() and _MARK.fullmatch(item) is not None)
 
 
 def joining_words(lists: Collection[Sequence[str]]) -> set[str]:
