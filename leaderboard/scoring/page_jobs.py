@@ -288,7 +288,7 @@ def do_job(job: str, *, target: str = "", **arguments: Any) -> dict[str, Any]:
         arguments["tests"] = {name: Path(path) for name, path in arguments["tests"].items()}
     try:
         answer = JOBS[job](**arguments)
-    except (metrics.GroundTruthError, metrics.SubmissionError) as error:
+    except (metrics.GroundTruthError, metrics.SubmissionError, Refused) as error:
         if job not in JOBS_WITH_PROBLEMS:
             raise
         return {"problems": [problem.as_stored() for problem in error.problems]}
