@@ -175,10 +175,10 @@ def _find_numbers(table: RosterTable, columns: dict[str, int]) -> None:
 def _has_numbers(table: RosterTable, place: int) -> bool:
     """Whether a column has a different number for each person, all equally long, and not as long as for telephones."""
     numbers = [cell.strip() for cell in table.cells(place)]
-    is_complete = len(set(numbers)) == len(numbers) > max(1, len(table.rows) // 2) and len(set(map(len, numbers))) == 1
-    is_known = roster_titles.is_other_number(table.titles[place])
+    is_complete = 2 * len(numbers) >= max(4, len(table.rows)) and len(set(map(len, numbers))) == 1
+    is_other = roster_titles.is_other_number(table.titles[place]) or len(set(numbers)) < len(numbers)
     return (
-        is_complete and not is_known and all(re.fullmatch(r"\d{5,}", n) and not re.match(r"0\d{8}", n) for n in numbers)
+        is_complete and not is_other and all(re.fullmatch(r"\d{5,}", n) and not re.match(r"0\d{8}", n) for n in numbers)
     )
 
 
@@ -191,7 +191,7 @@ def _find_roles(table: RosterTable, columns: dict[str, int]) -> None:
     for place in range(len(table.titles)):
         if "role" in columns:
             return
-        students = table.share(place, roster_titles.is_student)
+        students = table.share(place, lambda cell: len(cell.split()) == 1 and roster_titles.is_student(cell))
         is_role = students and table.share(place, roster_titles.is_role) >= 0.8
         is_status = students >= 0.5 and len(set(table.cells(place))) <= MAX_ROLES
         if (is_role or is_status) and place not in columns.values():

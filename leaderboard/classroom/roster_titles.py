@@ -154,7 +154,7 @@ _NUMBER_TITLE = re.compile(
     r"номер|cislo|numer|broj|szam|αριθμ|stevilka"
 )
 _OTHER_NUMBER = re.compile(
-    r"phone|fon\b|fonnummer|tele?f|mobil|handy|cell|fax|zip|post|plz|room|seat|course|class|group|program|point|punkt|score|grade|mark\b"
+    r"phone|fon\b|fonnummer|tele?f|mobil|handy|cell|fax|zip|post|plz|room|seat|course|class|group|program|pin\b|desk|locker|point|punkt|score|grade|mark\b"
 )
 
 
@@ -246,7 +246,7 @@ _TEST = (
     r"тест(?:овы.)?|测试|測試|テスト|테스트)"
 )
 _TESTED = (
-    r"(?:stud(?!io)\w{0,9}|etudiante?|estudante|estudiante|teilnehmer|deelnemer|alumno|aluno|elev|opiskelija|"
+    r"(?:stud(?:ent|ier|erend)\w{0,6}|etudiante?|estudante|estudiante|teilnehmer|deelnemer|alumno|aluno|elev|opiskelija|"
     r"hallgato|ogrenci|"
     r"particip\w{0,6}|learner|pupil|user|nutzer|студент|φοιτητης|学生|學生|학생)"
 )
@@ -262,10 +262,18 @@ def is_student(role: str) -> bool:
     return bool(_STUDENT_ROLE.search(_role_words(role))) and not is_staff(role)
 
 
+_STAFF_TITLE = re.compile(
+    r"(?:head |co-?|teaching )?(?:tas?|ca|assist[ae]nt(?:e|in)?|tutor(?:in)?|tuteur|tutrice|instructor|teacher|"
+    r"lecturer|prof(?:essor)?|docente?|dozent(?:in)?|lehrkraft|lehrende|prufer(?:in)?|grader|observer|staff|enseignante?|"
+    r"profesora?|преподаватель|担当教員|任课教师|教师|助教)(?!\w)"
+)
+
+
 def has_staff_name(name: str) -> bool:
     """Whether a name says that it is no student's: “Eva Lang (TA)”, “Eva Lang - Tutor” or “Instructor: Eva Lang”."""
-    found = re.search(r"[(\[]([^()\[\]]+)[)\]]|^([^:]{2,40}):|\s[-–—]\s(.+)$", name)
-    return found is not None and is_staff(" ".join(filter(None, found.groups())))
+    found = re.search(r"[(\[]([^()\[\]]+)[)\]]|^([^:(\[]{2,40}):|\s[-–—]\s(.+)$", name)
+    words = _without_accents(" ".join(filter(None, found.groups()))) if found else ""
+    return _STAFF_TITLE.match(words.strip()) is not None
 
 
 def is_role(text: str) -> bool:

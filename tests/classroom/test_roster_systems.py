@@ -510,6 +510,17 @@ def test_a_name_that_says_so_is_no_students(name: str) -> None:
     assert people(read(AROUND.format("", f"{name};eva@uni.example.org;;"))) == [IDA, BO]
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["Ida Berg (Teachman)", "Ida Berg - Assis", "Demo Studer", "Alun Testa", "Studler Prova", "Mark Total", "Gast"],
+)
+def test_a_name_that_sounds_like_a_role_or_a_test_is_a_students(name: str) -> None:
+    reading = read(
+        f"Name,Email,Program\n{name},ida@uni.example.org,Design\nBo Lind,bo@uni.example.org,Student Teaching\n"
+    )
+    assert [person for person, *_ in people(reading)] == [name, "Bo Lind"]
+
+
 # Lists in which one column, line or mark is not as it should be, but it is clear what is meant.
 ODD = {
     "private address in brackets": """Name;E-Mail (privat);E-Mail (Uni);Matrikelnummer
