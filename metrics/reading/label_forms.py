@@ -311,7 +311,7 @@ def _bare_label(label: str) -> str:
             return found.items[0].strip("'\"")
     bare = _PLACE.sub("", _SCORE.sub("", label), count=1).strip("*_~ ").rstrip(":,;|.!…/ ")
     bare = bare[2:] if bare[:2] in ("- ", "– ") else bare.lstrip("#•@' ")
-    return bare if "(" in bare else bare.rstrip(")")
+    return (bare if "(" in bare else bare.rstrip(")")) or label
 
 
 def with_usual_letters(label: str) -> str:

@@ -174,7 +174,7 @@ def test_a_file_in_another_encoding_has_the_labels_that_were_meant(encoding: str
 
 
 @pytest.mark.parametrize(
-    "labels", ["no si da ja nl de", "A- A A+ B C#", ">50K <=50K", "St. U.S. Germany", "nan NaN cat"]
+    "labels", ["no si da ja nl de", "A- A A+ B C#", ">50K <=50K", "St. U.S. Germany", "nan NaN cat", "* ** ***"]
 )
 def test_labels_that_only_look_like_another_writing_are_left_alone(labels: str) -> None:
     file = file_of(labels.split() * 3)
