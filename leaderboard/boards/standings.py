@@ -35,6 +35,7 @@ def rebuild_boards(competition: Competition) -> None:
 @transaction.atomic
 def rebuild_standings(ground_truth: GroundTruth) -> int:
     """Delete the standings of a ground truth and compute them again from its scores; returns their number."""
+    ground_truth.competition.bump_board_version()  # which locks the competition before its standings
     Standing.objects.filter(ground_truth=ground_truth).delete()
     made: list[Standing] = []
     for split, standing in expected_standings(ground_truth):
@@ -42,7 +43,6 @@ def rebuild_standings(ground_truth: GroundTruth) -> int:
         made.append(standing)
     Standing.objects.bulk_create(made, batch_size=2000)
     _add_score_decimals(ground_truth)
-    ground_truth.competition.bump_board_version()
     return len(made)
 
 
