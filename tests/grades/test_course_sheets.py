@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.boards import services as boards
+from leaderboard.classroom import courses
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Competition, Course, Membership, Team
 from leaderboard.competitions.services import CannotHost
@@ -33,10 +34,8 @@ WEIGHTS = {"parts": [{"competition": "pets", "weight": 60}, {"competition": "bir
 def birds(pets: Competition, ada: User) -> Competition:
     """A second competition in the course of `pets`, with a later deadline."""
     made = make_competition(ada, slug="birds", title="Birds", closes_at=timezone.now() + timedelta(days=2))
-    old, made.course = made.course, pets.course
-    made.save()
-    old.delete()
-    return made
+    courses.move_competition(competition=made, course=pets.course, user=ada)
+    return Competition.objects.get(pk=made.pk)
 
 
 def end(competition: Competition, *, days_ago: float) -> None:
