@@ -361,12 +361,14 @@ def _skip_lone_texts(reading: RosterReading) -> None:
     if len(people) * 2 < len(texts):
         return
     lines, reading.lines = reading.lines, []
+    single = sum(" " not in lines[place].values.get("name", "") for place in people)
     notes = []
     for place, (line, known) in enumerate(zip(lines, texts, strict=True)):
-        text = next(iter(known))
+        text, is_among_people = next(iter(known)), people[0] < place < people[-1]
+        may_be_single = is_among_people and single * 2 > len(people)
         if len(known) > 1 or EMAIL.fullmatch(text):
             reading.lines.append(line)
-        elif _may_be_person(line.values, text, is_among_people=people[0] < place < people[-1]):
+        elif _may_be_person(line.values, text, is_among_people=is_among_people, may_be_single=may_be_single):
             reading.lines.append(line)
             notes.append(_("Row {row} has nothing but “{text}”.").format(row=line.number, text=text[:60]))
         else:
@@ -375,13 +377,14 @@ def _skip_lone_texts(reading: RosterReading) -> None:
     reading.notes += notes[:1]
 
 
-def _may_be_person(values: dict[str, str], text: str, *, is_among_people: bool) -> bool:
-    """Whether a lone text is a number, or a name of several words with capitals; without capitals one among people."""
+def _may_be_person(values: dict[str, str], text: str, *, is_among_people: bool, may_be_single: bool) -> bool:
+    """Whether a lone text is a number, or a name with capitals, of several words unless it `may_be_single`; in a script
+    without capitals, a name among people."""
     if not values.get("name"):
         return " " not in text and (text == values.get("login") or bool(re.search(r"\d", text)))
     words = text.split()
     is_name = all(re.fullmatch(r"[^\W\d_][\w.'’-]*,?", word) for word in words)
-    has_capitals = len(words) > 1 and not words[0][0].islower() and not words[-1][0].islower()
+    has_capitals = (len(words) > 1 or may_be_single) and not words[0][0].islower() and not words[-1][0].islower()
     return is_name and (has_capitals if text.lower() != text.upper() else is_among_people)
 
 

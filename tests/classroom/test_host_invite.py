@@ -33,7 +33,7 @@ LINK = re.compile(r"https://class\.example/slip/([A-Z2-9]+)/")
 def hers(ada: User, pets: Competition) -> Client:
     """Ada, with Bo, Cy and somebody without an address on the roster."""
     client = signed_in(ada)
-    read(client, "Name,Email\nBo Berg,bo@example.org\nCy Clay,cy@example.org\nEve,\n")
+    read(client, "Name,Email\nBo Berg,bo@example.org\nCy Clay,cy@example.org\nEve Moss,\n")
     return client
 
 
@@ -64,7 +64,7 @@ def test_everybody_not_invited_yet_gets_an_email_with_their_own_link(
     assert len(set(codes(post))) == 2
     assert all(len(LINK.findall(str(email.body))) == 1 for email in post)
     assert entry("Bo Berg").state == RosterEntry.State.INVITED
-    assert entry("Eve").state == RosterEntry.State.NEW
+    assert entry("Eve Moss").state == RosterEntry.State.NEW
     assert not outbox.is_email_due()
     assert "There are no first invitations left to send" in text_of(hers.get(INVITE))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -40,7 +41,7 @@ def without_mail(settings: LazySettings) -> None:
 
 def figure(page: str, testid: str) -> str:
     inside = page.partition(f'data-testid="{testid}"')[2].partition("</li>")[0]
-    return inside.partition('class="figure"')[2].partition(">")[2].partition("<")[0]
+    return re.sub(r"<[^>]+>", "", inside.partition('class="figure"')[2].partition(">")[2].partition("\n")[0])
 
 
 def test_ada_sees_place_best_and_files_of_a_student(pets: Competition, client: Client, bo: User, cy: User) -> None:

@@ -502,6 +502,11 @@ def test_a_person_of_whom_only_the_name_is_known_is_told(name: str) -> None:
     assert "Row 5" in reading.notes[0]
 
 
+def test_in_a_list_of_first_names_one_without_an_address_is_a_person_and_the_total_below_is_not() -> None:
+    reading = read("Name,Email\nIda,ida@uni.example.org\nEve,\nBo,bo@uni.example.org\nTotal,\n")
+    assert [person for person, *_ in people(reading)] == ["Ida", "Eve", "Bo"]
+
+
 @pytest.mark.parametrize(
     "name",
     ["Eva Lang (TA)", "Eva Lang (Tutor:in)", "Dozentin: Eva Lang", "Eva Lang - Instructor", "Eva Lang [Tutorin]"],

@@ -233,7 +233,7 @@ def test_every_prepared_query_finds_what_django_finds_for_whoever_asks_in_whatev
                 membership = join_by_code(user=user, code=competition.admission.join_code)
                 accept_rules(membership=membership)
                 file = SimpleUploadedFile("a.csv", answers(public=wrong))
-                client.post(f"/c/{slug}/submit/", {"file": file})
+                client.post(f"/c/{slug}/submit/", {"file": file, "upload_key": f"{slug} {wrong}"})
                 sent = user.submissions.get(competition=competition)
                 for turn in range(2):
                     pages = [f"/c/{slug}/{page}" for page in ("", "leaderboard/", "data/", "submit/", "submissions/")]
