@@ -134,9 +134,11 @@ def fields_of_sources(course_id: int, needs: Mapping[Key, set[str]], split: Spli
 
 def sources_not_revealed(course_id: int, terms: Iterable[Term]) -> list[Competition]:
     """The competitions of the course whose scores these terms tell to students, who may not see them yet."""
-    told = {(slug, term.board) for term in terms if term.of not in ("files", *NOT_FROM_SCORES) for slug in term.sources}
-    there = Competition.objects.filter(course=course_id, revealed_at=None, slug__in={slug for slug, _board in told})
-    return [one for one in there.order_by("pk") if (one.slug, "private") in told or one.board.hides_scores]
+    sources = {
+        (slug, term.board) for term in terms if term.of not in ("files", *NOT_FROM_SCORES) for slug in term.sources
+    }
+    there = Competition.objects.filter(course=course_id, revealed_at=None, slug__in={slug for slug, _board in sources})
+    return [one for one in there.order_by("pk") if (one.slug, "private") in sources or one.board.hides_scores]
 
 
 def _revealed_values(ground_truths: Iterable[GroundTruth]) -> dict[int, dict[int, float]]:

@@ -46,8 +46,8 @@ class DateForm:
         self.sample = sample
         self._is_padded = re.search("(?<![0-9])0[0-9]", sample) is not None
         self._shape = self._shape_of(sample)
-        alike = [sample, *(one for one in others if self._shape_of(one) == self._shape)]
-        self._orders = [order for order, form in DATES.items() if None not in map(form, alike)]
+        similar = [sample, *(one for one in others if self._shape_of(one) == self._shape)]
+        self._orders = [order for order, form in DATES.items() if None not in map(form, similar)]
 
     def _shape_of(self, text: str) -> str:
         def shape(digits: re.Match[str]) -> str:

@@ -64,7 +64,7 @@ WRAPPED = Message("Brackets, quotes or separators stand around a label: the file
 JOINED = Message("Words are joined in another way: the file has {found}, write {expected}.")
 DAMAGED = Message("Letters are damaged: the file has {found}, write {expected}.")
 LOST = Message("Letters are lost: the file has {found}. Save it as UTF-8.")
-ALIKE = Message("Letters or marks differ from the sample's: the file has {found}, write {expected}.")
+LOOKALIKE_LETTERS = Message("Letters or marks differ from the sample's: the file has {found}, write {expected}.")
 NUMBERED = Message("Words stand otherwise beside a number: the file has {found}, write {expected}.")
 DATE = Message("Dates are written in another way: the file has {found}.")
 SIGNS = Message("Characters only look alike: the file has {found}, write {expected}.")
@@ -243,7 +243,7 @@ class LabelForm:
             return Fault(OTHER_CASE, None) if is_unclear else Fault(CASE, self._styled(label))
         if (joined := self._joined(label)) != label:
             return Fault(JOINED, joined)
-        return None if self.spellings.isdisjoint(_spellings(label)) else Fault(ALIKE, self.sample)
+        return None if self.spellings.isdisjoint(_spellings(label)) else Fault(LOOKALIKE_LETTERS, self.sample)
 
     def _numbered_otherwise(self, label: str) -> Fault | None:
         """The fault of a number alone or behind another word than the sample's, as ``1`` beside ``class_0``."""
