@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from django.db.models import BooleanField, Expression, ExpressionWrapper, Q, Value
 
+from leaderboard.common.names import without_accents
 from leaderboard.competitions import hooks
 from leaderboard.competitions.models import Competition, GroundTruth, Membership
 from leaderboard.competitions.models.competition import Split
@@ -78,14 +79,21 @@ def _ranked_teams(
 ) -> list[_SearchedTeam]:
     """All ranked teams in the order of the board."""
     competition = ground_truth.competition
-    match = Q(team__pseudonym__icontains=text) if competition.board.uses_pseudonyms else Q(team__name__icontains=text)
+    names = ["team__pseudonym"] if competition.board.uses_pseudonyms else ["team__name"]
     if sees_names:
-        match |= Q(team__name__icontains=text)
+        names.append("team__name")
+    # Not by the database: each folds letters in its own way, and none of them ignores accents.
+    wanted = without_accents(text)
     in_section: Expression = Value(value=True, output_field=BooleanField())
     if section:
         in_section = ExpressionWrapper(Q(team__in=hooks.roster.teams_of_section(competition, section)), BooleanField())
-    facts = ("team_id", "sort_key", "received_at", in_section, ExpressionWrapper(match, BooleanField()))
-    return [_SearchedTeam(*team) for team in shown_standings(ground_truth, split).values_list(*facts)]
+    standings = shown_standings(ground_truth, split).annotate(is_here=in_section)
+    return [
+        _SearchedTeam(team, key, received_at, is_here, any(wanted in without_accents(name) for name in shown))
+        for team, key, received_at, is_here, *shown in standings.values_list(
+            "team_id", "sort_key", "received_at", "is_here", *names
+        )
+    ]
 
 
 def _ranks_among(teams: Sequence[_SearchedTeam]) -> dict[int, int]:

@@ -6,25 +6,18 @@ Words of several languages, compared without case, accents and punctuation.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
 
-from leaderboard.common.names import BASE_LETTERS
+from leaderboard.common.names import without_accents
 
 _ASSIGNMENT = re.compile(r"\S \(\d+\)\s*$")
 
 
-def _without_accents(text: str) -> str:
-    """The text without case and accents."""
-    bases = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return unicodedata.normalize("NFC", bases.casefold().translate(BASE_LETTERS))
-
-
 def title_key(title: str) -> str:
     """A title without case, accents, brackets and punctuation: “SIS User ID” and “sis_user_id” have the same."""
-    folded = _without_accents(title)
+    folded = without_accents(title)
     return re.sub(r"[^\w#]|_", "", re.sub(r"\(.*?\)", "", folded)) or re.sub(r"[^\w#]|_", "", folded)
 
 
@@ -123,7 +116,7 @@ def _fields_by_title() -> dict[str, tuple[str, int]]:
 
 
 _FIELDS = _fields_by_title()
-_LEFT_OUT = {_without_accents(word) for word in f"{_STUDENTS} {_SMALL_WORDS} {_AND}".split()}
+_LEFT_OUT = {without_accents(word) for word in f"{_STUDENTS} {_SMALL_WORDS} {_AND}".split()}
 
 
 @lru_cache(maxsize=4_096)
@@ -135,7 +128,7 @@ def field_of(title: str) -> tuple[str, int] | None:
     if not title.strip() or _ASSIGNMENT.search(title):
         return None
     key = title_key(title)
-    words = re.findall(r"[^\W_]+|#", _without_accents(title))
+    words = re.findall(r"[^\W_]+|#", without_accents(title))
     without_small_words = "".join(word for word in words if word not in _SMALL_WORDS.split())
     without_owner = "".join(word for word in words if word not in _LEFT_OUT)
     keys = (key, key.replace("#", ""), without_small_words, without_owner, without_owner.replace("#", ""))
@@ -160,7 +153,7 @@ _OTHER_NUMBER = re.compile(
 
 def is_number_title(title: str) -> bool:
     """Whether a title that is not known is that of a number of people, such as “NSHE ID”, and no telephone's."""
-    words = " ".join(re.findall(r"[^\W_]+|#", _without_accents(title)))
+    words = " ".join(re.findall(r"[^\W_]+|#", without_accents(title)))
     return bool(_NUMBER_TITLE.search(words)) and not is_other_number(title)
 
 
@@ -171,7 +164,7 @@ def is_number_column(title: str) -> bool:
 
 def is_other_number(title: str) -> bool:
     """Whether a title is that of a telephone, a place, or something else with numbers that are no person's."""
-    return bool(_OTHER_NUMBER.search(_without_accents(title)))
+    return bool(_OTHER_NUMBER.search(without_accents(title)))
 
 
 _PRIVATE = re.compile(r"priv|person|home|pessoal|particular|casa|hem|osobn|prywat")
@@ -183,12 +176,12 @@ _RELATIVE = re.compile(
 
 def is_second_choice(title: str) -> bool:
     """Whether a title is that of an address outside the institution, such as “Home e-mail”, or of a name's spelling."""
-    return bool(_PRIVATE.search(_without_accents(title)) or _SPELLING.search(title.casefold()))
+    return bool(_PRIVATE.search(without_accents(title)) or _SPELLING.search(title.casefold()))
 
 
 def is_someone_elses(title: str) -> bool:
     """Whether a title is that of an address of staff or a relative."""
-    return is_staff(title) or bool(_RELATIVE.search(_without_accents(title)))
+    return is_staff(title) or bool(_RELATIVE.search(without_accents(title)))
 
 
 _STAFF = re.compile(
@@ -214,7 +207,7 @@ _STUDENT_ROLE = re.compile(
     r"inscri|iscri|registered|apprenant|lernend|cursist|opiskel|leerling|hallgat|ogrenc|студент|слушат|φοιτητ)|学生|학생|^none$"
 )
 _SUMMARY_WORDS = set(
-    _without_accents(
+    without_accents(
         """
         points point total totals date average mean median deviation stddev stdev count sum posting muted minimum
         maximum punkte maximalpunkte summe durchschnitt mittelwert gesamtdurchschnitt klassendurchschnitt
@@ -230,7 +223,7 @@ _SUMMARY_WORDS = set(
     ).split()
 )
 _WORDS_WITH_SUMMARY = set(
-    _without_accents(
+    without_accents(
         """
         possible possibles class overall standard std dev st max of due manual mögliche de la du générale classe
         type posibles del clase curso típica estándar possibili della possíveis padrão da turma mogelijke möjliga
@@ -272,7 +265,7 @@ _STAFF_TITLE = re.compile(
 def has_staff_name(name: str) -> bool:
     """Whether a name says that it is no student's: “Eva Lang (TA)”, “Eva Lang - Tutor” or “Instructor: Eva Lang”."""
     found = re.search(r"[(\[]([^()\[\]]+)[)\]]|^([^:(\[]{2,40}):|\s[-–—]\s(.+)$", name)
-    words = _without_accents(" ".join(filter(None, found.groups()))) if found else ""
+    words = without_accents(" ".join(filter(None, found.groups()))) if found else ""
     return _STAFF_TITLE.match(words.strip()) is not None
 
 
@@ -282,16 +275,16 @@ def is_role(text: str) -> bool:
 
 def _role_words(role: str) -> str:
     # Canvas writes TaEnrollment, Ilias il_crs_tutor_123.
-    return _without_accents(re.sub(r"(?<=[a-z])(?=Enrollment)|_", " ", role))
+    return without_accents(re.sub(r"(?<=[a-z])(?=Enrollment)|_", " ", role))
 
 
 def is_summary_row(name: str) -> bool:
     """Whether the name is that of a row about the course, such as “Points Possible” or “Class Average”."""
-    words = set(re.findall(r"[^\W_]+", _without_accents(name)))
+    words = set(re.findall(r"[^\W_]+", without_accents(name)))
     is_about_course = bool(words & _SUMMARY_WORDS) or {"std", "dev"} <= words
     return is_about_course and words <= _SUMMARY_WORDS | _WORDS_WITH_SUMMARY
 
 
 def is_test_student(name: str) -> bool:
     """Whether the name is that of a platform's test student for the teacher, such as “Student, Test”."""
-    return _TEST_STUDENT.fullmatch(re.sub(r"[\W_]", "", _without_accents(name))) is not None
+    return _TEST_STUDENT.fullmatch(re.sub(r"[\W_]", "", without_accents(name))) is not None

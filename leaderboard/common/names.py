@@ -26,6 +26,12 @@ def slug_from_title(title: str) -> str:
     return slugify(title.casefold().translate(BASE_LETTERS))
 
 
+def without_accents(text: str) -> str:
+    """The text without case and accents, for searches."""
+    bases = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return unicodedata.normalize("NFC", bases.casefold().translate(BASE_LETTERS))
+
+
 def clean_text(text: str, form: Literal["NFC", "NFKC"] = "NFKC") -> str:
     """Visible characters only, single spaces; compatibility forms unified, unless `form` is NFC."""
     unified = unicodedata.normalize(form, text)

@@ -144,6 +144,16 @@ def test_a_search_in_a_section_says_how_many_of_its_teams_it_found(ada: User, op
     assert "1 of 1 team of section “Lab 3” matches “p”." in text_of(student().get(f"{BOARD}?section=Lab+3&q=p"))
 
 
+@pytest.mark.parametrize(
+    ("name", "typed"), [("zsófi_k", "ZSÓFI zsofi Zso\u0301f"), ("karoly", "Károly KAR"), ("Straße", "STRASSE")]
+)
+def test_a_team_is_found_whatever_the_case_and_the_accents(labs: Competition, name: str, typed: str) -> None:
+    Team.objects.filter(name="p03").update(name=name)
+    for word in typed.split():
+        found = student().get(BOARD, {"q": word}).content.decode()
+        assert [team for _rank, team in ranked(found)] == [name], word
+
+
 def test_a_section_longer_than_a_page_has_further_pages(
     open_labs: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
