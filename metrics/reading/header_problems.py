@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..core.errors import Problem, shown
 from ..core.messages import EXAMPLES, Message, listed
-from .column_names import NUMBER, SEPARATORS, equal_names, name_key
+from .column_names import NUMBER, SEPARATORS, cells_of, equal_names, matched_names, name_key
 
 
 def check_separator(names: Sequence[str], line: int) -> list[Problem]:
@@ -29,6 +29,11 @@ _SAVE_WITH_COMMAS = Message(
     "The columns are separated by {separators}: line {line} is {header}. Save the file with commas (in pandas without "
     '"sep").'
 )
+_SPACES = Message(
+    "The columns are separated by spaces: line {line} is {header}. Save the file with commas (in R with "
+    '"write.csv" and "row.names = FALSE").'
+)
+_QUOTED_AND_SPACES = re.compile(r'\s*"[^"]*"(?: +"[^"]*")+\s*')
 _SAVE_WITH_COMMAS_AND_POINTS = Message(
     "The columns are separated by {separators}: line {line} is {header}. Save the file with commas and decimal points "
     '(0.5, not 0,5); in pandas without "sep" and "decimal".'
@@ -41,6 +46,23 @@ def _separator_problem(header: str, separator: str, line: int) -> Problem:
     form = _SAVE_WITH_COMMAS_AND_POINTS if separator == ";" else _SAVE_WITH_COMMAS
     message = Message(form, separators=SEPARATORS[separator], line=line, header=shown(header))
     return Problem("separator", message, line=line)
+
+
+def spaces_between_quotes(header: str, line: int) -> list[Problem]:
+    """A problem if names in quotes are separated by spaces, as R writes them."""
+    return [_spaces_problem(header, line)] if _QUOTED_AND_SPACES.fullmatch(header) else []
+
+
+def _check_spaces(names: Sequence[str], expected: Sequence[str], line: int) -> list[Problem]:
+    """A problem if the header is a single name made of expected ones with spaces between them."""
+    if len(names) != 1 or names[0] in expected:
+        return []
+    pieces = matched_names(cells_of(names[0], " "), expected)
+    return [_spaces_problem(names[0], line)] if len(pieces) > 1 and expected[0] in pieces else []
+
+
+def _spaces_problem(header: str, line: int) -> Problem:
+    return Problem("separator", Message(_SPACES, line=line, header=shown(header)), line=line)
 
 
 def first_cell(text: str) -> str:
@@ -84,7 +106,7 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
     >>> [problem.message for problem in check_header(["id", "house_price"], ["id", "house price"])]
     ['The column "house price" is missing; the header has "house_price" instead.']
     """
-    if separator := check_separator(names, line):
+    if separator := check_separator(names, line) or _check_spaces(names, expected, line):
         return separator
     found, wanted = set(names), set(map(name_key, expected))
     if not found & set(expected) and {name_key(piece) for name in names for piece in name.split(";")} & wanted:

@@ -10,7 +10,7 @@ from ..core.messages import EXAMPLES, Message, listed
 from .archives import check_zip, peek
 from .column_names import MAX_CHARACTERS, clean_name, first_lines, header_place, matched_names
 from .formats import PACKED, TABLES, container_of, refuse_container
-from .header_problems import check_header, check_separator, problems_of_truth
+from .header_problems import check_header, check_separator, problems_of_truth, spaces_between_quotes
 from .text import LONGEST_LINE, check_encoding, checked_text, no_rows, plain_lines
 
 _MOST_COLUMNS = 2_000
@@ -53,7 +53,7 @@ def _names_in(raw: str, line: int) -> list[str]:
             names = next(csv.reader([raw], strict=True))
         except csv.Error:
             bare = raw.replace('"', "")
-            if problems := check_separator([bare] if "," not in bare else [], line):
+            if problems := check_separator([bare] if "," not in bare else [], line) or spaces_between_quotes(raw, line):
                 raise Refused(*problems) from None
             message = Message("Line {line}: the quotes of the header are broken.", line=line)
             raise Refused(Problem("quote", message, line=line)) from None

@@ -33,7 +33,7 @@ from .split_words import USAGE, are_split_words, known_part
 from .tables import csv_bytes
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
-_COMMAS = Message("commas")
+_NAMES = {**SEPARATORS, ",": Message("commas"), " ": Message("spaces")}
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]+([eE][+-]?[0-9]+)?")
 _DIGITS = re.compile(r"[0-9]+([eE][+-]?[0-9]+)?")
@@ -166,14 +166,14 @@ def _read_sheet(
     lines = _without_quotes_around_rows(lines, changes)
     place, declared = _header_line(lines, changes, expected)
     below = "\n".join(lines[place + 1 :])
-    for of_header, of_rows in _possible_separators(lines[place], declared):
+    for of_header, of_rows in _possible_separators(lines[place], declared, expected):
         names = cells_of(lines[place], of_header)
         if (rows := _rows_in(below, of_rows, len(names))) is not None:
             break
     else:
         return None
     if of_rows != "," or declared:
-        changes.append(Message("Columns are separated by {separators}.", separators=SEPARATORS.get(of_rows, _COMMAS)))
+        changes.append(Message("Columns are separated by {separators}.", separators=_NAMES.get(of_rows, _NAMES[","])))
     filled = [row for row in rows if any(cell.strip(TRIMMED) for cell in row)]
     if len(filled) < len(rows):
         changes.append(Message("Empty rows are left out."))
@@ -226,13 +226,15 @@ def _first_filled(lines: Sequence[str], start: int) -> int:
     return next((place for place in range(start, len(lines)) if lines[place].strip()), len(lines) - 1)
 
 
-def _possible_separators(header: str, declared: str | None) -> list[tuple[str, str]]:
+def _possible_separators(header: str, declared: str | None, expected: ExpectedHeader | None) -> list[tuple[str, str]]:
     """The separators of header and rows that are possible, most plausible first."""
     if declared:
         return [(declared, declared)]
     bare = re.sub(r'"[^"]*"', "", header) or header
     marks = [(mark, mark) for mark in SEPARATORS if mark in bare]
     commas = [(",", ",")] if "," in bare else []
+    if expected is not None and not (marks or commas):
+        return [(" ", " ")] if expected.columns[0] in matched_names(cells_of(header, " "), expected.columns) else []
     is_of_commas = not any(mark in bare.partition(",")[0] for mark in SEPARATORS)
     # Some programs write a header with commas above rows with semicolons.
     return [*(commas + marks if is_of_commas else marks + commas), *((",", mark) for mark in SEPARATORS if commas)]

@@ -185,6 +185,36 @@ def test_where_more_than_one_thing_can_be_meant_nothing_is_offered(data: bytes) 
     assert convert_spreadsheet(data, is_truth=False, expected=ExpectedHeader(("id", "y"))) is None
 
 
+def as_r_writes(separator: str, quote: str, ids: str = "00123 00124", number: str = "{}") -> bytes:
+    """A table as R's `write.table` saves it; its rows begin with names of the form `number`, if there is one."""
+    first = [number.format(place) + separator if number else "" for place in (1, 2)]
+    names = separator.join(f"{quote}{name}{quote}" for name in ("id", "y"))
+    rows = [
+        f"{quote if start else ''}{start.rstrip(separator)}{quote + separator if start else ''}"
+        f"{quote}{name}{quote}{separator}{value}"
+        for start, name, value in zip(first, ids.split(), ("183.8", "2.5"), strict=True)
+    ]
+    return "\n".join([names, *rows, ""]).encode()
+
+
+@pytest.mark.parametrize("quote", ["", '"'], ids=["bare", "quoted"])
+@pytest.mark.parametrize("separator", [" ", "\t", ";"], ids=["spaces", "tabs", "semicolons"])
+def test_a_table_that_r_wrote_is_told_by_its_separator_and_read(separator: str, quote: str) -> None:
+    data = as_r_writes(separator, quote, number="")
+    assert [problem.code for problem in metrics.sniff(data, len(data), ["id", "y"])] == ["separator"]
+    found = convert_spreadsheet(data, is_truth=False, expected=ExpectedHeader(("id", "y")))
+    assert found is not None
+    assert found.text == b"id,y\n00123,183.8\n00124,2.5\n"
+
+
+def test_words_that_are_no_columns_are_not_read_as_columns() -> None:
+    data = b"a letter\n1 2\n"
+    assert convert_spreadsheet(data, is_truth=False, expected=ExpectedHeader(("id", "y"))) is None
+    assert [one.code for one in metrics.sniff(data, len(data), ["id", "y"])] == ["column_missing"] * 2 + [
+        "column_extra"
+    ]
+
+
 @pytest.mark.parametrize("names", ["no,guess", ",guess", "y,guess"])
 def test_the_column_with_the_expected_ids_is_known_by_them(names: str) -> None:
     expected = ExpectedHeader(("id", "House price"))
