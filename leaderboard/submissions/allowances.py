@@ -24,8 +24,14 @@ class AttemptAllowance:
     left: int
     resets_at: datetime
     closes_at: datetime
+    allows_late: bool
     is_limited_by_person: bool = False
     """Whether `left` is limited by attempts that the person used today with another team."""
+
+    @property
+    def resets_in_time(self) -> bool:
+        """Whether new attempts come before the team's deadline, or late files are taken."""
+        return self.allows_late or self.resets_at < self.closes_at
 
 
 def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
@@ -40,7 +46,8 @@ def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
 
 def _attempts_left(limits: EffectiveLimits, used: int, competition: Competition, day: date) -> AttemptAllowance:
     midnight = competition.midnight(day + timedelta(days=1))
-    return AttemptAllowance(limits.daily_attempts, max(0, limits.daily_attempts - used), midnight, limits.closes_at)
+    left = max(0, limits.daily_attempts - used)
+    return AttemptAllowance(limits.daily_attempts, left, midnight, limits.closes_at, competition.limits.allows_late)
 
 
 def allowances_of_teams(teams: Mapping[int, Competition], at: datetime) -> dict[int, AttemptAllowance]:

@@ -246,14 +246,12 @@ class TodayCard:
     placing: Placing | None
     is_over: bool
     """Whether no file can be submitted any more."""
-    resets_in_time: bool
-    """Whether new attempts come before the team's deadline."""
 
 
 def today_card(page_context: PageContext, progress: SubmissionProgress | None = None) -> TodayCard:
     """The card of the viewer; `progress` saves the query for the rank if it is of a file of their team."""
     competition, membership, allowance = page_context.competition, page_context.membership, None
-    allows_late, placing = competition.limits.allows_late, None
+    placing = None
     if membership is not None:
         allowance = allowances.allowance_of(membership, page_context.at)
         if progress and progress.submission.team_id == membership.team_id and progress.comparison.placing:
@@ -263,6 +261,5 @@ def today_card(page_context: PageContext, progress: SubmissionProgress | None = 
     return TodayCard(
         allowance=allowance,
         placing=placing,
-        is_over=page_context.state in ("closed", "revealed") and not allows_late,
-        resets_in_time=allows_late or allowance is None or allowance.resets_at < allowance.closes_at,
+        is_over=page_context.state in ("closed", "revealed") and not competition.limits.allows_late,
     )

@@ -372,7 +372,8 @@ def test_attempts_that_come_after_the_deadline_are_not_promised(as_bo: Client, p
     Limits.objects.filter(pk=pets.pk).update(daily_attempts=1)
     Competition.objects.filter(pk=pets.pk).update(closes_at=midnight)
     pets.refresh_from_db()
-    assert "not before the deadline" in as_bo.get(SUBMIT).content.decode()
+    for address in (SUBMIT, "/c/pets/submissions/"):
+        assert "not before the deadline" in as_bo.get(address).content.decode()
     waiting(pets, bo)
     page = as_bo.get(SUBMIT).content.decode()
     assert ", after your team's deadline, so you can't submit again" in page
@@ -380,7 +381,8 @@ def test_attempts_that_come_after_the_deadline_are_not_promised(as_bo: Client, p
     page = as_bo.get(SUBMIT).content.decode()
     assert "No attempts left today" in page
     assert 'id="upload"' not in page
-    assert "not before the deadline" not in page
+    for address in (SUBMIT, "/c/pets/submissions/"):
+        assert "not before the deadline" not in as_bo.get(address).content.decode()
 
 
 def test_a_long_queue_is_not_taken_for_a_dead_scorer(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
