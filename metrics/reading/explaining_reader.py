@@ -12,6 +12,9 @@ from .header_problems import other_separator
 _CELL = rb'(?:"(?:[^"]|"")*"|[^",\n]*)'
 _RECORD = re.compile(_CELL + rb"(?:," + _CELL + rb")*")
 _ONE = re.compile(_CELL + rb"(?:,|$)")
+_ROW_NAME = re.compile(rb'"\d+"|\d+')
+_WHOLE_PAIR = re.compile(rb",\s*[+-]?\d+,\d+\s*(?:,|$)")
+"""Whole numbers behind the first cell that a decimal comma may have parted."""
 _DECIMAL_COMMA = re.compile(rb"(?:^|,)\s*[+-]?\d+,\d+\s*(?:,|$)")
 
 
@@ -57,7 +60,11 @@ def read_records(data: bytes, body: int, width: int) -> tuple[bytes, np.ndarray,
             broken.append(record)
         else:
             ragged.append((record, found))
-    problems = _broken_quotes(broken) + _ragged_problems(ragged, width) + never_closed
+    problems = (
+        _broken_quotes(broken)
+        + _ragged_problems(ragged, width, are_all=not (good or broken or never_closed))
+        + never_closed
+    )
     return b"\n".join(good), np.array(lines, np.int64), problems
 
 
@@ -102,7 +109,22 @@ def line_range(first: int, last: int) -> Message:
     return Message("line {line}", line=first)
 
 
-def _ragged_problems(ragged: list[tuple[_Record, int]], width: int) -> list[Problem]:
+def _begin_with_names(ragged: list[tuple[_Record, int]], width: int) -> bool:
+    """Whether rows have one value more than the header names, and begin with numbers in quotes or count themselves;
+    where a decimal comma may part the rest, they must do both."""
+    firsts = [record.text.partition(b",")[0].strip() for record, _ in ragged]
+    if any(found != width + 1 for _, found in ragged) or not all(map(_ROW_NAME.fullmatch, firsts)):
+        return False
+    are_quoted = all(first.startswith(b'"') for first in firsts)
+    numbers = [first.strip(b'"') for first in firsts]
+    do_count = any(all(one == b"%d" % place for place, one in enumerate(numbers, start)) for start in (0, 1))
+    if all(_WHOLE_PAIR.search(record.text) for record, _ in ragged):
+        return are_quoted and do_count
+    return are_quoted or do_count
+
+
+def _ragged_problems(ragged: list[tuple[_Record, int]], width: int, *, are_all: bool) -> list[Problem]:
+    """The problem of rows with another number of cells than the header; ``are_all`` if no row is otherwise."""
     if not ragged:
         return []
     record, found = ragged[0]
@@ -135,7 +157,11 @@ def _ragged_problems(ragged: list[tuple[_Record, int]], width: int) -> list[Prob
             line=record.line,
             width=width,
         )
-    if (why := _hint_about_record(record, found, width)) is not None:
+    if are_all and _begin_with_names(ragged, width):
+        why: Message | None = Message('The rows seem to begin with row names: in R, write with "row.names = FALSE".')
+    else:
+        why = _hint_about_record(record, found, width)
+    if why is not None:
         message = joined([message, why])
     return [Problem("row_width", message, line=record.line, count=len(ragged))]
 

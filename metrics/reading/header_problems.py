@@ -186,7 +186,10 @@ def _unnamed_column_problems(names: Sequence[str], line: int) -> list[Problem]:
         return []
     place = list(names).index("")
     if place == 0:
-        message = Message('The first column has no name. If it is the index of pandas, write with "index=False".')
+        message = Message(
+            'The first column has no name. If it counts the rows, write without it: in pandas with "index=False", in R '
+            'with "row.names = FALSE".'
+        )
     elif place == len(names) - 1:
         message = Message("The last column has no name: the header ends with a comma or an empty cell.")
     else:

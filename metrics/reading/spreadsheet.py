@@ -15,6 +15,7 @@ from typing import Any
 from ..core.errors import shown
 from ..core.messages import Message, listed, templates_of
 from .column_names import (
+    MAX_CHARACTERS,
     MAX_LINES,
     NUMBER,
     SEPARATOR_LINE,
@@ -107,7 +108,7 @@ def convert_spreadsheet(
     changes: list[Message] = []
     known = (*words, *ids[:_MOST_GUESSED], *(() if expected is None else expected.columns))
     text = _decode_text(data, changes, known)
-    sheet = _read_sheet(text, changes, expected, text_columns) if text is not None else None
+    sheet = _read_sheet(text, changes, expected, ids, text_columns) if text is not None else None
     if sheet is None:
         return None
     width = len(sheet.names)
@@ -159,7 +160,11 @@ def _decode_text(data: bytes, changes: list[Message], known: Collection[str]) ->
 
 
 def _read_sheet(
-    text: str, changes: list[Message], expected: ExpectedHeader | None, text_columns: Collection[str]
+    text: str,
+    changes: list[Message],
+    expected: ExpectedHeader | None,
+    ids: Sequence[str],
+    text_columns: Collection[str],
 ) -> _Sheet | None:
     """The cells; ``None`` if the text is not a table, or its rows differ in length."""
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -168,12 +173,15 @@ def _read_sheet(
     below = "\n".join(lines[place + 1 :])
     for of_header, of_rows in _possible_separators(lines[place], declared, expected):
         names = cells_of(lines[place], of_header)
-        if (rows := _rows_in(below, of_rows, len(names))) is not None:
+        unnamed = None if expected is None else _rows_without_names(below, of_rows, names, expected.columns[0], ids)
+        if (rows := unnamed or _rows_in(below, of_rows, len(names))) is not None:
             break
     else:
         return None
     if of_rows != "," or declared:
         changes.append(Message("Columns are separated by {separators}.", separators=_NAMES.get(of_rows, _NAMES[","])))
+    if unnamed:
+        changes.append(Message("The row names, for which the header has no column, are left out."))
     filled = [row for row in rows if any(cell.strip(TRIMMED) for cell in row)]
     if len(filled) < len(rows):
         changes.append(Message("Empty rows are left out."))
@@ -182,7 +190,7 @@ def _read_sheet(
         changes.append(Message("Empty cells at the ends of rows are left out."))
     sheet = _Sheet(names, filled, changes)
     _add_header(sheet, expected)
-    _join_decimals(sheet)
+    _join_decimals(sheet, ids)
     if any(len(row) != len(sheet.names) for row in sheet.rows):
         return None
     _write_points(sheet, set(map(letters_of, text_columns)), is_sure=of_rows != ",")
@@ -252,6 +260,31 @@ def _rows_in(text: str, separator: str, width: int) -> list[list[str]] | None:
     return rows if width > 1 and rows and widths <= ({2, 3} if are_decimals else {width}) else None
 
 
+def _rows_without_names(
+    text: str, separator: str, names: Sequence[str], column: str, ids: Sequence[str]
+) -> list[list[str]] | None:
+    """The rows without the names that R writes before them, for which the header has no column; ``None`` if they have
+    none, or if their first numbers may be the ids."""
+    first = cells_of(text[:MAX_CHARACTERS].lstrip().partition("\n")[0], separator)
+    found = matched_names(names, [column])
+    if column not in found or len(first) != len(names) + 1 or not first[0].isdecimal():
+        return None
+    rows = _rows_in(text, separator, len(first))
+    if rows is None or len({row[0] for row in rows}) < len(rows) or not all(row[0].isdecimal() for row in rows):
+        return None
+    if separator == "," and _are_ids([row[0] for row in rows], ids):
+        return None
+    bare = [row[1:] for row in rows]
+    return bare if _are_ids([row[found.index(column)] for row in bare], ids) else None
+
+
+def _are_ids(cells: Sequence[str], expected: Sequence[str]) -> bool:
+    """Whether the cells are the expected ids, in any writing."""
+    found = [cell.strip(TRIMMED) for cell in cells]
+    meant = written_as_expected(found, expected) or {}
+    return bool(expected) and {meant.get(cell, cell) for cell in found} == set(expected)
+
+
 def _without_empty_end(row: list[str], width: int) -> list[str]:
     """The row without further empty cells at its end."""
     return row if any(row[width:]) else row[:width]
@@ -267,10 +300,11 @@ def _add_header(sheet: _Sheet, expected: ExpectedHeader | None) -> None:
         sheet.changes.append(Message("The names of the columns are added: {names}.", names=",".join(sheet.names)))
 
 
-def _join_decimals(sheet: _Sheet) -> None:
-    """Join numbers that were cut at their decimal commas, in a table with ids and one column of numbers."""
+def _join_decimals(sheet: _Sheet, ids: Sequence[str]) -> None:
+    """Join numbers that were cut at their decimal commas, in a table with ids and one column of numbers; none if the
+    whole parts are the ids below row names."""
     cut = [row for row in sheet.rows if len(row) == 3]
-    if not cut or len(sheet.names) != 2:
+    if not cut or len(sheet.names) != 2 or _are_ids([row[1] for row in sheet.rows], ids):
         return
     whole = [row for row in sheet.rows if len(row) == 2 and row[1].strip()]
     if all(_WHOLE.fullmatch(row[1].strip()) and _DIGITS.fullmatch(row[2].strip()) for row in cut) and all(

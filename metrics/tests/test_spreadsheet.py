@@ -207,6 +207,48 @@ def test_a_table_that_r_wrote_is_told_by_its_separator_and_read(separator: str, 
     assert found.text == b"id,y\n00123,183.8\n00124,2.5\n"
 
 
+IDS = ["00123", "00124"]
+
+
+@pytest.mark.parametrize("ids", ["00123 00124", "123 124"], ids=["ids", "ids without zeros"])
+@pytest.mark.parametrize("number", ["{}", "7{}"], ids=["counted", "picked"])
+@pytest.mark.parametrize("quote", ["", '"'], ids=["bare", "quoted"])
+@pytest.mark.parametrize("separator", [" ", "\t", ";", ","], ids=["spaces", "tabs", "semicolons", "commas"])
+def test_row_names_under_a_header_without_them_are_left_out(separator: str, quote: str, number: str, ids: str) -> None:
+    data = as_r_writes(separator, quote, ids, number)
+    found = convert_spreadsheet(data, is_truth=False, expected=ExpectedHeader(("id", "y")), ids=IDS)
+    assert found is not None
+    assert found.text == b"id,y\n00123,183.8\n00124,2.5\n"
+    assert "row names" in " ".join(found.changes)
+    other = convert_spreadsheet(data, is_truth=False, expected=ExpectedHeader(("id", "y")), ids=["a", "b"])
+    assert other is None, "only the ids tell what is a row name"
+
+
+@pytest.mark.parametrize("number", ["{}", "7{}"], ids=["counted", "picked"])
+@pytest.mark.parametrize("quote", ["", '"'], ids=["bare", "quoted"])
+def test_row_names_are_called_so_and_never_decimal_commas(number: str, quote: str) -> None:
+    if not quote and number != "{}":
+        return  # which may be ids
+    with pytest.raises(metrics.SubmissionError) as caught:
+        metrics.evaluate("rmse", b"id,y\n00123,1\n00124,2\n", as_r_writes(",", quote, number=number))
+    (problem,) = [one for one in caught.value.problems if one.code == "row_width"]
+    assert "row.names = FALSE" in problem.message
+    assert "decimal" not in problem.message
+
+
+def test_numbers_that_may_be_cut_at_decimal_commas_are_no_row_names() -> None:
+    with pytest.raises(metrics.SubmissionError) as caught:
+        metrics.evaluate("rmse", b"id,y\n1,1\n2,2\n", b"id,y\n1,0,5\n2,0,7\n")
+    assert "decimal sign" in caught.value.problems[0].message
+    both = b"id,y\n1,2,5\n2,1,7\n"
+    assert convert_spreadsheet(both, is_truth=False, expected=ExpectedHeader(("id", "y")), ids=["1", "2"]) is None
+    tabs = convert_spreadsheet(
+        both.replace(b",", b"\t"), is_truth=False, expected=ExpectedHeader(("id", "y")), ids=["1", "2"]
+    )
+    assert tabs is not None
+    assert tabs.text == b"id,y\n2,5\n1,7\n"
+
+
 def test_words_that_are_no_columns_are_not_read_as_columns() -> None:
     data = b"a letter\n1 2\n"
     assert convert_spreadsheet(data, is_truth=False, expected=ExpectedHeader(("id", "y"))) is None
