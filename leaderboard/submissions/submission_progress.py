@@ -86,6 +86,10 @@ class SubmissionProgress:
         return self.queue is None
 
     @property
+    def is_ranked_by_another(self) -> bool:
+        return _is_ranked_by_another(self.submission, self.comparison.placing)
+
+    @property
     def seen(self) -> str:
         """A text that changes whenever the page would look different; a poll that sends it back gets 204."""
         facts = astuple(self.queue) if self.queue else ()
@@ -214,8 +218,15 @@ def _steps_of(
     if submission.is_late or is_off_board:
         ranked = Step(_("Late, not ranked") if submission.is_late else _("Not on the leaderboard"), "done")
     else:
-        ranked = Step(ranked.label, "done", _("rank %(rank)s") % {"rank": placing.rank} if placing else "")
+        by_other = _is_ranked_by_another(submission, placing)
+        text = _("rank %(rank)s by your best file") if by_other else _("rank %(rank)s")
+        ranked = Step(ranked.label, "done", text % {"rank": placing.rank} if placing else "")
     return uploaded, checked, Step(_("Scored"), "done", f"{seconds:.1f} s"), ranked
+
+
+def _is_ranked_by_another(submission: Submission, placing: Placing | None) -> bool:
+    """Whether the team has its rank by another file than this one."""
+    return placing is not None and placing.submission_id != str(submission.pk)
 
 
 def _summary_text(
@@ -229,6 +240,9 @@ def _summary_text(
         if placing is None:
             return _("%(file)s scored %(score)s.") % facts
         place = {"rank": placing.rank, "total": placing.total}
+        if _is_ranked_by_another(submission, placing):
+            text = _("%(file)s scored %(score)s. Your best file has rank %(rank)s of %(total)s.")
+            return text % {**facts, **place}
         return _("%(file)s scored %(score)s, rank %(rank)s of %(total)s.") % {**facts, **place}
     if is_score_hidden:
         return _("%(file)s: valid; scores are hidden until the end.") % {"file": submission.file_name}

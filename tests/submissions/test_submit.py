@@ -281,6 +281,7 @@ def test_bo_sees_how_the_file_compares_and_the_rank_before(
     worse = submit(pets, bo, answers(public=2))
     page = as_bo.get(f"{SUBMIT}?submission={worse.pk}").content.decode()
     assert board_fact(page, "gain").startswith("Compared with your best −0.333 worse")
+    assert board_fact(page, "rank") == "Your best file: rank 1 of 2"
     assert 'data-testid="personal-best"' not in page
     assert re.search(r"95 % interval: 0\.[1-5]\d to 0\.[7-9]\d", page)
 
