@@ -168,7 +168,10 @@ def rank_movements(
 ) -> dict[int, int]:
     """Team → ranks gained (negative: lost): since yesterday while live, from public to private after the reveal."""
     if split == Split.PRIVATE:
-        public = list(standings_in_order(ground_truth, Split.PUBLIC).values_list("team_id", "sort_key", "received_at"))
+        # Without teams that still have time: their places would be gains of all others.
+        final = standings_in_order(ground_truth, split).order_by().values("team")
+        shown = standings_in_order(ground_truth, Split.PUBLIC).filter(team__in=final)
+        public = list(shown.values_list("team_id", "sort_key", "received_at"))
         earlier = dict(zip((row[0] for row in public), shared_ranks([row[1:] for row in public]), strict=True))
     elif ground_truth.competition.revealed_at is not None or is_hidden(ground_truth, split):
         return {}

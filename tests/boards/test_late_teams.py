@@ -109,6 +109,14 @@ def test_the_late_team_stays_on_the_public_board_and_joins_the_ranking_with_its_
     assert broken() == []
 
 
+def test_no_team_gains_the_place_of_one_that_still_has_time(ended: Competition, ada: User) -> None:
+    open_for_the_others(ended)
+    for page in ("/c/pets/leaderboard/?board=private", "/host/pets/projector/?show=reveal&step=1"):
+        shown = signed_in(ada).get(page).content.decode()
+        assert "cy" in shown
+        assert 'class="up"' not in shown
+
+
 def pages_of(bo: User) -> dict[str, bytes]:
     """What Bo can ask for, and what strangers can: Bo can sign out."""
     own, stranger, program = signed_in(bo), Client(), {"Authorization": f"Bearer {ApiToken.issue(bo, 'x')[1]}"}
