@@ -351,12 +351,13 @@ class RowsForm(forms.Form):
 
     def clean_rows(self) -> str:
         text: str = self.cleaned_data["rows"]
-        separator = next((mark for mark in "\t;" if mark in text), ",")
-        lines = [[cell.strip() for cell in cells] for cells in csv.reader(text.splitlines(), delimiter=separator)]
-        if wrong := [cells for cells in lines if cells and (len(cells) != 1 + len(self.columns) or not all(cells))]:
-            message = _("“%(line)s” is not an id and its right answer.")
-            raise ValidationError(message % {"line": separator.join(wrong[0])[:100]})
-        self.corrected = {cells[0]: cells[1:] for cells in lines if cells}
+        self.corrected: dict[str, list[str]] = {}
+        for line in filter(str.strip, text.splitlines()):
+            separator = next((mark for mark in "\t;" if mark in line), ",")
+            key, *answers = (cell.strip() for cell in next(csv.reader([line], delimiter=separator)))
+            if len(answers) != len(self.columns) or not all((key, *answers)):
+                raise ValidationError(_("“%(line)s” is not an id and its right answer.") % {"line": line[:100]})
+            self.corrected[key] = answers
         return text
 
 

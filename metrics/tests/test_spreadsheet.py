@@ -4,6 +4,7 @@ import pytest
 
 import metrics
 from metrics.core.messages import restore_message
+from metrics.reading.encodings import guess_encoding
 from metrics.reading.headers import ExpectedHeader
 from metrics.reading.spreadsheet import convert_spreadsheet
 
@@ -272,3 +273,9 @@ def test_a_truth_is_read_below_its_title_in_one_step() -> None:
     assert found is not None
     assert found.text == b"id,Preis,Usage\n1,0.5,Public\n2,3,Private\n"
     assert metrics.check_truth("rmse", found.text).ok
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "mac_roman"])
+def test_signs_of_units_are_no_damage(encoding: str) -> None:
+    text = "id;Temp °C (max);m²\n1;12,5;3\n" if encoding == "cp1252" else "id;Temp °C (max)\n1;12,5\n"
+    assert guess_encoding(text.encode(encoding)) == (text, encoding)

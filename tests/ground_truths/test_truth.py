@@ -190,7 +190,7 @@ def test_a_correction_that_cannot_be_used_goes_nowhere(pets: Competition, ada: U
     assert Competition.objects.get().candidate_id is None
 
 
-@pytest.mark.parametrize("typed", ["4, dog\n\n 5,dog", "4\tdog\n5\tdog", "4;dog\r\n5;dog"])
+@pytest.mark.parametrize("typed", ["4, dog\n\n 5,dog", "4\tdog\n5\tdog", "4;dog\r\n5;dog", "4;dog\n5, dog"])
 def test_two_answers_are_corrected_by_their_ids(pets: Competition, ada: User, typed: str) -> None:
     client = signed_in(ada)
     assert client.post("/host/pets/truth/", {"action": "rows", "rows": typed}).status_code == 303

@@ -228,7 +228,7 @@ def _discard(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Delete the draft after a confirmation. Not by way of the bin, because a draft has no students."""
     competition = page_context.competition
     if not is_confirmed(request):
-        return ask_first(request, page_context, str(competition), _("The draft and its files were deleted."))
+        return ask_first(request, page_context, str(competition), _("The draft and its files will be deleted."))
     competitions.delete_competition(competition=competition, user=signed_in_user(request.user))
     messages.info(request, _("The draft was discarded."))
     return see_other("host")
