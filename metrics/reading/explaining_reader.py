@@ -115,6 +115,8 @@ def _begin_with_names(ragged: list[tuple[_Record, int]], width: int) -> bool:
     firsts = [record.text.partition(b",")[0].strip() for record, _ in ragged]
     if any(found != width + 1 for _, found in ragged) or not all(map(_ROW_NAME.fullmatch, firsts)):
         return False
+    if all(record.text.rstrip().endswith(b",") for record, _ in ragged):
+        return False
     are_quoted = all(first.startswith(b'"') for first in firsts)
     numbers = [first.strip(b'"') for first in firsts]
     do_count = any(all(one == b"%d" % place for place, one in enumerate(numbers, start)) for start in (0, 1))
