@@ -19,6 +19,9 @@ from .models import ApiToken, User
 
 PASSWORD_RULES = _("At least eight characters. Not only digits, not a common password and not similar to your name.")
 
+USERNAME_RULES = _("Letters, digits and @ . + - _, no spaces. It can't be changed later.")
+NAME_OF_TEAM = _("A team you start has this name until you rename it on its page.")
+
 
 class RealName(forms.CharField):
     """A person's real name, for their hosts."""
@@ -42,7 +45,7 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["username"].help_text = _("Others see it on the leaderboard. You can change that name later.")
+        self.fields["username"].help_text = f"{USERNAME_RULES} {NAME_OF_TEAM}"
         self.fields["email"].label = _("E-mail address")
         self.fields["password1"].help_text = PASSWORD_RULES
 

@@ -15,7 +15,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.accounts.forms import SignUpForm
+from leaderboard.accounts.forms import USERNAME_RULES, SignUpForm
 from leaderboard.accounts.models import User
 from leaderboard.common.display_time import zone_title
 from leaderboard.competitions.forms import MomentField, moment_in
@@ -247,7 +247,8 @@ class JoinSignUpForm(SignUpForm):
         if not competition.rules.strip():
             del self.fields["accepted"]
         if competition.board.uses_pseudonyms:
-            self.fields["username"].help_text = _("Your team and your teachers see it; others see a pseudonym.")
+            seen = _("Your team and your teachers see it; others see a pseudonym.")
+            self.fields["username"].help_text = f"{USERNAME_RULES} {seen}"
 
     def signup(self, request: HttpRequest, user: User) -> None:
         with suppress(CannotJoin), transaction.atomic():

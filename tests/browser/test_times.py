@@ -54,6 +54,18 @@ def test_a_date_of_another_year_shows_its_year_and_one_of_this_year_none(
     assert re.fullmatch(r"\d{1,2} Jul, \d\d:\d\d GMT\+9", deadlines[1])
 
 
+def test_a_countdown_that_is_over_says_that_it_is(open_page: OpenPage, pets: Competition) -> None:
+    Admission.objects.update(is_listed=True)
+    page = open_page()
+    page.clock.install()
+    page.goto("/c/pets/")
+    assert "Closes in" in page.locator("#head-facts").inner_text()
+    page.clock.fast_forward(60 * 86_400_000)
+    facts = page.locator("#head-facts").inner_text()
+    assert "Ended" in facts
+    assert "Closes in" not in facts
+
+
 def test_spans_of_time_are_in_the_language_of_the_page(open_page: OpenPage, pets: Competition) -> None:
     Admission.objects.update(is_listed=True)
     Competition.objects.update(closes_at=timezone.now() + timedelta(minutes=30, seconds=40))

@@ -42,6 +42,17 @@ def test_who_has_a_code_and_no_account_makes_one_and_joins_by_one_form(pets: Com
     assert client.get("/c/pets/submit/").status_code == 200
 
 
+@pytest.mark.parametrize("uses_pseudonyms", [False, True])
+def test_what_a_username_may_have_is_said_before_one_is_refused(
+    ada: User, pets: Competition, client: Client, uses_pseudonyms: bool
+) -> None:
+    competitions.change_competition(competition=pets, user=ada, uses_pseudonyms=uses_pseudonyms)
+    address = f"/join/{pets.admission.join_code}/"
+    assert "no spaces" in client.get(address).content.decode()
+    assert 'class="errors"' in client.post(address, {**DEE, "username": "dee v"}).content.decode()
+    assert client.post(address, {**DEE, "username": "dée@._+-"}).status_code == 302
+
+
 @pytest.mark.parametrize("missing", DEE)
 def test_without_a_part_of_the_form_nothing_is_made(pets: Competition, client: Client, missing: str) -> None:
     given = {name: text for name, text in DEE.items() if name != missing}

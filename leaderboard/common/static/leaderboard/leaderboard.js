@@ -45,6 +45,12 @@
     for (const time of root.querySelectorAll("time[data-moment]")) {
       const then = new Date(time.dateTime), seconds = (then - Date.now()) / 1000;
       if (Number.isNaN(then.getTime())) continue;
+      // “Closes in now” is no sentence.
+      const countdown = seconds <= 0 && time.closest("[data-over]");
+      if (countdown) {
+        countdown.textContent = countdown.dataset.over;
+        continue;
+      }
       // With a clock that is behind, a moment lies ahead, which is no “2 h ago”; the title has the hour.
       const words = { ago: seconds > 60 ? day(then) : since(seconds), left: remaining(seconds) }[time.dataset.moment] ?? exact(then);
       if (time.textContent !== words) time.textContent = words;
