@@ -7,6 +7,7 @@ from ..core.errors import Problem
 from ..core.messages import Message
 from .workbook_limits import broken
 
+_NOTEBOOK = Message("a notebook (.ipynb)")
 _TAR = Message("a tar archive (.tar, .tar.gz)")
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Message("an old Excel or Word file (.xls, .doc)")),
@@ -39,6 +40,8 @@ NAMES = {
     "parquet": Message("a Parquet file"),
 }
 _JSON = re.compile(rb'\{|\[\s*(["\[{\]0-9-]|true|false|null|$)')  # and no [name] in brackets
+_OF_NOTEBOOK = re.compile(rb'"nbformat"|^\s*\{\s*"cells"\s*:\s*\[.*"cell_type"', re.DOTALL)
+"""What only the beginning of a notebook has; its version usually stands at its end."""
 _MARKUP = (b"<!doctype", b"<html", b"<head", b"<?xml", b"<body")
 
 
@@ -66,7 +69,8 @@ def _format_of_text(head: bytes) -> str | None:
     if start.lower().startswith(_MARKUP):
         return Message("a web page (HTML or XML), perhaps a log-in page that was saved in place of the file")
     if _JSON.match(start):
-        return Message("a JSON file")
+        is_notebook = start.startswith(b"{") and _OF_NOTEBOOK.search(head)
+        return _NOTEBOOK if is_notebook else Message("a JSON file")
     return None
 
 
@@ -82,6 +86,10 @@ def refuse_container(name: str) -> Problem:
     if kind in ARCHIVES:
         return broken(
             Message("This is {kind}, which isn't unpacked. Send the CSV in it, as it is or as .zip.", kind=kind)
+        )
+    if kind == _NOTEBOOK:
+        return broken(
+            Message('This is {kind}. Write a CSV in it with "to_csv(index=False)", and choose that file.', kind=kind)
         )
     return broken(
         Message(

@@ -83,6 +83,10 @@ NAMED = [
     (gzip.compress(tarred(CSV)), "tar archive"),
     (b"<html><body>Log in</body></html>", "web page"),
     (b'{"id": 1}', "JSON"),
+    (b'{"cells": 1, "id": 2}', "JSON"),
+    (b'{\n "cells": [\n  {\n   "cell_type": "code", "source": ["' + b"x" * 9000 + b'"]}], "nbformat": 4}', "notebook"),
+    (b'{"nbformat": 4, "nbformat_minor": 0, "metadata": {}, "cells": []}', "to_csv(index=False)"),
+    (zipped(("work.ipynb", b'{"cells": [], "nbformat": 4}')), "notebook"),
 ]
 
 
