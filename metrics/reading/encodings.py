@@ -48,7 +48,7 @@ _TITLES = {
 }
 _WORD = re.compile(r"[A-Za-z\x80-\x9f\xa1-\U0010ffff]+")
 MAX_WORDS = 5_000
-_PUNCTUATION = "’‘–·№°²³µ§±€£"
+_PUNCTUATION = "’‘–·№°²µ§€"  # not “£” or “³”, whose bytes are Polish letters
 # Costs of a word: letters of no language; a letter or its case in an impossible place; a character that is seldom used.
 _FOREIGN, _MISPLACED, _SELDOM = 3.0, 5.0, 0.3
 
