@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from uuid import UUID
 
@@ -238,7 +238,7 @@ def _notify_teams_before_deadline(competition: Competition, team_ids: list[int],
 
     On a hidden board files picked by the system are not named, because that would reveal the best ones.
     """
-    key = f"reminder:{competition.pk}:{closes_at:%Y%m%dT%H%M%S}"
+    key = f"{kinds.REMINDER_KEY}{competition.pk}:{closes_at.astimezone(UTC):%Y%m%dT%H%M%S}"
     members = competition.memberships.filter(team__in=team_ids)
     people: dict[int, list[User]] = defaultdict(list)
     for membership in _not_yet_notified(members, NoticeKind.REMINDER, key).select_related("user"):
@@ -281,11 +281,13 @@ def _finals_text(
         return _("Your team has no valid submission yet.")
     files = {"files": ", ".join(f"“{name}”" for name in names)}
     if picks[0].is_picked_by_system and not names_files:
-        return _("You haven't chosen final submissions. If you don't choose, your best public submissions are used.")
+        return _(
+            "No final submissions were chosen before this notice. If you don't choose, your best public ones are used."
+        )
     if picks[0].is_picked_by_system:
         text = ngettext(
-            "You haven't chosen final submissions. If you don't choose, this one is used: %(files)s.",
-            "You haven't chosen final submissions. If you don't choose, these are used: %(files)s.",
+            "No final submissions were chosen before this notice. If you don't choose, this one is used: %(files)s.",
+            "No final submissions were chosen before this notice. If you don't choose, these are used: %(files)s.",
             len(names),
         )
         return text % files

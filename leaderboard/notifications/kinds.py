@@ -88,6 +88,8 @@ SUBMISSION_PAGE = "/c/%(slug)s/submissions/%(submission_id)s/"
 ANNOUNCEMENT = NoticeText(
     NoticeKind.ANNOUNCEMENT, "%(title)s", "%(text)s", "/c/%(slug)s/#announcement-%(announcement_id)s"
 )
+REMINDER_KEY = "reminder:"
+"""Begin of the keys of `DEADLINE_NEAR`, before competition and deadline."""
 DEADLINE_NEAR = NoticeText(
     NoticeKind.REMINDER,
     _("The deadline is near"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Cast, Concat
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
@@ -20,7 +22,7 @@ from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.models import Competition, Membership, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
 
-from .kinds import NoticeKind
+from .kinds import REMINDER_KEY, NoticeKind
 from .models import Announcement, Notice
 
 MAX_LATEST_NOTICES = 3
@@ -47,9 +49,14 @@ def page_header_context(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def latest_notices(user: User) -> list[Notice]:
-    """The newest notices of a person, for the home page."""
-    notices = Notice.objects.filter(user=user).select_related("competition")
+def latest_notices(user: User, at: datetime) -> list[Notice]:
+    """The newest notices of a person, for the home page; no reminder of a deadline that is over."""
+    # Keys of reminders end with their deadline, as digits that sort like times.
+    now_key = Concat(
+        Value(REMINDER_KEY), Cast("competition_id", CharField()), Value(f":{at.astimezone(UTC):%Y%m%dT%H%M%S}")
+    )
+    is_over = Q(key__startswith=REMINDER_KEY, key__lte=now_key)
+    notices = Notice.objects.filter(user=user).exclude(is_over).select_related("competition")
     return list(notices.order_by("-created_at", "-pk")[:MAX_LATEST_NOTICES])
 
 

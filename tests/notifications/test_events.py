@@ -21,6 +21,7 @@ from leaderboard.competitions.models import Competition, Submission
 from leaderboard.notifications import events, services
 from leaderboard.notifications.kinds import NoticeKind
 from leaderboard.notifications.models import Notice
+from leaderboard.notifications.queries import latest_notices
 from leaderboard.submissions import services as submission_services
 from tests.conftest import answers, close, enter, make_competition, person, submit
 
@@ -52,6 +53,17 @@ def test_a_day_before_the_close_each_hears_once_what_happens_if_they_do_nothing(
     links = {notice.user: notice.link for notice in Notice.objects.filter(kind=NoticeKind.REMINDER)}
     assert links == {bo: "/c/pets/finals/", cy: "/c/pets/submit/"}
     assert said_to_user(ada, NoticeKind.REMINDER) == []
+
+
+def test_a_reminder_is_news_until_its_deadline(ada: User, bo: User) -> None:
+    enter(near(ada), bo)
+    events.notify_due(timezone.now())
+    closes_at = Competition.objects.get().closes_at
+    titles = [
+        [notice.title for notice in latest_notices(bo, at)] for at in (closes_at - HOUR, closes_at, closes_at + HOUR)
+    ]
+    assert "The deadline is near" in titles[0]
+    assert titles[1] == titles[2] == [title for title in titles[0] if title != "The deadline is near"]
 
 
 def test_who_has_picked_is_shown_the_picks(ada: User, bo: User) -> None:

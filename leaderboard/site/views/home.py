@@ -63,7 +63,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "enterable": enterable,
         "over": [one for one in reversed(teams) if not one.is_running],
         "hosted": _under_courses(hosted, hosted)[:HOSTED_SHOWN],
-        "news": latest_notices(user),
+        "news": latest_notices(user, at),
         "tasks": [task for one in hosted for task in one.tasks],
         "open": [(one, one.state(at)) for one in listed[:OPEN_SHOWN]],
     }
