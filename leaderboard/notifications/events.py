@@ -282,7 +282,8 @@ def _finals_text(
     files = {"files": ", ".join(f"“{name}”" for name in names)}
     if picks[0].is_picked_by_system and not names_files:
         return _(
-            "No final submissions were chosen before this notice. If you don't choose, your best public ones are used."
+            "No final submissions were chosen before this notice. "
+            "If you don't choose, your best public submissions are used."
         )
     if picks[0].is_picked_by_system:
         text = ngettext(
