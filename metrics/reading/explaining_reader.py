@@ -13,6 +13,7 @@ _CELL = rb'(?:"(?:[^"]|"")*"|[^",\n]*)'
 _RECORD = re.compile(_CELL + rb"(?:," + _CELL + rb")*")
 _ONE = re.compile(_CELL + rb"(?:,|$)")
 _ROW_NAME = re.compile(rb'"\d+"|\d+')
+_NUMBER = re.compile(rb"[+-]?[\d.]+([eE][+-]?\d+)?")
 _WHOLE_PAIR = re.compile(rb",\s*[+-]?\d+,\d+\s*(?:,|$)")
 """Whole numbers behind the first cell that a decimal comma may have parted."""
 _DECIMAL_COMMA = re.compile(rb"(?:^|,)\s*[+-]?\d+,\d+\s*(?:,|$)")
@@ -163,6 +164,8 @@ def _ragged_problems(ragged: list[tuple[_Record, int]], width: int, *, are_all: 
         why: Message | None = Message('The rows seem to begin with row names: in R, write with "row.names = FALSE".')
     else:
         why = _hint_about_record(record, found, width)
+        if why is None and are_all and all(_NUMBER.fullmatch(one.text.strip()) for one, _ in ragged):
+            why = Message("Each row is one number only: ids or predictions are missing.")
     if why is not None:
         message = joined([message, why])
     return [Problem("row_width", message, line=record.line, count=len(ragged))]

@@ -113,6 +113,15 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
         return [_separator_problem(",".join(names), ";", line)]
     if comment := _check_comment(names, line, expected):
         return comment
+    if len(names) == 1 < len(expected) and NUMBER.fullmatch(names[0]):
+        message = Message(
+            "The column {column} is missing: line {line} has one value, {found}. The columns must be: {expected}",
+            column=shown(expected[0]),
+            line=line,
+            found=shown(names[0]),
+            expected=",".join(expected),
+        )
+        return [Problem("column_missing", message, column=expected[0], line=line)]
     if not found & set(expected) and any(NUMBER.fullmatch(name) for name in names):
         message = Message("The header is missing. The first line must be: {expected}", expected=",".join(expected))
         return [Problem("header_missing", message, line=line)]

@@ -158,6 +158,14 @@ def test_rows_above_the_header_of_a_submission_are_not_lost() -> None:
     assert [problem.code for problem in caught.value.problems] == ["header_missing"]
 
 
+@pytest.mark.parametrize("header", ["0", "House price (EUR)", "x", "id,House price (EUR)"])
+def test_predictions_alone_are_told_that_the_ids_are_missing(header: str) -> None:
+    with pytest.raises(metrics.SubmissionError) as caught:
+        metrics.evaluate("rmse", TRUTH, f"{header}\n0.5\n1.5\n-2\n".encode())
+    problem = caught.value.problems[0]
+    assert (problem.code, problem.column) == ("column_missing", "id") or "ids or predictions" in problem.message
+
+
 @pytest.mark.parametrize(
     ("names", "expected", "found"),
     [
